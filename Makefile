@@ -1,0 +1,37 @@
+# Needs Python 3.11+ and make; everything else is installed into .venv by the first command.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: run test test-long check bench docs clean
+
+run: $(READY)  ## start the main job
+	$(BIN)/quaestor tour
+
+test: check  ## all tests but the long ones
+	$(BIN)/python -m pytest -n 2 -m "not long"
+
+test-long: $(READY)  ## the long walks, load and coverage runs
+	$(BIN)/python -m pytest -n 2 -m long
+
+check: $(READY)  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_layers.py
+
+bench: $(READY)  ## print the figures of benchmarks/README.md
+	$(BIN)/python benchmarks/loading.py
+
+docs: $(READY)  ## write docs/api.md from the docstrings
+	$(BIN)/python docs/make_api.py
+
+clean:
+	rm -rf $(VENV) build dist
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quaestor needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@touch $(READY)

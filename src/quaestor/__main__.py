@@ -1,0 +1,7 @@
+"""`python -m quaestor`."""
+
+import sys
+
+from quaestor.cli import main
+
+sys.exit(main())

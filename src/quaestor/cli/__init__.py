@@ -1,0 +1,41 @@
+"""The command line: each command is a function that takes parsed arguments and returns an exit code."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from quaestor import __version__
+from quaestor.cli import check, convert, show, tour
+from quaestor.errors import QuaestorError
+
+COMMANDS: dict[str, Any] = {"check": check, "show": show, "convert": convert, "tour": tour}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    main_parser = argparse.ArgumentParser(prog="quaestor", description="Adaptive tests on Bayesian and credal networks.")
+    main_parser.add_argument("--version", action="version", version=f"quaestor {__version__}")
+    commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, module in COMMANDS.items():
+        summary = (module.__doc__ or "").splitlines()[0]
+        module.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    return main_parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; every error of ours becomes a message and exit code 1."""
+    parsed = parser().parse_args(arguments)
+    try:
+        code: int = COMMANDS[parsed.command].run(parsed)
+        sys.stdout.flush()
+        return code
+    except QuaestorError as error:
+        print(error, file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130

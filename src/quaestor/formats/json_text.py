@@ -1,0 +1,35 @@
+"""JSON, read so that numbers keep the form they were written in, as in YAML."""
+
+import json
+from typing import Any
+
+from quaestor.errors import BankError, Problem
+from quaestor.formats.limits import check_nesting, refusal
+
+
+def parse(text: str) -> Any:
+    """The document as dicts, lists, strings, booleans and None."""
+    repeated: list[str] = []
+
+    def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(found)
+        if len(made) < len(found):
+            keys = [key for key, _ in found]
+            repeated.extend(key for key in made if keys.count(key) > 1)
+        return made
+
+    try:
+        document = json.loads(text, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        raise BankError([Problem("file", "the file is valid JSON", error.msg, where=f"line {error.lineno}")]) from error
+    except RecursionError as error:
+        raise refusal("values are not nested so deeply", "more than the reader can follow") from error
+    check_nesting(document)
+    if repeated:
+        raise BankError(Problem("file", "each key is used once", f"'{key}'") for key in dict.fromkeys(repeated))
+    return document
+
+
+def write(document: dict[str, Any]) -> str:
+    """A document as JSON, indented."""
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"

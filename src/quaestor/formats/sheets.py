@@ -1,0 +1,230 @@
+"""Banks as sheets: a row a question, a row a skill, a row a template, and a sheet of fields of the bank itself.
+
+An XLSX file has the sheets `bank`, `skills`, `templates` and `questions`; only the last is required. A CSV file stacks them, with a first
+column `sheet`; without that column every row is a question. Skills that are named by questions but not described have the levels no, yes.
+"""
+
+import csv
+import datetime
+import io
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import openpyxl
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Alignment, Font
+from openpyxl.utils import get_column_letter
+
+from quaestor.errors import BankError, Locate, Problem, nearest
+from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
+from quaestor.formats.cells import read_cell, write_cell
+from quaestor.formats.limits import LARGEST_SHEET, refusal
+
+SECTIONS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
+SHEETS: dict[str, tuple[str, ...]] = {
+    "bank": ("field", "value"),
+    **{section: ("id", *fields) for section, fields in SECTIONS.items()},
+}
+_BANK = [field for field in BANK_FIELDS if field not in SECTIONS]
+_WIDTHS = {"text": 60, "explanation": 60, "description": 60, "options": 40, "table": 40, "value": 60}
+
+Row = tuple[str, int, dict[str, str]]  # sheet, row number, cells by column
+Sheets = dict[str, list[dict[str, Any]]]
+
+
+def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
+    """The document in a CSV file, and a function that tells the row of a place."""
+    first = text.split("\n", 1)[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)]
+    except csv.Error as error:
+        raise refusal("the file is valid CSV", error) from error
+    if not lines:
+        raise refusal("a file has content", "an empty file")
+    header = [column.lower() for column in lines[0]]
+    known = {"sheet", *(column for columns in SHEETS.values() for column in columns)}
+    _check_header("file", header, known)
+    rows: list[Row] = []
+    for number, line in enumerate(lines[1:], start=2):
+        cells = dict(zip(header, line, strict=False))
+        if any(line):
+            rows.append((cells.pop("sheet", "") or "questions", number, cells))
+    return _assemble(rows, "row")
+
+
+def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
+    """The document in an XLSX file, and a function that tells the sheet and row of a place."""
+    rows: list[Row] = []
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            size = sum(part.file_size for part in packed.infolist())
+        if size > LARGEST_SHEET:
+            raise refusal(f"a workbook has at most {LARGEST_SHEET:,} bytes when unpacked", f"{size:,} bytes")
+        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+        for sheet in book.worksheets:
+            rows += _xlsx_rows(sheet.title.strip().lower(), sheet.iter_rows(values_only=True))
+        book.close()
+    except BankError:
+        raise
+    except Exception as error:  # a damaged workbook makes the unzipper, the XML parser or openpyxl raise almost anything
+        raise refusal("the file is a valid XLSX workbook", f"{type(error).__name__}: {error}") from error
+    return _assemble(rows, "sheet")
+
+
+def _xlsx_rows(sheet: str, lines: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
+    header: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if not header:
+            header = [str(cell or "").strip().lower() for cell in line]
+            while header and not header[-1]:
+                header.pop()
+            _check_header(sheet, header, SHEETS.get(sheet, ()))
+            continue
+        cells = {column: _cell_text(value, sheet, number, column) for column, value in zip(header, line, strict=False)}
+        if any(cells.values()):
+            yield sheet, number, cells
+
+
+def _cell_text(value: Any, sheet: str, number: int, column: str) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)):
+        problem = Problem(
+            sheet, "a cell holds text or a number", f"a date, {value}", "format the column as text", where=f"row {number}, {column}"
+        )
+        raise BankError([problem])
+    return str(value).strip()
+
+
+def _check_header(sheet: str, header: Sequence[str], known: Iterable[str]) -> None:
+    if sheet != "file" and sheet not in SHEETS:
+        return  # a sheet of notes is the author's own business
+    known = list(known)
+    problems = [
+        Problem(sheet, "unknown column", f"'{column}'", nearest(column, known)) for column in header if column and column not in known
+    ]
+    problems += [
+        Problem(sheet, "each column is there once", f"'{column}'")
+        for column in dict.fromkeys(header)
+        if header.count(column) > 1 and column
+    ]
+    if problems:
+        raise BankError(problems)
+
+
+def _assemble(rows: Iterable[Row], unit: str) -> tuple[dict[str, Any], Locate]:
+    """Rows to a document; problems of single cells are reported together."""
+    document: dict[str, Any] = {}
+    where: dict[str, str] = {}
+    problems: list[Problem] = []
+    for sheet, number, cells in rows:
+        here = f"row {number}" if unit == "row" else f"sheet {sheet}, row {number}"
+        if sheet == "bank":
+            name, place, target = cells.get("field", ""), cells.get("field", ""), document
+            content: Any = cells.get("value", "")
+            if name not in _BANK:
+                problems.append(Problem("bank", "unknown field", f"'{name}'", nearest(name, _BANK), where=here))
+                continue
+        elif sheet in SECTIONS:
+            name, target = cells.pop("id", ""), document.setdefault(sheet, {})
+            place = f"{sheet}.{name}"
+            content = {}
+            for column, text in ((column, text) for column, text in cells.items() if text):
+                try:
+                    content[column] = read_cell(column, text)
+                except BankError as error:
+                    problems += [Problem(f"{place}.{column}", p.rule, p.value, p.hint, where=here) for p in error.problems]
+        elif unit == "row":
+            problems.append(Problem("sheet", f"one of {', '.join(SHEETS)} is expected", f"'{sheet}'", where=here))
+            continue
+        else:
+            continue
+        where.setdefault(place, here)
+        if not name:
+            problems.append(Problem(sheet, "each row has an id", "none", where=here))
+        elif name in target:
+            problems.append(Problem(place, "each id is used once", f"'{name}'", where=here))
+        else:
+            target[name] = content
+    if problems:
+        raise BankError(problems)
+    _add_skills(document)
+
+    def locate(place: str) -> str:
+        while place and place not in where:
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        return where.get(place, "")
+
+    return document, locate
+
+
+def _add_skills(document: dict[str, Any]) -> None:
+    """A sheet of questions alone is a bank: skills that it names and nobody describes get the defaults."""
+    skills = document.setdefault("skills", {})
+    described = bool(skills)
+    for fields in (*document.get("questions", {}).values(), *document.get("templates", {}).values()):
+        names = fields.get("skills", [fields["skill"]] if "skill" in fields else [])
+        if not described and isinstance(names, list):
+            for name in names:
+                skills.setdefault(str(name), {})
+
+
+def _sheets(document: dict[str, Any]) -> Sheets:
+    """The rows of each sheet of a bank; empty sheets are left out."""
+    sheets: Sheets = {"bank": [{"field": name, "value": document[name]} for name in _BANK if name in document]}
+    for section in SECTIONS:
+        entries = document.get(section, {})
+        sheets[section] = [
+            {"id": name, **{field: write_cell(field, value) for field, value in fields.items()}} for name, fields in entries.items()
+        ]
+    return {sheet: rows for sheet, rows in sheets.items() if rows}
+
+
+def _columns(sheet: str, rows: Iterable[dict[str, Any]]) -> list[str]:
+    used = {column for row in rows for column in row}
+    return [column for column in SHEETS[sheet] if column in used]
+
+
+def write_csv(document: dict[str, Any]) -> str:
+    """A document as one CSV table with a first column `sheet`."""
+    sheets = _sheets(document)
+    columns = list(dict.fromkeys(column for sheet, rows in sheets.items() for column in _columns(sheet, rows)))
+    buffer = io.StringIO(newline="")
+    writer = csv.DictWriter(buffer, ["sheet", *columns])
+    writer.writeheader()
+    for sheet, rows in sheets.items():
+        writer.writerows({"sheet": sheet, **row} for row in rows)
+    return buffer.getvalue()
+
+
+def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
+    """A document as a workbook; with `every_column` also the columns that no row uses, as a form to fill in."""
+    book = openpyxl.Workbook(write_only=True)
+    for sheet, rows in _sheets(document).items():
+        columns = list(SHEETS[sheet]) if every_column else _columns(sheet, rows)
+        page = book.create_sheet(sheet)
+        page.freeze_panes = "B2"
+        for number, column in enumerate(columns):
+            page.column_dimensions[get_column_letter(number + 1)].width = _WIDTHS.get(column, 18)
+        page.append([_text_cell(page, column, bold=True) for column in columns])
+        for row in rows:
+            page.append([_text_cell(page, row.get(column)) for column in columns])
+    buffer = io.BytesIO()
+    book.save(buffer)
+    return buffer.getvalue()
+
+
+def _text_cell(page: Any, value: Any, bold: bool = False) -> Any:
+    """A cell in text format, so that a spreadsheet program does not turn `1/2` into a date or `=x` into a formula."""
+    cell = WriteOnlyCell(page, value=value)
+    cell.alignment = Alignment(wrap_text=True, vertical="top")
+    cell.font = Font(bold=bold)
+    if value is None or isinstance(value, str):
+        cell.number_format = "@"
+    if isinstance(value, str):
+        cell.data_type = "s"
+    return cell

@@ -1,0 +1,142 @@
+"""YAML, read so that text stays text: every scalar is the string that was written, and the field decides what it means.
+
+Built on the event stream of the parser: repeated keys are found, aliases are followed but counted (an alias bomb is refused before it
+unfolds), depth is limited, and the line of any place can be told.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import yaml
+
+from quaestor.errors import BankError, Locate, Problem, format_place
+from quaestor.formats.limits import DEEPEST, MOST_VALUES, refusal
+
+_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+
+
+def parse(text: str) -> Any:
+    """The document as dicts, lists and strings."""
+    return _Builder(text).document
+
+
+def locator(text: str) -> Locate:
+    """A function that tells on which line a place such as `questions.Q1.right[0]`, or the nearest place around it, was written."""
+
+    @cache
+    def lines() -> dict[str, int]:
+        return _Builder(text, lines=True).lines
+
+    def locate(place: str) -> str:
+        while place and place not in lines():
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        return f"line {lines()[place]}" if place else ""
+
+    return locate
+
+
+class _Builder:
+    """Builds plain data from events; `lines` maps places to lines when asked for."""
+
+    def __init__(self, text: str, lines: bool = False) -> None:
+        self.lines: dict[str, int] = {}
+        self._keep_lines = lines
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._count = 0
+        self._repeated: list[Problem] = []
+        try:
+            self._events: Iterator[Any] = iter(yaml.parse(text, Loader=_Loader))
+            next(self._events)
+            if isinstance(next(self._events), yaml.StreamEndEvent):
+                raise refusal("a file has content", "an empty file")
+            self.document = self._node(next(self._events), (), 0)
+            next(self._events)
+            if not isinstance(next(self._events), yaml.StreamEndEvent):
+                raise refusal("a file holds one YAML document", "several")
+        except yaml.YAMLError as error:
+            raise _syntax(error) from error
+        except (UnicodeError, ValueError) as error:  # the parser's own errors on broken escapes and surrogates
+            raise refusal("the file is valid YAML", error) from error
+        if self._repeated and not lines:
+            raise BankError(self._repeated)
+
+    def _node(self, event: Any, place: tuple[str | int, ...], depth: int) -> Any:
+        if depth > DEEPEST:
+            raise refusal(f"values are nested at most {DEEPEST} deep", "more", f"line {event.start_mark.line + 1}")
+        self._add(1)
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise refusal("an alias names an anchor above it", event.anchor)
+            value, cost = self._anchors[event.anchor]
+            self._add(cost)
+            return value
+        if isinstance(event, yaml.ScalarEvent):
+            if event.anchor:
+                self._anchors[event.anchor] = (event.value, 1)
+            return event.value
+        before = self._count
+        value = self._mapping(place, depth) if isinstance(event, yaml.MappingStartEvent) else self._sequence(place, depth)
+        if event.anchor:
+            self._anchors[event.anchor] = (value, self._count - before)
+        return value
+
+    def _mapping(self, place: tuple[str | int, ...], depth: int) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            line = f"line {event.start_mark.line + 1}"
+            key = self._node(event, place, depth + 1)
+            if not isinstance(key, str):
+                raise refusal("a key is text", "a list or map", line)
+            if key in found:
+                self._repeated.append(Problem(format_place(place) or "file", "each key is used once", f"'{key}'", where=line))
+            if self._keep_lines:
+                self.lines.setdefault(format_place((*place, key)), event.start_mark.line + 1)
+            value = self._node(next(self._events), (*place, key), depth + 1)
+            found.setdefault(key, value)
+        return found
+
+    def _sequence(self, place: tuple[str | int, ...], depth: int) -> list[Any]:
+        found: list[Any] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            if self._keep_lines:
+                self.lines.setdefault(format_place((*place, len(found))), event.start_mark.line + 1)
+            found.append(self._node(event, (*place, len(found)), depth + 1))
+        return found
+
+    def _add(self, cost: int) -> None:
+        self._count += cost
+        if self._count > MOST_VALUES:
+            raise refusal(f"a file has at most {MOST_VALUES:,} values, aliases included", "more")
+
+
+def _syntax(error: yaml.YAMLError) -> BankError:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    where = f"line {mark.line + 1}" if mark is not None else ""
+    return BankError([Problem("file", "the file is valid YAML", problem, where=where)])
+
+
+class _BankDumper(_Dumper):  # type: ignore[misc, valid-type]
+    """Short lists on one line, long texts as blocks, no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_text(dumper: Any, value: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+def _represent_list(dumper: Any, value: list[Any]) -> Any:
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=True)
+
+
+_BankDumper.add_representer(str, _represent_text)
+_BankDumper.add_representer(list, _represent_list)
+
+
+def write(document: dict[str, Any]) -> str:
+    """A document as YAML that any YAML reader understands: words such as `no` or `50` are quoted."""
+    return str(yaml.dump(document, Dumper=_BankDumper, sort_keys=False, allow_unicode=True, width=140, default_flow_style=False))

@@ -1,0 +1,1 @@
+"""What people look at: tables, figures and words made from banks, beliefs and results."""

@@ -1,0 +1,78 @@
+"""The skill graph as an SVG picture: parents above children, a box a skill, drawn without any outside help."""
+
+from html import escape
+
+from quaestor.bank import Bank
+from quaestor.network import topological_order
+
+_BOX, _GAP, _HEIGHT, _ROW = 200, 30, 62, 120  # width of a box, gap between boxes, height of a box, height of a row
+_STYLE = """
+text { font-family: system-ui, sans-serif; fill: #1b2733; text-anchor: middle }
+.name { font-size: 14px; font-weight: 600 } .note { font-size: 11px; fill: #4a5a68 }
+rect { fill: #eef4f8; stroke: #2f5d7c; stroke-width: 1.5 } path { fill: none; stroke: #2f5d7c; stroke-width: 1.5 }
+marker path { fill: #2f5d7c; stroke: none }
+@media (prefers-color-scheme: dark) {
+  text { fill: #e8eef3 } .note { fill: #b7c4cf } rect { fill: #1f2c38; stroke: #8fbad6 }
+  path { stroke: #8fbad6 } marker path { fill: #8fbad6 }
+}
+"""
+
+
+_TIP = (
+    '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>'
+)
+
+
+def skill_graph(bank: Bank) -> str:
+    """An SVG of the skills, each with its levels and the number of its questions."""
+    parents = {skill.id: skill.parents for skill in bank.skills.values()}
+    rows = _rows(parents)
+    widest = max(len(row) for row in rows)
+    width = widest * (_BOX + _GAP) + _GAP
+    height = len(rows) * _ROW - (_ROW - _HEIGHT) + 2 * _GAP
+    centre = {}
+    for depth, row in enumerate(rows):
+        left = (width - len(row) * (_BOX + _GAP) + _GAP) / 2
+        for position, name in enumerate(row):
+            centre[name] = (left + position * (_BOX + _GAP) + _BOX / 2, _GAP + depth * _ROW)
+    edges = [_edge(centre[parent], centre[name]) for name, above in parents.items() for parent in above]
+    boxes = [_box(bank, name, *centre[name]) for name in parents]
+    title = escape(bank.title or "Skills")
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">'
+    return "\n".join([head, f"<title>Skills of {title}</title><style>{_STYLE}</style><defs>{_TIP}</defs>", *edges, *boxes, "</svg>", ""])
+
+
+def _rows(parents: dict[str, tuple[str, ...]]) -> list[list[str]]:
+    """Skills by depth; within a row ordered by the mean position of their parents, which keeps arrows short."""
+    depth: dict[str, int] = {}
+    for name in topological_order(parents):
+        depth[name] = max((depth[parent] + 1 for parent in parents[name]), default=0)
+    rows: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
+    for name in parents:
+        rows[depth[name]].append(name)
+    place: dict[str, float] = {}
+    for row in rows:
+        row.sort(key=lambda name: sum(place[parent] for parent in parents[name]) / max(len(parents[name]), 1))
+        place.update({name: position / len(row) for position, name in enumerate(row)})
+    return rows
+
+
+def _edge(start: tuple[float, float], end: tuple[float, float]) -> str:
+    (x1, y1), (x2, y2) = (start[0], start[1] + _HEIGHT), end
+    bend = (y2 - y1) / 2
+    return f'<path d="M{x1:g} {y1:g} C{x1:g} {y1 + bend:g} {x2:g} {y2 - bend:g} {x2:g} {y2 - 2:g}" marker-end="url(#tip)"/>'
+
+
+def _box(bank: Bank, name: str, x: float, y: float) -> str:
+    skill = bank.skills[name]
+    count = sum(name in question.skills for question in bank.questions.values())
+    lines = (("name", _cut(name, 22)), ("note", _cut(" < ".join(skill.levels), 34)), ("note", f"{count} question{'s' * (count != 1)}"))
+    texts = "".join(
+        f'<text class="{kind}" x="{x:g}" y="{y + 21 + 16 * row:g}">{escape(text)}</text>' for row, (kind, text) in enumerate(lines)
+    )
+    box = f'<rect x="{x - _BOX / 2:g}" y="{y:g}" width="{_BOX}" height="{_HEIGHT}" rx="8"/>'
+    return f"<g><title>{escape(skill.title or name)}</title>{box}{texts}</g>"
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
