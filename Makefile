@@ -22,7 +22,9 @@ check: $(READY)  ## style, types, layers
 	$(BIN)/python -m pytest -q tests/test_layers.py
 
 bench: $(READY)  ## print the figures of benchmarks/README.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	$(BIN)/python benchmarks/loading.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python benchmarks/inference.py
 
 docs: $(READY)  ## write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.errors import BankError, Locate, Problem, QuaestorError, located, nearest
+from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, located, nearest
 from quaestor.fields import BANK_FIELDS, Report, fields
 from quaestor.network import Network, Variable
 from quaestor.question import Question
@@ -49,6 +49,9 @@ class Bank:
         imprecision = normal.get("imprecision", 0)
         if not 0 <= imprecision <= 0.5:
             report.error(("imprecision",), "imprecision lies between 0 and 0.5", imprecision)
+            imprecision = 0
+        if report.errors and _unread_sections(document, normal):
+            raise BankError(located(report.errors, locate))
         skills = read_skills(normal.get("skills"), imprecision, report)
         questions = read_questions(normal.get("questions"), normal.get("templates", {}), skills, imprecision, report)
         if report.errors:
@@ -64,6 +67,9 @@ class Bank:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise FrozenInstanceError(f"a bank does not change, got a new {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"a bank does not change, got no {name}")
 
     def __eq__(self, other: object) -> bool:
         return self.version == other.version if isinstance(other, Bank) else NotImplemented
@@ -125,10 +131,11 @@ class Bank:
 
     def subset(self, questions: Iterable[str]) -> "Bank":
         """The bank with only these questions, in the order of the bank; all skills stay."""
-        wanted = set(questions)
-        for question_id in wanted - set(self.questions):
-            hint = nearest(question_id, self.questions)
-            raise QuaestorError(f"unknown question, got '{question_id}'" + (f" ({hint})" if hint else ""))
+        wanted = list(questions)
+        for question_id in wanted:
+            if question_id not in self.questions:
+                hint = nearest(question_id, self.questions)
+                raise QuaestorError(f"unknown question, got {format_value(question_id)}" + (f" ({hint})" if hint else ""))
         kept = {name: fields for name, fields in self._document["questions"].items() if name in wanted}
         return Bank({**self._document, "questions": kept})
 
@@ -145,6 +152,13 @@ class Bank:
             levels = [self.skills[name].levels for name in question.skills]
             document["questions"][question.id] = {**own, "table": _rows(change(question.table), levels)}
         return Bank(document)
+
+
+def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:
+    """Whether a section was written but nothing of it could be read: what others say about it cannot be checked then."""
+    if not isinstance(document, Mapping):
+        return True
+    return any(document.get(section) not in (None, "", {}) and not normal.get(section) for section in ("skills", "templates", "questions"))
 
 
 _SKILL_STATEMENTS = {"prior", "shares", "strength", "table", "confidence"}
@@ -171,5 +185,6 @@ def _digest(data: bytes) -> str:
 
 def _table_bytes(table: Table) -> list[bytes]:
     """The table's numbers to 12 decimals, so that another machine's last bit does not make another version."""
-    arrays = [table.lower, table.upper, *(table.vertices[row] for row in sorted(table.vertices))]
+    rows = sorted(table.vertices)
+    arrays = [table.lower, table.upper, *(table.vertices[row] for row in rows), *([np.array(rows)] if rows else [])]
     return [(np.round(array, 12) + 0.0).astype("<f8").tobytes() for array in arrays]

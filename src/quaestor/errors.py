@@ -66,9 +66,9 @@ def located(problems: Iterable[Problem], locate: Locate | None) -> list[Problem]
     return [replace(problem, where=problem.where or locate(problem.place)) for problem in problems]
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def nearest(word: object, known: Iterable[str]) -> str:
     """A hint that proposes the known word most like this one; empty when none is near."""
-    close = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    close = get_close_matches(word, list(known), n=1, cutoff=0.6) if isinstance(word, str) else []
     return f"did you mean '{close[0]}'?" if close else ""
 
 
@@ -80,7 +80,15 @@ def format_place(place: Place) -> str:
     return text
 
 
+class Words(str):
+    """What was found, said in words (`none`, `3 skills`): a message shows it without quotes."""
+
+
 def format_value(value: object) -> str:
-    """Show a value in a message, cut to a readable length."""
-    text = f"'{value}'" if isinstance(value, str) else str(value)
+    """Show a value in a message: on one line, cut to a readable length, what cannot be printed as its code."""
+    try:
+        text = f"'{value}'" if isinstance(value, str) and not isinstance(value, Words) else str(value)
+    except (ValueError, RecursionError):  # Python writes neither integers of thousands of digits nor very deep lists
+        text = "a value too long to show"
+    text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:81])
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from quaestor.elicit import chance
-from quaestor.errors import Place, Problem, StatementError, format_place, format_value, nearest
+from quaestor.elicit import DIFFICULTY, DISCRIMINATION, chance, word_value
+from quaestor.errors import Place, Problem, StatementError, Words, format_place, format_value, nearest
 from quaestor.numerals import read_number
 from quaestor.table import RowFault
 
@@ -34,7 +34,7 @@ class Report:
 
     def error(self, place: Place, rule: str, value: object, hint: str = "") -> None:
         """Note a broken rule."""
-        self._problems.setdefault(Problem(format_place(place), rule, format_value(value), hint))
+        self._problems.setdefault(Problem(format_place(place) or "bank", rule, format_value(value), hint))
 
     def fault(self, place: Place, found: StatementError | RowFault) -> None:
         """Note a broken rule that `elicit` or `table` found."""
@@ -65,17 +65,17 @@ def text(value: Any, place: Place, report: Report) -> str | None:
     """Text of any length up to a limit; line ends become one kind, space around it goes."""
     if isinstance(value, bool):
         value = "true" if value else "false"
-    elif isinstance(value, (int, float)):
+    elif isinstance(value, (int, float)) and _finite(value):
         value = repr(value)
     if not isinstance(value, str):
         report.error(place, "text is expected", value)
         return None
     if _UNPRINTABLE.search(value):
-        report.error(place, "text has no control characters", repr(value))
+        report.error(place, "text has no control characters", value)
         return None
     cleaned = _BREAK.sub("\n", value).strip()
     if len(cleaned) > LONGEST_TEXT:
-        report.error(place, f"a text has at most {LONGEST_TEXT} characters", f"{len(cleaned)} characters")
+        report.error(place, f"a text has at most {LONGEST_TEXT} characters", Words(f"{len(cleaned)} characters"))
         return None
     return cleaned
 
@@ -161,10 +161,28 @@ def probability(value: Any, place: Place, report: Report) -> Any:
         found: Any = None if None in ends else ends
     else:
         found = level_of(value, place, report)
-    if found is None:
-        return None
+    return _accepted(found, chance, place, report)
+
+
+def exact_probability(value: Any, place: Place, report: Report) -> Any:
+    """A number in [0, 1] or a word of the verbal scale, no pair."""
+    return _accepted(level_of(value, place, report), chance, place, report)
+
+
+def on_scale(words: Mapping[str, float], what: str) -> Reader:
+    """A reader of a number or one of these words."""
+
+    def read(value: Any, place: Place, report: Report) -> Any:
+        return _accepted(level_of(value, place, report), lambda found: word_value(found, words, what), place, report)
+
+    return read
+
+
+def _accepted(found: Any, check: Callable[[Any], object], place: Place, report: Report) -> Any:
+    """What was found, or None when `check` raises a StatementError, which is reported."""
     try:
-        chance(found)
+        if found is not None:
+            check(found)
     except StatementError as error:
         report.fault(place, error)
         return None
@@ -182,7 +200,7 @@ def items(reader: Reader, unique: bool = False) -> Reader:
         if None in found:
             return None
         if not found:
-            report.error(place, "the list is not empty", "[]")
+            report.error(place, "the list is not empty", [])
             return None
         if unique and len(set(found)) < len(found):
             again = next(item for position, item in enumerate(found) if item in found[:position])
@@ -210,7 +228,7 @@ def entries(key: Reader, reader: Reader) -> Reader:
                 continue
             found[read_key] = reader(raw, (*place, read_key), report)
         if not value:
-            report.error(place, "the map is not empty", "{}")
+            report.error(place, "the map is not empty", {})
         return None if not value or len(found) < len(value) or None in found.values() else found
 
     return read
@@ -272,7 +290,7 @@ def one_of(*words: str) -> Reader:
     def read(value: Any, place: Place, report: Report) -> str | None:
         if value in words:
             return str(value)
-        report.error(place, f"one of {', '.join(words)} is expected", value, nearest(str(value), words))
+        report.error(place, f"one of {', '.join(words)} is expected", value, nearest(value, words))
         return None
 
     return read
@@ -291,8 +309,8 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
         for field, raw in value.items():
             reader = schema.get(field)
             if reader is None:
-                hint = nearest(str(field), schema) or f"known fields: {', '.join(schema)}"
-                report.error(place, "unknown field", str(field), hint)
+                hint = nearest(field, schema) or f"known fields: {', '.join(schema)}"
+                report.error(place, "unknown field", field, hint)
             elif raw is not None and raw != "":
                 found[field] = reader(raw, (*place, field), report)
         return {field: found[field] for field in schema if found.get(field) is not None}
@@ -300,7 +318,7 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
     return read
 
 
-row = map_or(fields({"vertices": items(items(level_of))}), items(probability))
+row = map_or(fields({"vertices": items(items(exact_probability))}), items(probability))
 table = entries(word, row)
 
 TEMPLATE_FIELDS: dict[str, Reader] = {
@@ -314,8 +332,8 @@ TEMPLATE_FIELDS: dict[str, Reader] = {
     "skills": items(name, unique=True),
     "classes": items(name, unique=True),
     "right": items(probability),
-    "difficulty": level_of,
-    "discrimination": level_of,
+    "difficulty": on_scale(DIFFICULTY, "difficulty"),
+    "discrimination": on_scale(DISCRIMINATION, "discrimination"),
     "needs": one_of("all", "any"),
     "at_least": entries(name, name),
     "slip": probability,

@@ -35,7 +35,7 @@ class Network:
             _check_variable(variable, sizes)
         cycle = find_cycle({variable.name: variable.parents for variable in self.variables})
         if cycle:
-            raise NetworkError(f"{cycle[0]}: the graph has no cycle, got {' -> '.join(cycle)}")
+            raise NetworkError(f"{cycle[0]}: the graph has no cycle, got {' -> '.join(reversed(cycle))}")
 
     @cached_property
     def _positions(self) -> dict[str, int]:

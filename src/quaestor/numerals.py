@@ -29,8 +29,11 @@ def read_number(text: str) -> Fraction | None:
     """
     if len(text) > LONGEST:
         return None
-    # A vulgar fraction such as ½ becomes " 1/2", so that 1½ reads as a mixed number.
-    spread = "".join(f" {c}" if unicodedata.decomposition(c).startswith("<fraction>") else c for c in text)
+    forms = [unicodedata.decomposition(c).partition(" ")[0] for c in text]
+    if "<super>" in forms or "<sub>" in forms:  # 5² is not 52
+        return None
+    # A vulgar fraction such as ½ becomes " 1/2 ", so that 1½ reads as a mixed number.
+    spread = "".join(f" {c} " if form == "<fraction>" else c for c, form in zip(text, forms, strict=True))
     plain = " ".join(unicodedata.normalize("NFKC", spread).translate(_PLAIN).split())
     plain = _GROUPED.sub(lambda match: re.sub("[ ']", "", match[0]), plain)
     match = _FORM.fullmatch(plain)

@@ -33,9 +33,9 @@ class Question:
     text: str = ""
     kind: str = "choice"
     options: tuple[str, ...] = ()
-    option_classes: Mapping[str, str] = field(default_factory=dict)
+    option_classes: Mapping[str, str] = field(default_factory=dict, hash=False)
     correct: tuple[str, ...] = ()
-    accept: Mapping[str, str] = field(default_factory=dict)
+    accept: Mapping[str, str] = field(default_factory=dict, hash=False)
     tolerance: Fraction = Fraction(0)
     explanation: str = ""
     media: str = ""
@@ -63,7 +63,7 @@ class Question:
         if not self.takes_entries:
             raise AnswerError(f"{self.id}: has no options to choose from; its answer classes are {', '.join(self.classes)}")
         if self.kind == "choices":
-            return self._classify_choices(entry.split("|") if isinstance(entry, str) else list(entry))
+            return self._classify_choices(entry.split("|") if isinstance(entry, str) else entry)
         if not isinstance(entry, str):
             raise AnswerError(f"{self.id}: one entry is expected, got {format_value(entry)}")
         if not entry.strip():
@@ -85,7 +85,10 @@ class Question:
             raise AnswerError(f"{self.id}: one of {' | '.join(self.options)} is expected, got {format_value(entry)}")
         return alike[0]
 
-    def _classify_choices(self, entered: list[str]) -> str:
+    def _classify_choices(self, entered: Iterable[str]) -> str:
+        entered = list(entered) if isinstance(entered, Iterable) else [entered]
+        if not all(isinstance(entry, str) for entry in entered):
+            raise AnswerError(f"{self.id}: a list of options is expected, got {format_value(entered)}")
         ticked = {self._option(entry) for entry in entered if entry.strip()}
         hits = len(ticked & set(self.correct))
         share = Fraction(max(0, hits - (len(ticked) - hits)), len(self.correct))
@@ -111,4 +114,5 @@ def loose(entry: str) -> str:
 
 
 def _answer(entry: str) -> str:
-    return loose(entry).rstrip(" .!?")
+    plain = loose(entry)
+    return plain.rstrip(" .!?") or plain

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from quaestor import elicit
-from quaestor.errors import Place, nearest
+from quaestor.errors import Place, Words, nearest
 from quaestor.fields import Report
 from quaestor.network import find_cycle, topological_order
 from quaestor.numerals import read_number
@@ -25,7 +25,7 @@ _SAME = 1e-9  # probabilities closer than this count as equal in warnings
 def read_skills(section: Mapping[str, Any] | None, imprecision: float, report: Report) -> dict[str, Skill | None]:
     """The skills by id, in the order written; None for one that has a problem."""
     if not section:
-        report.error(("skills",), "a bank has at least one skill", "none")
+        report.error(("skills",), "a bank has at least one skill", Words("none"))
         return {}
     found: dict[str, Skill | None] = dict.fromkeys(section)
     parents = {skill_id: tuple((fields or {}).get("parents", ())) for skill_id, fields in section.items()}
@@ -37,7 +37,7 @@ def read_skills(section: Mapping[str, Any] | None, imprecision: float, report: R
     cycle = find_cycle(known)
     if cycle:
         place: Place = ("skills", cycle[0], "parents")
-        report.error(place, "skills do not depend on themselves", f"{' -> '.join(reversed(cycle))}")
+        report.error(place, "skills do not depend on themselves", Words(" -> ".join(reversed(cycle))))
         return found
     for skill_id in topological_order(known):
         if section[skill_id] is not None and all(found.get(name) for name in parents[skill_id]):
@@ -73,7 +73,7 @@ def read_questions(
 ) -> list[Question]:
     """The questions that have no problem, in the order written."""
     if not section:
-        report.error(("questions",), "a bank has at least one question", "none")
+        report.error(("questions",), "a bank has at least one question", Words("none"))
         return []
     made: list[dict[str, Any]] = []
     drafts = []
@@ -124,6 +124,7 @@ def _read_question(
     classes = tuple(fields.get("classes", DEFAULT_CLASSES))
     if len(classes) < 2:
         report.error(at("classes"), "a question has at least two answer classes", list(classes))
+        return {}, None
     scope = _read_scope(fields, skills, at, report)
     content = {
         "id": question_id,
@@ -138,17 +139,16 @@ def _read_question(
 
 def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], at: FieldPlace, report: Report) -> list[Skill] | None:
     if "skill" in fields and "skills" in fields:
-        report.error(at("skills"), "a question names its skill or its skills", "both")
+        report.error(at("skills"), "a question names its skill or its skills", Words("both"))
         return None
     names = [fields["skill"]] if "skill" in fields else fields.get("skills", [])
     if not names:
-        report.error(at(""), "a question has a skill or skills that it measures", "none")
+        report.error(at(""), "a question has a skill or skills that it measures", Words("none"))
         return None
     for name in names:
-        if name not in skills:
+        if skills and name not in skills:
             report.error(at("skill" if "skill" in fields else "skills"), "unknown skill", name, nearest(name, skills))
-            return None
-    scope = [skill for name in names if (skill := skills[name]) is not None]
+    scope = [skill for name in names if (skill := skills.get(name)) is not None]
     return scope if len(scope) == len(names) else None
 
 
@@ -163,7 +163,7 @@ def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlac
     _refuse(("options", "tolerance") if kind == "text" else ("options",), fields, kind, at, report)
     accept = fields.get("accept", {})
     if not correct and not accept:
-        report.error(at("correct"), f"a {kind} question has a correct answer, or answers to accept", "none")
+        report.error(at("correct"), f"a {kind} question has a correct answer, or answers to accept", Words("none"))
     if len(correct) > 1:
         report.error(at("correct"), f"a {kind} question has one correct answer; 'accept' takes others", list(correct))
     accepted = dict(accept) if isinstance(accept, Mapping) else dict.fromkeys(accept, classes[-1])
@@ -179,18 +179,20 @@ def _read_options(
     best, worst = classes[-1], classes[0]
     if kind == "choices" and (not options or isinstance(options, Mapping)):
         rule = "for several choices the options are a list; 'correct' names the right ones"
-        report.error(at("options"), rule, "a map" if options else "none")
+        report.error(at("options"), rule, Words("a map" if options else "none"))
+        return {}
     if correct and not options:
         report.error(at("correct"), "a key goes with options", ", ".join(correct))
     for key in correct:
         if options and key not in options:
             report.error(at("correct"), "the correct option is one of the options", key, nearest(key, options))
     if isinstance(options, Mapping):
-        for option, given in options.items():
-            _check_class(given, classes, (*at("options"), option), report)
+        known = [_check_class(given, classes, (*at("options"), option), report) for option, given in options.items()]
+        if not all(known):
+            return {}
         right = tuple(option for option, given in options.items() if given == best)
         if not right:
-            report.error(at("options"), f"at least one option has the best class, {best}", "none")
+            report.error(at("options"), f"at least one option has the best class, {best}", Words("none"))
         wrong = [key for key in correct if key in options and key not in right]
         if wrong:
             report.error(at("correct"), f"a correct option has the best class, {best}", ", ".join(wrong))
@@ -203,9 +205,10 @@ def _read_options(
     return {"options": tuple(options), "option_classes": option_classes, "correct": correct}
 
 
-def _check_class(given: str, classes: Sequence[str], place: Place, report: Report) -> None:
+def _check_class(given: str, classes: Sequence[str], place: Place, report: Report) -> bool:
     if given not in classes:
         report.error(place, f"an answer class is one of {', '.join(classes)}", given, nearest(given, classes))
+    return given in classes
 
 
 def _refuse(names: Iterable[str], fields: Mapping[str, Any], kind: str, at: FieldPlace, report: Report) -> None:
@@ -238,14 +241,14 @@ def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
         for number in np.flatnonzero(same):
             if not group[number].table.vertices:
                 rule = "a question tells something: its rows differ between levels"
-                report.warning(("questions", group[number].id), rule, "the same row for every level")
+                report.warning(("questions", group[number].id), rule, Words("the same row for every level"))
         best = bounds[..., -1]
         for axis in range(len(shape) - 1):
             rises = np.diff(best, axis=2 + axis)
             falls = (rises < _SAME).all(axis=1) & (rises < -_SAME).any(axis=1)
             for number in np.flatnonzero(falls.reshape(len(group), -1).any(axis=1)):
                 rule = f"the best answer is not less likely at a higher level of {group[number].skills[axis]}: check the key"
-                report.warning(("questions", group[number].id), rule, "a falling probability")
+                report.warning(("questions", group[number].id), rule, Words("a falling probability"))
     for question in questions:
         forms = [loose(option) for option in question.options]
         if len(set(forms)) < len(forms):

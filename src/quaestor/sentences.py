@@ -20,15 +20,19 @@ def times(low: float, high: float, short: bool = False) -> str:
         counts = [p * out_of for p in (low, high)]
         if out_of == 100 or all(abs(count - round(count)) < 1e-6 for count in counts):
             break
-    first, last = (f"{count:.3g}" for count in counts)
+    first, last = (_digits(count) for count in counts)
     shown = first if first == last else f"{first} to {last}"
     return f"{shown} in {out_of}" if short else f"{shown} time{'' if shown == '1' else 's'} in {out_of}"
 
 
 def percent(low: float, high: float) -> str:
     """A probability in per cent: `30 %`, `25 to 35 %`."""
-    first, last = (f"{100 * p:.3g}" for p in (low, high))
+    first, last = (_digits(100 * p) for p in (low, high))
     return f"{first} %" if first == last else f"{first} to {last} %"
+
+
+def _digits(count: float) -> str:
+    return f"{round(count, 4):.3g}"  # rounded first: 0, not 1e-16
 
 
 def question_sentence(question: Question, skills: Mapping[str, Skill]) -> str:

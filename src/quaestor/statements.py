@@ -10,7 +10,7 @@ import numpy as np
 
 from quaestor import elicit
 from quaestor.elicit import Interval
-from quaestor.errors import Place, StatementError
+from quaestor.errors import Place, StatementError, Words
 from quaestor.fields import Report
 from quaestor.table import Array, Table, interval_faults, reachable, vertex_faults
 
@@ -64,13 +64,13 @@ def draft_question(
     if len(made) != 1:
         known = ", ".join(STATEMENTS)
         given = " and ".join(made) if made else "none of them"
-        report.error(at(""), f"a question states its probabilities in one way: {known}", given)
+        report.error(at(""), f"a question states its probabilities in one way: {known}", Words(given))
         return None
     statement = made[0]
     for owner, extras in STATEMENTS.items():
         for extra in extras:
             if extra in fields and owner != statement:
-                report.error(at(extra), f"this field belongs to '{owner}'", f"'{statement}'")
+                report.error(at(extra), f"this field belongs to '{owner}'", statement)
                 return None
     sizes = [len(skill.levels) for skill in scope]
     try:
@@ -112,7 +112,7 @@ def draft_skill(
     made = [statement for statement in ("prior", "shares", "table", "strength") if statement in fields]
     if len(made) > 1 or not set(made) <= set(allowed) or (parents and not made):
         kind = "a skill with parents has" if parents else "a skill without parents has"
-        report.error(place, f"{kind} {' or '.join(allowed)}", " and ".join(made) or "none of them")
+        report.error(place, f"{kind} {' or '.join(allowed)}", Words(" and ".join(made) or "none of them"))
         return None
     statement = made[0] if made else "prior"
     size = len(levels)
@@ -156,19 +156,19 @@ def _rights(
     if statement == "needs":
         for extra in ("slip", "guess"):
             if extra not in fields:
-                report.error(at(""), "'needs' goes with slip and guess", f"no {extra}")
+                report.error(at(""), "'needs' goes with slip and guess", Words(f"no {extra}"))
                 return None
         has = _enough(fields.get("at_least", {}), scope, at("at_least"), report)
         if has is None:
             return None
         return elicit.by_needs(has, fields["needs"], elicit.chance(fields["slip"]), elicit.chance(fields["guess"]))
     if len(scope) != 1:
-        report.error(at(statement), f"'{statement}' is for one skill; use 'table' or 'needs' for several", f"{len(scope)} skills")
+        report.error(at(statement), f"'{statement}' is for one skill; use 'table' or 'needs' for several", Words(f"{len(scope)} skills"))
         return None
     if statement == "right":
         if len(fields["right"]) != sizes[0]:
             levels = ", ".join(scope[0].levels)
-            report.error(at("right"), f"one probability for each of the {sizes[0]} levels ({levels})", f"{len(fields['right'])}")
+            report.error(at("right"), f"one probability for each of the {sizes[0]} levels ({levels})", len(fields["right"]))
             return None
         return [elicit.chance(value) for value in fields["right"]]
     rights = elicit.by_difficulty(fields["difficulty"], fields.get("discrimination", "fair"), sizes[0])
@@ -193,37 +193,38 @@ def _enough(at_least: Mapping[str, str], scope: Sequence[Any], place: Place, rep
 
 def _irt_rows(irt: Mapping[str, Any], scope: Sequence[Any], classes: int, place: Place, report: Report) -> list[Row] | None:
     if len(scope) != 1:
-        report.error(place, "'irt' is for one skill", f"{len(scope)} skills")
+        report.error(place, "'irt' is for one skill", Words(f"{len(scope)} skills"))
         return None
     if "b" not in irt:
-        report.error(place, "'irt' has a difficulty b, or a list of thresholds", "none")
+        report.error(place, "'irt' has a difficulty b, or a list of thresholds", Words("none"))
         return None
     rows = elicit.by_irt(scope[0].abilities, irt.get("a", 1.0), irt["b"], irt.get("c", 0.0))
     if len(rows[0]) != classes:
-        report.error((*place, "b"), f"{classes} answer classes have {classes - 1} thresholds", f"{len(rows[0]) - 1}")
+        report.error((*place, "b"), f"{classes} answer classes have {classes - 1} thresholds", len(rows[0]) - 1)
         return None
     return [[(p, p) for p in row] for row in rows]
 
 
 def _table_rows(table: Mapping[str, Any], levels: Sequence[Sequence[str]], states: int, place: Place, report: Report) -> list[Row] | None:
     """The rows in the order of the combinations; every combination is required, none may be extra."""
-    given = {", ".join(part.strip() for part in key.split(",")): (key, value) for key, value in table.items()}
-    wanted = [", ".join(combination) for combination in product(*levels)]
+    given: dict[str, tuple[str, Any]] = {}
+    for key, value in table.items():
+        combination = ", ".join(part.strip() for part in key.split(","))
+        if given.setdefault(combination, (key, value))[0] != key:
+            report.error(place, "each is listed once", combination)
+            return None
+    wanted = [", ".join(above) for above in product(*levels)]
     missing = [key for key in wanted if key not in given]
     extra = [key for key in given if key not in set(wanted)]
     if missing:
-        report.error(place, f"one row for each of the {len(wanted)} combinations of levels", f"no row '{missing[0]}'")
+        report.error(place, f"one row for each of the {len(wanted)} combinations of levels", Words(f"no row '{missing[0]}'"))
     if extra:
         report.error(place, "a row's key is the levels in order, joined by a comma", extra[0], f"e.g. '{wanted[0]}'")
     if missing or extra:
         return None
-    rows = []
-    for key in wanted:
-        row = _row(given[key][1])
-        if not _row_fits(row, states, (*place, given[key][0]), report):
-            return None
-        rows.append(row)
-    return rows
+    rows = [_row(given[key][1]) for key in wanted]
+    fits = [_row_fits(row, states, (*place, given[key][0]), report) for key, row in zip(wanted, rows, strict=True)]
+    return rows if all(fits) else None
 
 
 def _row(value: Any) -> Row:

@@ -55,7 +55,11 @@ class Table:
         flat_lower, flat_upper = lower.reshape(-1, states), upper.reshape(-1, states)
         vertices: dict[int, Array] = {}
         for row, given in self.vertices.items():
-            kept = np.unique(np.array(given, dtype=float).reshape(-1, states), axis=0)
+            points = np.array(given, dtype=float)
+            if row not in range(len(flat_lower)) or points.ndim != 2 or points.shape[1] != states or not len(points):
+                rule = f"vertices are for rows 0 to {len(flat_lower) - 1}, of shape (vertices, {states})"
+                raise NetworkError(f"row {row}: {rule}, got {points.shape}")
+            kept = np.unique(points, axis=0)
             faults = vertex_faults(kept)
             if faults:
                 raise NetworkError(f"row {row}: {faults[0].rule}, got {faults[0].value}")
@@ -81,10 +85,10 @@ class Table:
         return cls(array, array)
 
     @classmethod
-    def of_checked(cls, lower: Array, upper: Array) -> "Table":
-        """A table of interval rows that are read-only, valid and reachable already (a bank's tables are checked all at once)."""
+    def of_checked(cls, lower: Array, upper: Array, vertices: Mapping[int, Array] = _NO_VERTICES) -> "Table":
+        """A table of rows that are read-only, valid and reachable already (a bank's tables are checked all at once); nothing is rounded."""
         made = object.__new__(cls)
-        made.__dict__.update(lower=lower, upper=upper, vertices=_NO_VERTICES)
+        made.__dict__.update(lower=lower, upper=upper, vertices=vertices)
         return made
 
     @property
@@ -136,7 +140,7 @@ class Table:
         )
 
     def __hash__(self) -> int:
-        return hash((self.lower.tobytes(), self.upper.tobytes()))
+        return hash(((self.lower + 0.0).tobytes(), (self.upper + 0.0).tobytes()))  # -0.0 equals 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Table, (self.lower, self.upper, dict(self.vertices))
@@ -163,7 +167,8 @@ def reachable(lower: Array, upper: Array) -> tuple[Array, Array]:
     raised = 1 - (upper.sum(axis=1, keepdims=True) - upper)
     cut = 1 - (lower.sum(axis=1, keepdims=True) - lower)
     lower = np.where(raised > lower + _ROUNDING, raised, lower)
-    upper = np.maximum(lower, np.where(cut < upper - _ROUNDING, cut, upper))
+    upper = np.where(cut < upper - _ROUNDING, cut, upper)
+    upper = np.where(upper > lower + _ROUNDING, upper, lower)  # a set of one distribution has width zero, not rounding
     return np.where(precise, exact, lower), np.where(precise, exact, upper)
 
 

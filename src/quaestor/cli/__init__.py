@@ -1,6 +1,7 @@
 """The command line: each command is a function that takes parsed arguments and returns an exit code."""
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of ours becomes a message and exit code 1."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal has every letter
     parsed = parser().parse_args(arguments)
     try:
         code: int = COMMANDS[parsed.command].run(parsed)

@@ -46,6 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Convert, or write the form."""
     source, target = arguments.source, arguments.target
+    if arguments.template and source is not None:
+        raise QuaestorError("--template writes one file, got two names")
     if arguments.template:
         _write_template(target)
     elif source is None:

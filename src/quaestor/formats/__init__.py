@@ -1,5 +1,6 @@
 """The garden gate: files to banks and networks, and back. The file's ending names the format."""
 
+import os
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -29,12 +30,13 @@ def load(path: str | Path) -> Bank:
     Raises BankError with every problem: file, place, rule, value.
     """
     name = str(path)
-    if isinstance(path, str) and not Path(path).suffix and Path(path).name == path and not Path(path).exists():
+    if isinstance(path, str) and not Path(path).suffix and Path(path).name == path:
         names = bundled_banks()
-        if path not in names:
+        if path in names:
+            return load_bytes((_bundle() / f"{path}.yaml").read_bytes(), ".yaml", name)
+        if not os.path.exists(path):  # not Path.exists, which raises for a name that is too long
             hint = nearest(path, names) or f"bundled banks: {', '.join(names)}"
             raise BankError([Problem("file", "a file, or the name of a bundled bank", f"'{path}'", hint)], name)
-        return load_bytes((_bundle() / f"{path}.yaml").read_bytes(), ".yaml", name)
     ending = Path(path).suffix.lower()
     if ending not in BANK_ENDINGS:
         raise BankError([Problem("file", f"a bank file ends in one of {', '.join(BANK_ENDINGS)}", f"'{ending}'")], name)
@@ -66,8 +68,11 @@ def load_bytes(data: bytes, ending: str, name: str = "") -> Bank:
 
 def dump(bank: Bank, path: str | Path) -> None:
     """Write a bank to a file; a bank that was loaded from YAML is written to YAML as it was, comments included."""
-    ending = Path(path).suffix.lower()
-    save(dump_bytes(bank, ending), path)
+    try:
+        data = dump_bytes(bank, Path(path).suffix.lower())
+    except BankError as error:
+        raise BankError(error.problems, str(path)) from error
+    save(data, path)
 
 
 def dump_bytes(bank: Bank, ending: str) -> bytes:
@@ -108,5 +113,5 @@ def save(data: bytes, path: str | Path) -> None:
     """Write a file; what hinders it becomes an error of ours."""
     try:
         Path(path).write_bytes(data)
-    except OSError as error:
-        raise QuaestorError(f"{path}: the file can be written, got {error.strerror}") from error
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        raise QuaestorError(f"{path}: the file can be written, got {getattr(error, 'strerror', None) or error}") from error

@@ -11,18 +11,21 @@ from itertools import product
 import numpy as np
 
 from quaestor.errors import NetworkError, nearest
+from quaestor.formats.limits import check_table_size
 from quaestor.network import Network, Variable
 from quaestor.table import Array, Table
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_TOKEN = re.compile(r'"(?P<quoted>[^"\n]*)"|(?P<word>[^\s"{}\[\]();,|]+)|(?P<mark>[{}\[\]();|,])|(?P<bad>\S)')
+_TOKEN = re.compile(
+    r'"(?P<quoted>[^"\n]*)"|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<word>(?:(?!//|/\*)[^\s"{}\[\]();,|])+)|(?P<mark>[{}\[\]();|,])|(?P<bad>\S)',
+    re.DOTALL,
+)
 _PLAIN = re.compile(r"[A-Za-z_][\w.-]*")
 _MARKS = frozenset("{}[]();|")
 
 
 def read(text: str) -> Network:
     """The network in a BIF text."""
-    parser = _Parser(_COMMENT.sub(" ", text))
+    parser = _Parser(text)
     states: dict[str, tuple[str, ...]] = {}
     tables: dict[str, tuple[tuple[str, ...], Table]] = {}
     while (head := parser.take_any()) is not None:
@@ -56,7 +59,7 @@ class _Parser:
         for match in _TOKEN.finditer(text):
             line += text.count("\n", end, match.start())
             end = match.start()
-            if match["mark"] == ",":
+            if match["mark"] == "," or match["comment"] is not None:
                 continue
             value = match["quoted"] if match["quoted"] is not None else match[0]
             self._tokens.append((value, match["mark"] is not None, line))
@@ -115,7 +118,8 @@ class _Parser:
 
     def skip_properties(self) -> None:
         while self.peek() == "property":
-            self.names_until(";")
+            while self.take("';'") != ";":  # a property holds whatever its program likes
+                pass
 
     def take_states(self, name: str) -> tuple[str, ...]:
         self.expect("{")
@@ -150,6 +154,7 @@ class _Parser:
 
     def _rows(self, states: Sequence[str], parents: Sequence[Sequence[str]]) -> Array:
         shape = [len(parent) for parent in parents]
+        check_table_size([*shape, len(states)])
         array = np.full([*shape, len(states)], np.nan)
         default: Array | None = None
         while True:
@@ -166,7 +171,10 @@ class _Parser:
                 key, _ = self.names_until(")")
                 if len(key) != len(parents) or any(name not in known for name, known in zip(key, parents, strict=True)):
                     raise self.error("a row is named by a state of each parent", key)
-                array[tuple(known.index(name) for name, known in zip(key, parents, strict=True))] = self._numbers(len(states))
+                row = tuple(known.index(name) for name, known in zip(key, parents, strict=True))
+                if not np.isnan(array[row]).any():
+                    raise self.error("each row is there once", f"({', '.join(key)}) twice")
+                array[row] = self._numbers(len(states))
             else:
                 raise self.error("'table', 'default' or a row is expected", token)
         empty = np.isnan(array).any(axis=-1)

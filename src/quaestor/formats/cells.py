@@ -8,9 +8,10 @@ said in the short form is written as JSON.
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from quaestor.errors import BankError
+from quaestor.errors import BankError, Problem
 from quaestor.formats import yaml_text
 
 LISTS = {"levels", "abilities", "parents", "shares", "skills", "classes", "tags", "right", "options", "accept", "prior"}
@@ -29,11 +30,25 @@ def read_cell(field: str, text: str) -> Any:
         try:
             return yaml_text.parse(text)
         except BankError as error:
-            raise BankError([*error.problems]) from error
+            rule = "a cell that starts with [ or { is JSON"
+            raise BankError(replace(p, rule=p.rule.replace("the file is valid YAML", rule)) for p in error.problems) from error
     if field in MAPS or (field in LISTS_OR_MAPS and "->" in text):
-        entries = [entry.partition("->") for entry in re.split(r"[;\n]", text) if entry.strip()]
-        return {key.strip(): _read_list(field, value.strip(), single=field != "table") for key, _, value in entries}
+        return _read_map(field, text)
     return _read_list(field, text, single=field not in LISTS or field in WORDS_OR_LISTS)
+
+
+def _read_map(field: str, text: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for entry in re.split(r"[;\n]", text):
+        key, arrow, value = (part.strip() for part in entry.partition("->"))
+        if not key and not arrow:
+            continue
+        if not arrow:
+            raise BankError([Problem(field, "an entry of a map is 'key -> value'", f"'{key}'")])
+        if key in found:
+            raise BankError([Problem(field, "each key is used once", f"'{key}'")])
+        found[key] = _read_list(field, value, single=field != "table")
+    return found
 
 
 def _read_list(field: str, text: str, single: bool) -> Any:
@@ -52,7 +67,7 @@ def write_cell(field: str, value: Any) -> str | int | float:
     if field not in _STRUCTURED:
         return _scalar(value)
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        return value if not isinstance(value, str) or _reads_back(field, value, value) else json.dumps([value])
+        return value if not isinstance(value, str) or _reads_back(field, value, value) else json.dumps([value], ensure_ascii=False)
     short = _write_short(field, value)
     return short if _reads_back(field, short, value) else json.dumps(value, ensure_ascii=False)
 

@@ -1,6 +1,7 @@
 """JSON, read so that numbers keep the form they were written in, as in YAML."""
 
 import json
+from collections import Counter
 from typing import Any
 
 from quaestor.errors import BankError, Problem
@@ -14,8 +15,7 @@ def parse(text: str) -> Any:
     def pairs(found: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(found)
         if len(made) < len(found):
-            keys = [key for key, _ in found]
-            repeated.extend(key for key in made if keys.count(key) > 1)
+            repeated.extend(key for key, count in Counter(key for key, _ in found).items() if count > 1)
         return made
 
     try:

@@ -1,18 +1,22 @@
 """What a file may cost us before we have looked at it: size, depth, number of values."""
 
+from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 
-from quaestor.errors import BankError, Problem
+from quaestor.errors import BankError, NetworkError, Problem, format_value
 
 LARGEST_FILE = 50_000_000  # bytes
 LARGEST_SHEET = 200_000_000  # bytes of an XLSX file when unpacked
 DEEPEST = 20  # levels of nesting; a bank needs 7
 MOST_VALUES = 5_000_000  # values in a file, counted after aliases are followed
+MOST_NUMBERS = 10_000_000  # numbers in one table of a network
+MOST_PARENTS = 60  # an array has at most 64 axes
 
 
-def refusal(rule: str, value: object, hint: str = "", place: str = "file") -> BankError:
+def refusal(rule: str, value: object, hint: str = "", where: str = "") -> BankError:
     """The error for a file that cannot be read as a whole."""
-    return BankError([Problem(place, rule, str(value), hint)])
+    return BankError([Problem("file", rule, str(value), hint, where=where)])
 
 
 def read_bytes(path: Path) -> bytes:
@@ -21,8 +25,8 @@ def read_bytes(path: Path) -> bytes:
         if path.stat().st_size > LARGEST_FILE:
             raise refusal(f"a file has at most {LARGEST_FILE:,} bytes", f"{path.stat().st_size:,} bytes")
         return path.read_bytes()
-    except OSError as error:
-        raise refusal("the file can be read", error.strerror or "an error") from error
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        raise refusal("the file can be read", getattr(error, "strerror", None) or error) from error
 
 
 def read_text(data: bytes) -> str:
@@ -37,7 +41,7 @@ def read_text(data: bytes) -> str:
 def check_nesting(value: object) -> None:
     """Refuse data that is nested too deeply or has too many values."""
     count, level = 0, [value]
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST + 1):  # the outermost value is not nested
         count += len(level)
         if count > MOST_VALUES:
             raise refusal(f"a file has at most {MOST_VALUES:,} values", "more")
@@ -45,3 +49,11 @@ def check_nesting(value: object) -> None:
         if not level:
             return
     raise refusal(f"values are nested at most {DEEPEST} deep", "more")
+
+
+def check_table_size(sizes: Sequence[int]) -> None:
+    """Refuse a network's table, given by the sizes of the parents and the child, that is too large to build."""
+    if len(sizes) - 1 > MOST_PARENTS:
+        raise NetworkError(f"a variable has at most {MOST_PARENTS} parents, got {len(sizes) - 1}")
+    if (numbers := prod(sizes)) > MOST_NUMBERS:
+        raise NetworkError(f"a table has at most {MOST_NUMBERS:,} numbers, got {format_value(numbers)}")

@@ -7,6 +7,8 @@ column `sheet`; without that column every row is a question. Skills that are nam
 import csv
 import datetime
 import io
+import itertools
+import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -16,7 +18,7 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 
-from quaestor.errors import BankError, Locate, Problem, nearest
+from quaestor.errors import BankError, Locate, Problem, format_value, nearest
 from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_SHEET, refusal
@@ -27,6 +29,8 @@ SHEETS: dict[str, tuple[str, ...]] = {
     **{section: ("id", *fields) for section, fields in SECTIONS.items()},
 }
 _BANK = [field for field in BANK_FIELDS if field not in SECTIONS]
+_MOST_COLUMNS, _MOST_ROWS = 200, 1_048_576  # columns with a name; rows, which is the limit of spreadsheet programs
+_LONGEST_CELL = {".csv": 131_072, ".xlsx": 32_767}  # characters; what the readers of these files take
 _WIDTHS = {"text": 60, "explanation": 60, "description": 60, "options": 40, "table": 40, "value": 60}
 
 Row = tuple[str, int, dict[str, str]]  # sheet, row number, cells by column
@@ -35,22 +39,23 @@ Sheets = dict[str, list[dict[str, Any]]]
 
 def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
     """The document in a CSV file, and a function that tells the row of a place."""
-    first = text.split("\n", 1)[0]
+    first = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     try:
         lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)]
     except csv.Error as error:
         raise refusal("the file is valid CSV", error) from error
-    if not lines:
+    top = next((number for number, line in enumerate(lines) if any(line)), None)
+    if top is None:
         raise refusal("a file has content", "an empty file")
-    header = [column.lower() for column in lines[0]]
+    header = [column.lower() for column in lines[top]]
     known = {"sheet", *(column for columns in SHEETS.values() for column in columns)}
     _check_header("file", header, known)
     rows: list[Row] = []
-    for number, line in enumerate(lines[1:], start=2):
-        cells = dict(zip(header, line, strict=False))
+    for number, line in enumerate(lines[top + 1 :], start=top + 2):
+        cells = _by_column(header, line)
         if any(line):
-            rows.append((cells.pop("sheet", "") or "questions", number, cells))
+            rows.append((cells.pop("sheet", "").lower() or "questions", number, cells))
     return _assemble(rows, "row")
 
 
@@ -62,10 +67,15 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
             size = sum(part.file_size for part in packed.infolist())
         if size > LARGEST_SHEET:
             raise refusal(f"a workbook has at most {LARGEST_SHEET:,} bytes when unpacked", f"{size:,} bytes")
-        book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        for sheet in book.worksheets:
-            rows += _xlsx_rows(sheet.title.strip().lower(), sheet.iter_rows(values_only=True))
-        book.close()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # openpyxl tells of styles and extensions that it does not know; we read neither
+            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            for page in book.worksheets:
+                sheet = page.title.strip().lower()
+                if sheet in SHEETS:  # a sheet of notes is the author's own business
+                    page.reset_dimensions()  # some programs write wrong ones, and openpyxl would stop there
+                    rows += _xlsx_rows(sheet, page.iter_rows(values_only=True))
+            book.close()
     except BankError:
         raise
     except Exception as error:  # a damaged workbook makes the unzipper, the XML parser or openpyxl raise almost anything
@@ -76,15 +86,26 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
 def _xlsx_rows(sheet: str, lines: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
     header: list[str] = []
     for number, line in enumerate(lines, start=1):
+        if number > _MOST_ROWS:
+            raise refusal(f"a sheet has at most {_MOST_ROWS:,} rows", "more")
         if not header:
             header = [str(cell or "").strip().lower() for cell in line]
             while header and not header[-1]:
                 header.pop()
-            _check_header(sheet, header, SHEETS.get(sheet, ()))
+            _check_header(sheet, header, SHEETS[sheet])
             continue
-        cells = {column: _cell_text(value, sheet, number, column) for column, value in zip(header, line, strict=False)}
-        if any(cells.values()):
-            yield sheet, number, cells
+        if line.count(None) < len(line):
+            columns = [*header, *[""] * len(line)]
+            texts = [_cell_text(value, sheet, number, column) for column, value in zip(columns, line, strict=False)]
+            if any(texts):
+                yield sheet, number, _by_column(header, texts)
+
+
+def _by_column(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
+    """The cells of a row by column; what stands under no column's name is found under the name ''."""
+    cells = dict(zip(header, line, strict=False))
+    cells[""] = next((cell for column, cell in itertools.zip_longest(header, line, fillvalue="") if cell and not column), "")
+    return cells
 
 
 def _cell_text(value: Any, sheet: str, number: int, column: str) -> str:
@@ -101,9 +122,9 @@ def _cell_text(value: Any, sheet: str, number: int, column: str) -> str:
 
 
 def _check_header(sheet: str, header: Sequence[str], known: Iterable[str]) -> None:
-    if sheet != "file" and sheet not in SHEETS:
-        return  # a sheet of notes is the author's own business
     known = list(known)
+    if sum(map(bool, header)) > _MOST_COLUMNS:
+        raise refusal(f"a sheet has at most {_MOST_COLUMNS} columns", f"{sum(map(bool, header)):,}")
     problems = [
         Problem(sheet, "unknown column", f"'{column}'", nearest(column, known)) for column in header if column and column not in known
     ]
@@ -123,6 +144,9 @@ def _assemble(rows: Iterable[Row], unit: str) -> tuple[dict[str, Any], Locate]:
     problems: list[Problem] = []
     for sheet, number, cells in rows:
         here = f"row {number}" if unit == "row" else f"sheet {sheet}, row {number}"
+        if stray := cells.pop("", ""):
+            hint = "text with a separator in it is put between quotes" if unit == "row" else ""
+            problems.append(Problem(sheet, "each cell has a column's name above it", format_value(stray), hint, where=here))
         if sheet == "bank":
             name, place, target = cells.get("field", ""), cells.get("field", ""), document
             content: Any = cells.get("value", "")
@@ -173,7 +197,7 @@ def _add_skills(document: dict[str, Any]) -> None:
                 skills.setdefault(str(name), {})
 
 
-def _sheets(document: dict[str, Any]) -> Sheets:
+def _sheets(document: dict[str, Any], ending: str) -> Sheets:
     """The rows of each sheet of a bank; empty sheets are left out."""
     sheets: Sheets = {"bank": [{"field": name, "value": document[name]} for name in _BANK if name in document]}
     for section in SECTIONS:
@@ -181,6 +205,15 @@ def _sheets(document: dict[str, Any]) -> Sheets:
         sheets[section] = [
             {"id": name, **{field: write_cell(field, value) for field, value in fields.items()}} for name, fields in entries.items()
         ]
+    problems = [
+        Problem(f"{sheet}.{row['id']}.{column}", f"a cell of {ending} has at most {_LONGEST_CELL[ending]:,} characters", f"{len(cell):,}")
+        for sheet in SECTIONS
+        for row in sheets[sheet]
+        for column, cell in row.items()
+        if isinstance(cell, str) and len(cell) > _LONGEST_CELL[ending]
+    ]
+    if problems:
+        raise BankError(problems)
     return {sheet: rows for sheet, rows in sheets.items() if rows}
 
 
@@ -191,7 +224,7 @@ def _columns(sheet: str, rows: Iterable[dict[str, Any]]) -> list[str]:
 
 def write_csv(document: dict[str, Any]) -> str:
     """A document as one CSV table with a first column `sheet`."""
-    sheets = _sheets(document)
+    sheets = _sheets(document, ".csv")
     columns = list(dict.fromkeys(column for sheet, rows in sheets.items() for column in _columns(sheet, rows)))
     buffer = io.StringIO(newline="")
     writer = csv.DictWriter(buffer, ["sheet", *columns])
@@ -204,7 +237,7 @@ def write_csv(document: dict[str, Any]) -> str:
 def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
     """A document as a workbook; with `every_column` also the columns that no row uses, as a form to fill in."""
     book = openpyxl.Workbook(write_only=True)
-    for sheet, rows in _sheets(document).items():
+    for sheet, rows in _sheets(document, ".xlsx").items():
         columns = list(SHEETS[sheet]) if every_column else _columns(sheet, rows)
         page = book.create_sheet(sheet)
         page.freeze_panes = "B2"
@@ -220,6 +253,8 @@ def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
 
 def _text_cell(page: Any, value: Any, bold: bool = False) -> Any:
     """A cell in text format, so that a spreadsheet program does not turn `1/2` into a date or `=x` into a formula."""
+    if isinstance(value, float) and float(f"{value:.16g}") != value:
+        value = repr(value)  # openpyxl writes 16 digits, this number needs 17
     cell = WriteOnlyCell(page, value=value)
     cell.alignment = Alignment(wrap_text=True, vertical="top")
     cell.font = Font(bold=bold)

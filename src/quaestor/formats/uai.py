@@ -10,10 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from quaestor.errors import NetworkError
+from quaestor.formats.limits import MOST_NUMBERS, check_table_size
 from quaestor.network import Network, Variable
 from quaestor.table import Array, Table
-
-MOST_NUMBERS = 10_000_000
 
 
 def read(text: str) -> Network:
@@ -33,9 +32,8 @@ def read(text: str) -> Network:
     variables: dict[int, Variable] = {}
     for scope in scopes:
         shape = [sizes[variable] for variable in scope]
-        if np.prod(shape, dtype=float) > MOST_NUMBERS:
-            raise NetworkError(f"a table has at most {MOST_NUMBERS:,} numbers, got {shape} for variable {scope[-1]}")
         try:
+            check_table_size(shape)
             table = _precise_table(tokens, shape) if kind == "BAYES" else _vertex_table(tokens, shape)
         except NetworkError as error:
             raise NetworkError(f"variable {scope[-1]}: {error}") from error

@@ -4,6 +4,7 @@ Built on the event stream of the parser: repeated keys are found, aliases are fo
 unfolds), depth is limited, and the line of any place can be told.
 """
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -15,6 +16,8 @@ from quaestor.formats.limits import DEEPEST, MOST_VALUES, refusal
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+_COUNTED_AS_ONE = 20  # an alias of a longer text counts as so many values more: it costs as much to read
+_READ_OTHERWISE = re.compile(r"[yYnN]|0o[0-7]+|[-+]?\.?\d[\d.]*[eE][-+]?\d+")  # truth values and numbers to other readers than this library
 
 
 def parse(text: str) -> Any:
@@ -64,17 +67,17 @@ class _Builder:
 
     def _node(self, event: Any, place: tuple[str | int, ...], depth: int) -> Any:
         if depth > DEEPEST:
-            raise refusal(f"values are nested at most {DEEPEST} deep", "more", f"line {event.start_mark.line + 1}")
+            raise refusal(f"values are nested at most {DEEPEST} deep", "more", where=_line(event))
         self._add(1)
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                raise refusal("an alias names an anchor above it", event.anchor)
+                raise refusal("an alias names an anchor above it", event.anchor, where=_line(event))
             value, cost = self._anchors[event.anchor]
             self._add(cost)
             return value
         if isinstance(event, yaml.ScalarEvent):
             if event.anchor:
-                self._anchors[event.anchor] = (event.value, 1)
+                self._anchors[event.anchor] = (event.value, len(event.value) // _COUNTED_AS_ONE)
             return event.value
         before = self._count
         value = self._mapping(place, depth) if isinstance(event, yaml.MappingStartEvent) else self._sequence(place, depth)
@@ -85,12 +88,11 @@ class _Builder:
     def _mapping(self, place: tuple[str | int, ...], depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
-            line = f"line {event.start_mark.line + 1}"
             key = self._node(event, place, depth + 1)
             if not isinstance(key, str):
-                raise refusal("a key is text", "a list or map", line)
+                raise refusal("a key is text", "a list or map", where=_line(event))
             if key in found:
-                self._repeated.append(Problem(format_place(place) or "file", "each key is used once", f"'{key}'", where=line))
+                self._repeated.append(Problem(format_place(place) or "file", "each key is used once", f"'{key}'", where=_line(event)))
             if self._keep_lines:
                 self.lines.setdefault(format_place((*place, key)), event.start_mark.line + 1)
             value = self._node(next(self._events), (*place, key), depth + 1)
@@ -111,6 +113,10 @@ class _Builder:
             raise refusal(f"a file has at most {MOST_VALUES:,} values, aliases included", "more")
 
 
+def _line(event: Any) -> str:
+    return f"line {event.start_mark.line + 1}"
+
+
 def _syntax(error: yaml.YAMLError) -> BankError:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
@@ -126,7 +132,8 @@ class _BankDumper(_Dumper):  # type: ignore[misc, valid-type]
 
 
 def _represent_text(dumper: Any, value: str) -> Any:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+    style = "|" if "\n" in value else "'" if _READ_OTHERWISE.fullmatch(value) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
 def _represent_list(dumper: Any, value: list[Any]) -> Any:

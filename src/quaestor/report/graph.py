@@ -5,7 +5,7 @@ from html import escape
 from quaestor.bank import Bank
 from quaestor.network import topological_order
 
-_BOX, _GAP, _HEIGHT, _ROW = 200, 30, 62, 120  # width of a box, gap between boxes, height of a box, height of a row
+_BOX, _GAP, _HEIGHT, _ROW = 240, 30, 62, 120  # width of a box, gap between boxes, height of a box, height of a row
 _STYLE = """
 text { font-family: system-ui, sans-serif; fill: #1b2733; text-anchor: middle }
 .name { font-size: 14px; font-weight: 600 } .note { font-size: 11px; fill: #4a5a68 }

@@ -14,11 +14,18 @@ from quaestor.sentences import question_sentence, skill_sentence
 _SYMBOLS = {r"\times": "×", r"\cdot": "·", r"\div": "÷", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\le": "≤", r"\ge": "≥", r"\pi": "π"}
 
 
+class _Console(Console):
+    """A console that leaves a closed pipe to the command line, which ends quietly."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """A console on standard output."""
     if sys.stdout.isatty():
-        return Console(markup=False, highlight=False)
-    return Console(markup=False, highlight=False, width=100, color_system=None)
+        return _Console(markup=False, highlight=False)
+    return _Console(markup=False, highlight=False, width=100, color_system=None)
 
 
 def grid(*columns: str, title: str | None = None) -> Grid:
@@ -75,18 +82,19 @@ def skill_tree(bank: Bank) -> list[str]:
         children.setdefault(skill.parents[0] if skill.parents else "", []).append(skill.id)
     asked = {skill: sum(skill in question.skills for question in bank.questions.values()) for skill in bank.skills}
 
-    def branch(name: str, prefix: str, joint: str, below: str) -> list[str]:
+    lines = []
+    stack = [(root, "", "") for root in reversed(children[""])]  # name, what stands before it, what stands before its children
+    while stack:
+        name, before, below = stack.pop()
         skill = bank.skills[name]
         also = f", also builds on {', '.join(skill.parents[1:])}" if len(skill.parents) > 1 else ""
         title = f" ({skill.title})" if skill.title else ""
-        lines = [f"{prefix}{joint}{name}{title}: {asked[name]} questions{also}"]
+        lines.append(f"{before}{name}{title}: {asked[name]} question{'s' * (asked[name] != 1)}{also}")
         kids = children.get(name, [])
-        for position, kid in enumerate(kids):
-            last = position == len(kids) - 1
-            lines += branch(kid, prefix + below, "└─ " if last else "├─ ", "   " if last else "│  ")
-        return lines
-
-    return [line for root in children.get("", []) for line in branch(root, "", "", "")]
+        for kid in reversed(kids):
+            last = kid == kids[-1]
+            stack.append((kid, f"{below}{'└─ ' if last else '├─ '}", f"{below}{'   ' if last else '│  '}"))
+    return lines
 
 
 def show_network(network: Network, out: Console) -> None:

@@ -1,0 +1,61 @@
+"""The wheel: built from the checkout and installed in an empty environment it has the command and the bundled banks."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from quaestor import __version__, bundled_banks
+
+ROOT = Path(__file__).parents[1]
+BIN = "Scripts" if os.name == "nt" else "bin"
+
+
+def run(*command, folder):
+    """Run a program as if from a fresh shell; its output."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def repository():
+    """The files of the repository, but for caches and what starts with a dot."""
+    top = {path for path in ROOT.iterdir() if not path.name.startswith(".")}
+    return top | {path for path in (ROOT / "src").rglob("*") if "__pycache__" not in path.parts}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    before = repository()
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT), folder=folder)
+    assert repository() == before
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel):
+    with zipfile.ZipFile(wheel) as packed:
+        names = packed.namelist()
+    assert {f"quaestor/banks/{name}.yaml" for name in bundled_banks()} <= set(names)
+    assert "quaestor/py.typed" in names
+    assert {name.split("/")[0] for name in names} == {"quaestor", f"quaestor-{__version__}.dist-info"}
+
+
+def test_the_installed_wheel_works_from_another_folder(wheel, tmp_path):
+    venv.create(tmp_path / "environment", with_pip=True)
+    python, command = (str(tmp_path / "environment" / BIN / name) for name in ("python", "quaestor"))
+    constraints = ROOT / "constraints.txt"
+    limits = ["--constraint", str(constraints)] if constraints.exists() else []
+    run(python, "-m", "pip", "install", "--quiet", *limits, str(wheel), folder=tmp_path)
+
+    checked = run(command, "check", *bundled_banks(), folder=tmp_path)
+    assert checked.count("no errors, no warnings") == len(bundled_banks())
+    program = "import quaestor; print(len(quaestor.load('fractions').questions)); print(quaestor.__file__)"
+    questions, place = run(python, "-c", program, folder=tmp_path).splitlines()
+    assert questions == "44"
+    assert Path(place).is_relative_to(tmp_path / "environment")
