@@ -275,7 +275,9 @@ def _entry(draw, classes):
         if draw(st.booleans()):
             fields["accept"] = draw(st.lists(answers, min_size=1, max_size=3))
         elif draw(st.booleans()):
-            fields["accept"] = draw(st.dictionaries(answers.map(str), st.sampled_from(classes), min_size=1, max_size=3))
+            given = draw(st.dictionaries(answers.map(str), st.sampled_from(classes), min_size=1, max_size=3))
+            correct = str(fields["correct"]).strip()  # the correct answer has the best class
+            fields["accept"] = {answer: classes[-1] if answer.strip() == correct else one for answer, one in given.items()}
         if kind == "number" and draw(st.booleans()):
             fields["tolerance"] = draw(st.sampled_from([0, 0.5, "1/10", "1e-3", "0,01"]))
         return fields

@@ -308,3 +308,12 @@ def test_problems_and_warnings_are_located():
     with pytest.raises(BankError) as caught:
         Bank({"skills": {"a": {}}, "questions": {}}, locate=lambda place: f"line of {place}")
     assert str(caught.value) == "questions: a bank has at least one question, got none [line of questions]"
+
+
+def test_a_field_that_goes_with_the_template_s_statement_does_not_hide_it():
+    document = {
+        "skills": {"a": {}},
+        "templates": {"t": {"difficulty": 0.5, "discrimination": 0.2}},
+        "questions": {"Q": {"skill": "a", "template": "t", "discrimination": 0.4}},
+    }
+    assert Bank(document).questions["Q"].table.lower[:, 1].tolist() == [0.3, 0.7]

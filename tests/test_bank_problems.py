@@ -27,7 +27,7 @@ def test_all_problems_are_reported_together_in_one_go():
         "questions.Q.right[1]: a probability lies between 0 and 1, got 1.75",
         "questions.M.tags: each is listed once, got 'x'",
         "questions.D.discrimination: discrimination is a number or one of: weak, fair, strong, got 'huge'",
-        "bank: unknown field, got 'titel' (did you mean 'title'?)",
+        "titel: unknown field, got 'titel' (did you mean 'title'?)",
         "imprecision: imprecision lies between 0 and 0.5, got 2",
         "skills.c.parents: unknown skill, got 'x'",
         "skills.b.prior: a row sums to 1 within 1e-06, got 1.05 = 0.25 + 0.5 + 0.3",

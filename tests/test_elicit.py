@@ -294,6 +294,7 @@ def test_impossible_parameters_are_refused(a, b, c, message):
 def test_shares_are_divided_by_their_sum():
     assert elicit.by_shares([5, 12, 8]) == [0.2, 0.48, 0.32]
     assert elicit.by_shares([0, 3]) == [0, 1]
+    assert elicit.by_shares([0.5, 1.5]) == [0.25, 0.75]
 
 
 @pytest.mark.parametrize("shares", [[0, 0], [1, -1], [2, -1], [1, math.inf], [1, math.nan], []])
@@ -380,10 +381,3 @@ def test_confidence_in_numbers():
 @pytest.mark.parametrize(("stated", "shown"), [(0.6, "0.6"), (-0.1, "-0.1"), ("60%", "'60%'"), (math.nan, "nan")])
 def test_confidence_is_at_most_one_half(stated, shown):
     assert refusal(elicit.by_confidence, stated) == f"confidence is a half-width between 0 and 0.5, or a word, got {shown}"
-
-
-def test_a_single_number_is_softened_and_an_interval_is_not():
-    assert elicit.soften((0.25, 0.25), 0.125) == (0.125, 0.375)
-    assert elicit.soften((0.0, 0.0), 0.1) == (0.0, 0.1)
-    assert elicit.soften((1.0, 1.0), 0.1) == (0.9, 1.0)
-    assert elicit.soften((0.2, 0.3), 0.1) == (0.2, 0.3)

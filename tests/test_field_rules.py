@@ -1,6 +1,6 @@
 """Rules of single fields, each broken once: types, lengths, probabilities."""
 
-from rules import CHANCES, cases, check
+from rules import CHANCES, cases, check, problems, with_changes
 
 # Types of fields
 
@@ -45,7 +45,7 @@ from rules import CHANCES, cases, check
     ({"questions.Q.right": []}, "questions.Q.right: the list is not empty, got []"),
     ({"skills.d": {"levels": []}}, "skills.d.levels: the list is not empty, got []"),
     ({"questions.Q.tags": ["x", "y", "x "]}, "questions.Q.tags: each is listed once, got 'x'"),
-    ({"skills.d": {"levels": ["x", "y", "x"]}}, "skills.d.levels: each is listed once, got 'x'"),
+    ({"skills.d": {"levels": ["y", "x", "x"]}}, "skills.d.levels: each is listed once, got 'x'"),
     ({"skills.c.parents": ["a", "a"]}, "skills.c.parents: each is listed once, got 'a'"),
     ({"questions.S.skills": ["a", "a"]}, "questions.S.skills: each is listed once, got 'a'"),
     ({"questions.T.classes": ["x", "x"]}, "questions.T.classes: each is listed once, got 'x'"),
@@ -66,12 +66,16 @@ from rules import CHANCES, cases, check
     ({"questions.S.needs": "both"}, "questions.S.needs: one of all, any is expected, got 'both'"),
     ({"questions.Q.kind": ["text"]}, "questions.Q.kind: one of choice, choices, number, text is expected, got ['text']"),
     ({"questions.I.irt": 0.5}, "questions.I.irt: a map of fields is expected, got 0.5"),
-    ({"questions.I.irt": {"b": 0, "d": 1}}, "questions.I.irt: unknown field, got 'd' (known fields: a, b, c)"),
+    ({"questions.I.irt": {"b": 0, "d": 1}}, "questions.I.irt.d: unknown field, got 'd' (known fields: a, b, c)"),
     ({"questions.I.irt": {"b": []}}, "questions.I.irt.b: the list is not empty, got []"),
     ({"questions.I.irt": {"b": "hard"}}, "questions.I.irt.b: a number is expected, got 'hard'"),
 )
 def test_a_field_has_its_type(changes, problem):
     check(changes, problem)
+
+
+def test_the_longest_text_and_word_are_allowed():
+    assert problems(with_changes({"questions.Q.text": "x" * 20_000, "title": "x" * 200})) == []
 
 
 @cases(
@@ -104,7 +108,7 @@ def test_a_field_has_its_type(changes, problem):
     ({"questions.T.table.no": {"vertices": []}}, "questions.T.table.no.vertices: the list is not empty, got []"),
     (
         {"questions.T.table.no": {"vertex": [[0.5, 0.5]]}},
-        "questions.T.table.no: unknown field, got 'vertex' (did you mean 'vertices'?)",
+        "questions.T.table.no.vertex: unknown field, got 'vertex' (did you mean 'vertices'?)",
     ),
 )
 def test_a_probability_is_one(changes, problem):

@@ -96,7 +96,6 @@ def several(classes):
         ("abc", "right", "right", "right"),
         ("ab", "wrong", "half", "most"),
         ("a", "wrong", "wrong", "some"),
-        ("", "wrong", "wrong", "wrong"),
         ("abcd", "wrong", "half", "most"),
         ("abcde", "wrong", "wrong", "some"),
         ("abd", "wrong", "wrong", "some"),
@@ -116,8 +115,8 @@ def test_several_choices_are_a_list_or_one_text(entry):
 
 
 @pytest.mark.parametrize("entry", ["", " | ", [], [""]])
-def test_nothing_ticked_is_the_worst_class(entry):
-    assert several(["wrong", "right"]).classify(entry) == "wrong"
+def test_nothing_ticked_is_no_entry(entry):
+    assert refusal(several(["wrong", "right"]), entry) == "Q: the entry is empty"
 
 
 def test_one_of_several_choices_that_is_no_option_is_refused():
@@ -129,7 +128,7 @@ def test_several_choices_of_the_wrong_type_are_refused(entry, shown):
     assert refusal(several(["wrong", "right"]), entry) == f"Q: a list of options is expected, got {shown}"
 
 
-@given(st.sets(st.sampled_from("abcde")), st.sampled_from("abcde"))
+@given(st.sets(st.sampled_from("abcde"), min_size=2), st.sampled_from("abcde"))
 def test_a_correct_tick_more_never_lowers_the_class(ticked, tick):
     classes = ["wrong", "some", "most", "right"]
     asked = several(classes)

@@ -121,7 +121,7 @@ def test_two_skills_of_which_one_is_enough():
 
 def test_three_classes():
     asked = {"skill": "a", "classes": ["wrong", "half", "right"], "table": {"no": [0.7, 0.2, 0.1], "yes": [0.1, [0.2, 0.3], [0.6, 0.7]]}}
-    assert sentence(asked) == "A no: wrong 70 %, half 20 %, right 10 %; a yes: wrong 10 %, half 20 to 30 %, right 60 to 70 %."
+    assert sentence(asked) == "With a no: wrong 70 %, half 20 %, right 10 %; with a yes: wrong 10 %, half 20 to 30 %, right 60 to 70 %."
 
 
 def test_a_question_that_tells_nothing():

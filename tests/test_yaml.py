@@ -197,8 +197,8 @@ def test_a_key_that_is_no_text_is_refused(key):
 def test_a_merge_key_is_an_unknown_field_like_any_other():
     text = SMALL + "  Q2:\n    <<: *q\n    right: [0.2, 0.9]\n"
     (problem,) = problems(text.replace("Q1: {", "Q1: &q {").replace("<<: *q", "skill: m\n    <<: *q"), ".yaml")
-    assert problem.startswith("questions.Q2: unknown field, got '<<' (known fields: template, ")
-    assert problem.endswith("[line 5]")
+    assert problem.startswith("questions.Q2.<<: unknown field, got '<<' (known fields: template, ")
+    assert problem.endswith("[line 7]")
 
 
 def test_a_tag_runs_nothing(tmp_path):

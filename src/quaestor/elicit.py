@@ -173,9 +173,3 @@ def by_confidence(confidence: float | str) -> float:
     if not 0 <= width <= 0.5:
         raise StatementError("confidence is a half-width between 0 and 0.5, or a word", format_value(confidence))
     return width
-
-
-def soften(interval: Interval, epsilon: float) -> Interval:
-    """Widen a single number by epsilon on both sides, within [0, 1]; an interval stays as it is."""
-    low, high = interval
-    return (max(0.0, low - epsilon), min(1.0, high + epsilon)) if low == high else interval

@@ -8,6 +8,7 @@ documents.
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -128,7 +129,8 @@ def number(value: Any, place: Place, report: Report) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not _finite(value):
         report.error(place, "a number is expected", value)
         return None
-    return int(value) if float(value).is_integer() else float(value)
+    value = float(value)  # as every file format reads it
+    return int(value) if value.is_integer() else value
 
 
 def _finite(value: float) -> bool:
@@ -203,7 +205,7 @@ def items(reader: Reader, unique: bool = False) -> Reader:
             report.error(place, "the list is not empty", [])
             return None
         if unique and len(set(found)) < len(found):
-            again = next(item for position, item in enumerate(found) if item in found[:position])
+            again = Counter(found).most_common(1)[0][0]
             report.error(place, "each is listed once", again)
             return None
         return found
@@ -310,7 +312,7 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
             reader = schema.get(field)
             if reader is None:
                 hint = nearest(field, schema) or f"known fields: {', '.join(schema)}"
-                report.error(place, "unknown field", field, hint)
+                report.error((*place, field) if isinstance(field, str) else place, "unknown field", field, hint)
             elif raw is not None and raw != "":
                 found[field] = reader(raw, (*place, field), report)
         return {field: found[field] for field in schema if found.get(field) is not None}

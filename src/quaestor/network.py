@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from quaestor.errors import NetworkError
 from quaestor.table import Table
 
@@ -67,7 +69,7 @@ class Network:
         if isinstance(variable, str):
             if variable in self._positions:
                 return self._positions[variable]
-        elif 0 <= variable < len(self.variables):
+        elif isinstance(variable, (int, np.integer)) and 0 <= variable < len(self.variables):
             return int(variable)
         raise NetworkError(f"unknown variable, got {variable!r} (the network has {len(self.variables)} variables)")
 
@@ -77,7 +79,7 @@ class Network:
         if isinstance(state, str):
             if state in states:
                 return states.index(state)
-        elif 0 <= state < len(states):
+        elif isinstance(state, (int, np.integer)) and 0 <= state < len(states):
             return int(state)
         raise NetworkError(f"unknown state of {variable}, got {state!r} (it has {', '.join(states)})")
 

@@ -90,6 +90,8 @@ class Question:
         if not all(isinstance(entry, str) for entry in entered):
             raise AnswerError(f"{self.id}: a list of options is expected, got {format_value(entered)}")
         ticked = {self._option(entry) for entry in entered if entry.strip()}
+        if not ticked:
+            raise AnswerError(f"{self.id}: the entry is empty")
         hits = len(ticked & set(self.correct))
         share = Fraction(max(0, hits - (len(ticked) - hits)), len(self.correct))
         return self.classes[int(share * (len(self.classes) - 1))]

@@ -14,7 +14,7 @@ from quaestor.network import find_cycle, topological_order
 from quaestor.numerals import read_number
 from quaestor.question import Question, loose
 from quaestor.skill import Skill
-from quaestor.statements import STATEMENT_FIELDS, Draft, FieldPlace, build_tables, draft_question, draft_skill
+from quaestor.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
 
 DEFAULT_LEVELS = ("no", "yes")
 DEFAULT_CLASSES = ("wrong", "right")
@@ -97,7 +97,7 @@ def read_questions(
 def merged(own: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
     """A question's fields over its template's; a statement of its own replaces the template's whole statement, a scope its scope."""
     hidden: set[str] = set()
-    if any(field in own for field in STATEMENT_FIELDS - {"confidence"}):
+    if any(field in own for field in STATEMENTS):
         hidden |= STATEMENT_FIELDS
     if "skill" in own or "skills" in own:
         hidden |= {"skill", "skills"}
@@ -169,6 +169,9 @@ def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlac
     accepted = dict(accept) if isinstance(accept, Mapping) else dict.fromkeys(accept, classes[-1])
     for answer, given in accepted.items():
         _check_class(given, classes, (*at("accept"), answer), report)
+    for key in correct:
+        if accepted.get(key, classes[-1]) != classes[-1]:
+            report.error((*at("accept"), key), f"the correct answer has the best class, {classes[-1]}", accepted[key])
     entry = {"correct": correct, "accept": {**dict.fromkeys(correct, classes[-1]), **accepted}}
     return entry if kind == "text" else {**entry, "tolerance": _read_numbers(fields, correct, accepted, at, report)}
 

@@ -41,7 +41,7 @@ def question_sentence(question: Question, skills: Mapping[str, Skill]) -> str:
     rows = _rows(question.table)
     conditions = [_condition(scope, combination) for combination in product(*(skill.levels for skill in scope))]
     if question.classes != ("wrong", "right"):
-        said = [f"{condition}: {_listed(question.classes, row)}" for condition, row in zip(conditions, rows, strict=True)]
+        said = [f"with {condition}: {_listed(question.classes, row)}" for condition, row in zip(conditions, rows, strict=True)]
         return f"{_capital('; '.join(said))}."
     rights = [row[-1] for row in rows]
     if len(scope) == 1 and scope[0].levels == ("no", "yes"):

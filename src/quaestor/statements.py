@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ class Draft:
         return (*self.place, ", ".join(combination))
 
 
+MOST_ROWS = 65_536
 STATEMENTS: dict[str, tuple[str, ...]] = {
     "right": (),
     "table": (),
@@ -73,6 +75,8 @@ def draft_question(
                 report.error(at(extra), f"this field belongs to '{owner}'", statement)
                 return None
     sizes = [len(skill.levels) for skill in scope]
+    if _too_large(sizes, at(statement), report):
+        return None
     try:
         if statement == "table":
             rows = _table_rows(fields["table"], [skill.levels for skill in scope], len(classes), at("table"), report)
@@ -116,6 +120,8 @@ def draft_skill(
         return None
     statement = made[0] if made else "prior"
     size = len(levels)
+    if _too_large([len(parent.levels) for parent in parents], at(statement), report):
+        return None
     rows: Sequence[Row] | None
     try:
         if statement == "table":
@@ -136,6 +142,14 @@ def draft_skill(
         return None
     epsilon = _epsilon(fields, imprecision, at, report)
     return None if rows is None else Draft(rows, parents, size, epsilon, at(statement))
+
+
+def _too_large(sizes: Sequence[int], place: Place, report: Report) -> bool:
+    """Refuse a table whose rows could not be listed, before anything lists them."""
+    count = prod(sizes)
+    if count > MOST_ROWS:
+        report.error(place, f"a table has at most {MOST_ROWS:,} rows", Words(f"{count:,} combinations of levels"))
+    return count > MOST_ROWS
 
 
 def _epsilon(fields: Mapping[str, Any], imprecision: float, at: FieldPlace, report: Report) -> float:
