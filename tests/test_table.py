@@ -124,6 +124,11 @@ FAULTS = [
         "row 0: an interval row holds a distribution: its lower ends sum to at most 1, got 1.1 for [0.6, 0.7] + 0.5",
     ),
     (
+        [0.0, 0.6, 0.6],
+        [1.0, 0.6, 0.6],
+        "row 0: an interval row holds a distribution: its lower ends sum to at most 1, got 1.2 for [0, 1] + 0.6 + 0.6",
+    ),
+    (
         [0.1, 0.2],
         [0.3, 0.4],
         "row 0: an interval row holds a distribution: its upper ends sum to at least 1, got 0.7 for [0.1, 0.3] + [0.2, 0.4]",

@@ -4,6 +4,7 @@ from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs, Bounds
 from quaestor.errors import AnswerError, BankError, NetworkError, Problem, QuaestorError
 from quaestor.formats import bundled_banks, dump, load, read_network, write_network
+from quaestor.inference import bounds, posterior
 from quaestor.network import Network, Variable
 from quaestor.question import Question
 from quaestor.skill import Skill
@@ -25,9 +26,11 @@ __all__ = [
     "Skill",
     "Table",
     "Variable",
+    "bounds",
     "bundled_banks",
     "dump",
     "load",
+    "posterior",
     "read_network",
     "write_network",
 ]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import check, convert, show, tour
+from quaestor.cli import check, convert, posterior, show, tour
 from quaestor.errors import QuaestorError
 
-COMMANDS: dict[str, Any] = {"check": check, "show": show, "convert": convert, "tour": tour}
+COMMANDS: dict[str, Any] = {"check": check, "show": show, "convert": convert, "posterior": posterior, "tour": tour}
 
 
 def parser() -> argparse.ArgumentParser:

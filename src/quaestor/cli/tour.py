@@ -1,8 +1,10 @@
-"""A short tour: a bundled bank, what its tables say, and how an entry becomes an answer."""
+"""A short tour: a bundled bank, what its tables say, how an entry becomes an answer, and what answers tell."""
 
 import argparse
 
 from quaestor.formats import bundled_banks, load
+from quaestor.inference import posterior
+from quaestor.report.bars import show_beliefs
 from quaestor.report.terminal import console, plain_maths
 from quaestor.sentences import question_sentence
 
@@ -24,8 +26,14 @@ def run(arguments: argparse.Namespace) -> int:
     for entry in (" 50 ", "15"):
         out.print(f"A taker who enters {entry!r} to Q1 is {first.classify(entry)}.")
     out.print()
-    out.rule("Not sure of the numbers? Say so: every number becomes an interval")
-    for question in bank.widen(0.05).questions.values():
-        out.print(f"{question.id}  {question_sentence(question, bank.skills)}")
+    out.rule("What the answers say: Q1 right, Q2 wrong")
+    answers = {"Q1": "right", "Q2": "wrong"}
+    show_beliefs(bank, posterior(bank, answers), out)
+    out.print()
+    out.rule("Not sure of the numbers? Say so: every number becomes an interval, every result a pair of bounds")
+    credal = bank.widen(0.05)
+    for question in credal.questions.values():
+        out.print(f"{question.id}  {question_sentence(question, credal.skills)}")
+    show_beliefs(credal, posterior(credal, answers), out)
     out.print(f"\nBundled banks: {', '.join(bundled_banks())}.\nLook at one: quaestor show fractions")
     return 0

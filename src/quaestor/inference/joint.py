@@ -1,0 +1,62 @@
+"""Exact precise inference through the full joint table, for models whose joint is small: a few array operations for any graph."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from quaestor.inference.model import Model, Scope
+from quaestor.table import Array
+
+LARGEST = 4096  # joint states up to which this is the way to go
+MOST = 2**17  # joint states at all
+
+
+class Joint:
+    """The prior joint of a precise model and the maps between it and its scopes; evidence comes as log-likelihoods.
+
+    A batch of evidence sets is a leading axis: log-likelihoods of shape (batch, *scope's sizes) give posteriors of shape (batch, joint).
+    """
+
+    def __init__(self, model: Model) -> None:
+        self.sizes = model.sizes
+        self._states = np.stack(np.unravel_index(np.arange(int(model.joint_size)), model.sizes)) if model.sizes else np.zeros((0, 1), int)
+        prior = np.ones(int(model.joint_size))
+        for variable, (parents, table) in enumerate(zip(model.parents, model.tables, strict=True)):
+            prior = prior * table.lower[tuple(self._states[v] for v in (*parents, variable))]
+        self._prior = prior
+        self._indicators = {(variable,): self.indicator((variable,)) for variable in range(len(model.sizes))}
+        self._all = np.concatenate(list(self._indicators.values()), axis=1)
+        self._ends = np.cumsum(model.sizes)
+
+    def index(self, scope: Scope) -> Array:
+        """For each joint state the number of its configuration of the scope, counted in C order."""
+        result: Array = np.ravel_multi_index(tuple(self._states[v] for v in scope), tuple(self.sizes[v] for v in scope))
+        return result
+
+    def indicator(self, scope: Scope) -> Array:
+        """The matrix (joint, configurations) that sums a joint table to the scope."""
+        configurations = int(np.prod([self.sizes[v] for v in scope]))
+        result: Array = np.eye(configurations)[self.index(scope)]
+        return result
+
+    def posterior(self, evidence: Mapping[Scope, Array]) -> Array:
+        """P(joint | evidence), shape (batch, joint) or (joint,); rows of NaN where the evidence is impossible."""
+        total: Array | float = 0.0
+        for scope, log_likelihood in evidence.items():
+            flat = log_likelihood.reshape(*log_likelihood.shape[: log_likelihood.ndim - len(scope)], -1)
+            total = total + flat[..., self.index(scope)]
+        if isinstance(total, float):
+            return self._prior
+        with np.errstate(invalid="ignore", divide="ignore"):
+            possible = np.where(self._prior > 0, total, -np.inf)
+            weights = np.exp(possible - possible.max(axis=-1, keepdims=True)) * self._prior
+            result: Array = weights / weights.sum(axis=-1, keepdims=True)
+            return result
+
+    def marginals(self, posterior: Array) -> list[Array]:
+        """P(variable | evidence) for each variable, shapes (batch, states) or (states,)."""
+        return np.split(posterior @ self._all, self._ends[:-1], axis=-1)
+
+    def marginal(self, posterior: Array, scope: Scope) -> Array:
+        """P(scope | evidence), shape (batch, configurations)."""
+        return posterior @ self.indicator(scope)

@@ -1,0 +1,183 @@
+"""What every way of inference works on: the hidden variables of a question, their tables, and the evidence as likelihood boxes.
+
+A bank and a general network reduce to the same thing. Observed variables vanish: their children's tables are sliced, and the rows of an
+observed variable itself become a *box*: for each configuration of its hidden parents (its *scope*) an interval for the likelihood of what
+was seen, independent between configurations. Boxes of the same scope multiply end by end, so what the answers say never grows. They are
+kept as logarithms, so that thousands of answers do not vanish.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from quaestor.network import Network
+from quaestor.table import Array, Table
+
+Scope = tuple[int, ...]
+Link = tuple[str, int]  # `family` of a child, or `leaf`: a box over several variables, counted among these
+Box = tuple[Array, Array]  # logarithms of the lower and upper likelihood, each of the scope's shape; only differences matter
+
+_DEEP = 100  # variables
+
+
+@dataclass(frozen=True)
+class Model:
+    """Hidden variables with tables, `boxes` by scope, and nothing else. Variables are numbered in a topological order."""
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    parents: tuple[Scope, ...]
+    tables: tuple[Table, ...]
+    boxes: Mapping[Scope, Box] = field(default_factory=dict)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of states of each variable."""
+        return tuple(len(states) for states in self.states)
+
+    @cached_property
+    def is_precise(self) -> bool:
+        """Whether tables and boxes hold exact numbers only."""
+        return all(table.is_precise for table in self.tables) and all(np.array_equal(low, high) for low, high in self.boxes.values())
+
+    @cached_property
+    def joint_size(self) -> float:
+        """The number of joint states, as a float since it may be huge."""
+        return float(np.prod(self.sizes, dtype=float))
+
+    def with_boxes(self, boxes: Mapping[Scope, Box]) -> "Model":
+        """The same variables with other evidence."""
+        return Model(self.names, self.states, self.parents, self.tables, boxes)
+
+    def centre(self) -> "Model":
+        """A precise model inside, with the widest support that any model of the set has."""
+        tables = tuple(table.centre() for table in self.tables)
+        return Model(self.names, self.states, self.parents, tables, {scope: _middle(box) for scope, box in self.boxes.items()})
+
+    @cached_property
+    def is_singly_connected(self) -> bool:
+        """Whether variables, families and boxes hang together as a tree (or several)."""
+        leader = list(range(len(self.names)))
+
+        def find(variable: int) -> int:
+            while leader[variable] != variable:
+                variable = leader[variable]
+            return variable
+
+        for group in self._links():
+            roots = {find(variable) for variable in group}
+            if len(roots) < len(group):
+                return False
+            for root in roots:
+                leader[root] = min(roots)
+        return True
+
+    def _links(self) -> list[Scope]:
+        families = [(*parents, child) for child, parents in enumerate(self.parents) if parents]
+        return families + [scope for scope in self.boxes if len(scope) > 1]
+
+    def sendings(self, target: int) -> list[tuple[int, Link]]:
+        """Who sends a message through which link on the way to the target, the farthest first: in this order none waits for another.
+
+        Only long models need it: messages that ask for one another recursively would ask too deep.
+        """
+        if len(self.names) < _DEEP:
+            return []
+        leaves = [scope for scope in self.boxes if len(scope) > 1]
+        members: dict[Link, Scope] = {("family", child): (*parents, child) for child, parents in enumerate(self.parents)}
+        members |= {("leaf", number): scope for number, scope in enumerate(leaves)}
+        links: list[list[Link]] = [[] for _ in self.names]
+        for link, scope in members.items():
+            for variable in scope:
+                links[variable].append(link)
+        reached: list[tuple[int, Link | None]] = [(target, None)]
+        for variable, through in reached:
+            reached += [(other, link) for link in links[variable] if link != through for other in members[link] if other != variable]
+        return [(variable, link) for variable, link in reversed(reached) if link is not None]
+
+    def relevant_to(self, targets: Iterable[int]) -> tuple["Model", dict[int, int]]:
+        """The part of the model that matters for the targets: no barren variables, nothing unconnected; and the new numbers."""
+        targets = list(targets)
+        wanted = set(targets) | {variable for scope in self.boxes for variable in scope}
+        for child in reversed(range(len(self.names))):
+            if child in wanted:
+                wanted.update(self.parents[child])
+        linked, frontier = set(targets), list(targets)
+        groups = [group for group in self._links() if set(group) <= wanted]
+        while frontier:
+            variable = frontier.pop()
+            reached = {other for group in groups if variable in group for other in group} - linked
+            linked |= reached
+            frontier += reached
+        kept = sorted(linked)
+        number = {old: new for new, old in enumerate(kept)}
+        boxes = {tuple(number[v] for v in scope): box for scope, box in self.boxes.items() if scope[0] in linked}
+        parts = [[field[old] for old in kept] for field in (self.names, self.states, self.tables)]
+        parents = tuple(tuple(number[parent] for parent in self.parents[old]) for old in kept)
+        return Model(tuple(parts[0]), tuple(parts[1]), parents, tuple(parts[2]), boxes), number  # type: ignore[arg-type]
+
+
+def likelihood(box: Box) -> tuple[Array, Array]:
+    """A box as plain numbers, scaled so that its largest upper end is one (or zero, when nothing is possible)."""
+    low, high = box
+    top = high.max()
+    top = top if np.isfinite(top) else 0.0
+    return np.exp(low - top), np.exp(high - top)
+
+
+def _middle(box: Box) -> Box:
+    """A log-likelihood inside a box that is possible wherever the upper end is."""
+    low, high = box
+    middle = np.where(np.isfinite(low), (low + high) / 2, high - np.log(2))
+    return middle, middle
+
+
+def reduce(network: Network, evidence: Mapping[int, int]) -> tuple[Model, dict[int, int]]:
+    """A network with observed states (by index) as a model of its other variables, and the new number of each."""
+    kept = [index for index in network.order if index not in evidence]
+    number = {old: new for new, old in enumerate(kept)}
+    parents, tables = [], []
+    boxes: dict[Scope, Box] = {}
+    impossible = False
+    for old in network.order:
+        above = network.parents[old]
+        table = _slice(network.variables[old].table, [evidence.get(parent) for parent in above])
+        hidden = tuple(number[parent] for parent in above if parent not in evidence)
+        if old in number:
+            parents.append(hidden)
+            tables.append(table)
+        elif hidden:
+            state = evidence[old]
+            add_box(boxes, hidden, (_log(table.lower[..., state]), _log(table.upper[..., state])))
+        elif table.upper[evidence[old]] == 0:
+            impossible = True
+    variables = [network.variables[old] for old in kept]
+    if impossible:
+        boxes = {(variable,): (np.full(len(v.states), -np.inf),) * 2 for variable, v in enumerate(variables)}
+    model = Model(tuple(v.name for v in variables), tuple(v.states for v in variables), tuple(parents), tuple(tables), boxes)
+    return model, number
+
+
+def _slice(table: Table, fixed: list[int | None]) -> Table:
+    """A table whose observed parents are fixed; the others stay, in order."""
+    if all(state is None for state in fixed):
+        return table
+    index = tuple(slice(None) if state is None else state for state in fixed)
+    rows = np.arange(table.rows).reshape(table.shape[:-1])[index].reshape(-1)
+    vertices = {new: table.vertices[old] for new, old in enumerate(rows.tolist()) if old in table.vertices}
+    return Table(table.lower[index], table.upper[index], vertices)
+
+
+def _log(array: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.log(array)
+
+
+def add_box(boxes: dict[Scope, Box], scope: Scope, box: Box) -> None:
+    """Multiply a box into the one of its scope; a scope is kept in rising order."""
+    order = np.argsort(scope)
+    scope = tuple(scope[position] for position in order)
+    low, high = (np.transpose(end, order) for end in box)
+    boxes[scope] = (low + boxes[scope][0], high + boxes[scope][1]) if scope in boxes else (low, high)

@@ -1,0 +1,91 @@
+"""Looking ahead in precise banks: matrix products on the marginals of scopes and pairs; no inference for any hypothetical answer."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from quaestor.inference.banks import BankModel
+from quaestor.inference.groups import Batch
+from quaestor.inference.model import Box, Scope
+from quaestor.table import Array
+
+Ends = tuple[Array, Array]
+
+
+class PreciseAhead:
+    """Everything that questions of a precise bank would tell, for many takers at once."""
+
+    def __init__(self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float, limit: int) -> None:
+        self._compiled, self._takers = compiled, takers
+        self._evidence = {scope: low for scope, (low, _) in boxes.items()}
+        if compiled.joint is not None:
+            posterior = compiled.joint.posterior(self._evidence)
+            self._joint = np.broadcast_to(posterior, (takers, posterior.shape[-1]))
+            self.name = "joint"
+        else:
+            self._calibrated = compiled.junction.calibrate(self._evidence)
+            self.name = "junction"
+        self._marginals: dict[Scope, Array] = {}
+
+    def applies(self, batch: Batch) -> bool:
+        """Always."""
+        return True
+
+    def now(self, skill: int) -> tuple[Array, Array, float]:
+        """P(skill | evidence) as equal bounds, (takers, levels), and the gap."""
+        marginal = self._marginal((skill,))
+        return marginal, marginal, 0.0
+
+    def _marginal(self, scope: Scope) -> Array:
+        """P(scope | evidence), (takers, configurations)."""
+        if scope not in self._marginals:
+            if self._compiled.joint is not None:
+                found = self._compiled.joint.marginal(self._joint, scope)
+            else:
+                found = self._compiled.junction.marginal(self._calibrated, scope)
+                found = np.broadcast_to(found.reshape(len(found), -1), (self._takers, found[0].size))
+            self._marginals[scope] = found
+        return self._marginals[scope]
+
+    def answers(self, batch: Batch) -> tuple[Ends, float]:
+        """P(answer | evidence), (takers, tables, classes)."""
+        tables, classes = batch.low.shape[:2]
+        found = (self._marginal(batch.scope) @ batch.low.reshape(tables * classes, -1).T).reshape(-1, tables, classes)
+        return (found, found), 0.0
+
+    def after(self, batch: Batch, skills: Sequence[int]) -> tuple[list[Ends], float]:
+        """P(skill | evidence, answer) for each skill, (takers, tables, classes, levels); zero where the answer is impossible."""
+        tables, classes = batch.low.shape[:2]
+        joint = self._marginal(batch.scope)[:, None, None] * batch.low.reshape(1, tables, classes, -1)
+        total = joint.sum(axis=3, keepdims=True)
+        conditional = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
+        levels = [self._compiled.model.sizes[v] for v in batch.scope]
+        shaped = conditional.reshape(*conditional.shape[:3], *levels)
+        results = []
+        for skill in skills:
+            if skill in batch.scope:
+                others = tuple(3 + axis for axis, v in enumerate(batch.scope) if v != skill)
+                found = shaped.sum(axis=others) if others else shaped
+            else:
+                found = np.einsum("tqac,tcl->tqal", conditional, self._given(batch.scope, skill))
+            results.append((found, found))
+        return results, 0.0
+
+    def _given(self, scope: Scope, skill: int) -> Array:
+        """P(skill | configuration of the scope, evidence), (takers, configurations, levels)."""
+        if self._compiled.joint is not None:
+            joint = self._compiled.joint
+            pairs = np.einsum("tj,jc,jl->tcl", self._joint, joint.indicator(scope), joint.indicator((skill,)), optimize=True)
+            total = pairs.sum(axis=2, keepdims=True)
+            given: Array = np.divide(pairs, total, out=np.zeros_like(pairs), where=total > 0)
+            return given
+        sizes = [self._compiled.model.sizes[v] for v in scope]
+        found = []
+        for configuration in range(int(np.prod(sizes))):
+            fixed = np.full(sizes, -np.inf)
+            fixed[np.unravel_index(configuration, sizes)] = 0.0
+            evidence = {**self._evidence, scope: self._evidence.get(scope, np.zeros((1, *sizes))) + fixed}
+            calibrated = self._compiled.junction.calibrate(evidence)
+            marginal = np.nan_to_num(self._compiled.junction.marginal(calibrated, (skill,)))
+            found.append(np.broadcast_to(marginal, (self._takers, marginal.shape[1])))
+        return np.stack(found, axis=1)
