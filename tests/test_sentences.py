@@ -102,7 +102,7 @@ def test_three_levels():
 
 def test_three_levels_of_which_only_the_highest_is_enough():
     assert sentence({"skill": "a", "needs": "all", "slip": 0.1, "guess": 0.25}, a=THREE) == (
-        "Right 9 times in 10 with a high, 5 in 20 otherwise."
+        "Right 9 times in 10 with a high, 1 in 4 otherwise."
     )
 
 

@@ -16,7 +16,7 @@ def times(low: float, high: float, short: bool = False) -> str:
     """
     if low == high and low in (0, 1):
         return "always" if low else "never"
-    for out_of in (10, 20, 100):
+    for out_of in (10, 4, 20, 100):
         counts = [p * out_of for p in (low, high)]
         if out_of == 100 or all(abs(count - round(count)) < 1e-6 for count in counts):
             break
