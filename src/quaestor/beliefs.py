@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +30,9 @@ class Bounds:
             array = np.array(getattr(self, name), dtype=float)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # numpy forgets that an array is read-only
+        return Bounds, (self.states, self.lower, self.upper, self.inner_lower, self.inner_upper, self.method)
 
     @property
     def gap(self) -> float:
@@ -59,6 +63,9 @@ class Beliefs(Mapping[str, Bounds]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "skills", MappingProxyType(dict(self.skills)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Beliefs, (dict(self.skills),)
 
     def __getitem__(self, skill: str) -> Bounds:
         return self.skills[skill]

@@ -2,9 +2,10 @@
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Any
 
 from quaestor.errors import AnswerError, format_value
 from quaestor.numerals import read_number
@@ -49,6 +50,10 @@ class Question:
     def __post_init__(self) -> None:
         for name in ("option_classes", "accept"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = (getattr(self, entry.name) for entry in fields(self))
+        return Question, tuple(dict(value) if isinstance(value, Mapping) else value for value in values)
 
     @property
     def takes_entries(self) -> bool:
