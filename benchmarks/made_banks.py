@@ -1,0 +1,38 @@
+"""Banks of any size, and the answers of a taker to them."""
+
+import numpy as np
+
+import quaestor as qs
+
+
+def chain_bank(skills: int, levels: int, questions: int, width: float = 0.0, seed: int = 1) -> qs.Bank:
+    """Skills in a chain, every question with its own numbers."""
+    random = np.random.default_rng(seed)
+    names = [str(level) for level in range(levels)]
+    listed: dict[str, dict[str, object]] = {"s0": {"levels": names}}
+    for number in range(1, skills):
+        listed[f"s{number}"] = {"levels": names, "parents": [f"s{number - 1}"], "strength": 0.6}
+    right = np.sort(random.uniform(0.1, 0.9, (questions, levels)), axis=1).round(4)
+    asked = {f"Q{number}": {"skill": f"s{number % skills}", "right": right[number].tolist()} for number in range(questions)}
+    return qs.Bank({"skills": listed, "questions": asked, **({"imprecision": width} if width else {})})
+
+
+def tree_bank(skills: int, questions: int) -> qs.Bank:
+    """A binary tree of two-level skills."""
+    listed: dict[str, dict[str, object]] = {"s0": {}}
+    for number in range(1, skills):
+        listed[f"s{number}"] = {"parents": [f"s{(number - 1) // 2}"], "strength": 0.6}
+    asked = {f"Q{number}": {"skill": f"s{number % skills}", "right": [0.3, 0.8]} for number in range(questions)}
+    return qs.Bank({"skills": listed, "questions": asked})
+
+
+def answers_of(bank: qs.Bank, count: int, seed: int = 0) -> dict[str, int]:
+    """Answers of one simulated taker to random questions."""
+    random = np.random.default_rng(seed)
+    truth = {skill.id: int(random.integers(len(skill.levels))) for skill in bank.skills.values()}
+    found = {}
+    for name in random.permutation(list(bank.questions))[:count]:
+        question = bank.questions[str(name)]
+        row = question.table.centre().lower[tuple(truth[skill] for skill in question.skills)]
+        found[str(name)] = int(random.choice(len(row), p=row / row.sum()))
+    return found
