@@ -10,18 +10,24 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "quaestor"
 FOUNDATION = {
     *("errors", "numerals", "table", "elicit", "network", "beliefs", "fields"),
-    *("skill", "question", "statements", "reading", "sentences", "bank"),
+    *("skill", "question", "statements", "reading", "sentences", "bank", "ahead", "intervals", "indices"),
 }
 GROUND = {"inference", "scores", "stopping", "decisions"}
-FIRST = {"rules", "session", "explain"}
+FIRST = {"ranking", "rules", "rules_file", "choice", "session", "explain", "reasons", "wording"}
 SECOND = {"simulate", "store", "learn"}
 ROOF = {"cli", "web", "report"}
 BELOW = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     **dict.fromkeys({"formats"} | GROUND, FOUNDATION),
-    "rules": FOUNDATION | GROUND,
-    "session": FOUNDATION | GROUND | {"rules"},
-    "explain": FOUNDATION | GROUND | {"rules", "session"},
+    "stopping": FOUNDATION | {"decisions"},
+    "ranking": FOUNDATION | GROUND,
+    "rules": FOUNDATION | GROUND | {"ranking"},
+    "rules_file": FOUNDATION | GROUND | {"ranking", "rules", "formats"},
+    "choice": FOUNDATION | GROUND | {"ranking", "rules"},
+    "session": FOUNDATION | GROUND | {"ranking", "rules", "rules_file", "choice"},
+    "reasons": FOUNDATION | GROUND | {"choice"},
+    "wording": FOUNDATION | GROUND | {"session", "reasons"},
+    "explain": FOUNDATION | GROUND | FIRST,
     **dict.fromkeys(SECOND, FOUNDATION | GROUND | FIRST),
     "report": FOUNDATION | GROUND | FIRST | SECOND,
     **dict.fromkeys(("cli", "web"), {"formats", "report", "web", "quaestor"} | FOUNDATION | GROUND | FIRST | SECOND),

@@ -142,5 +142,5 @@ def test_wrong_targets_are_named():
     bank = qs.load("four-skills")
     with pytest.raises(QuaestorError, match="unknown skill, got 'S9'"):
         lookahead(bank, {}, ["S1", "S9"])
-    with pytest.raises(QuaestorError, match="targets is 'scope', 'all' or a list of skills, got 'every'"):
+    with pytest.raises(QuaestorError, match="a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got 'every'"):
         lookahead(bank, {}, "every")

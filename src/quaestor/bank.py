@@ -129,6 +129,10 @@ class Bank:
         """A precise bank inside this one, made of the centres of all rows; a precise bank is its own centre."""
         return self if self.is_precise else self._with_tables(Table.centre)
 
+    def vertex(self, rng: np.random.Generator) -> "Bank":
+        """A precise bank of the set: one vertex of every row, drawn at random."""
+        return self if self.is_precise else self._with_tables(lambda table: table.vertex(rng))
+
     def subset(self, questions: Iterable[str]) -> "Bank":
         """The bank with only these questions, in the order of the bank; all skills stay."""
         wanted = list(questions)

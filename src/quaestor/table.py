@@ -129,6 +129,14 @@ class Table:
             flat[row] = points.mean(axis=0)
         return Table.precise(middle)
 
+    def vertex(self, rng: np.random.Generator) -> "Table":
+        """One precise table of the set: a vertex of each row, drawn at random."""
+        drawn = []
+        for row in range(self.rows):
+            points = self.row_vertices(row)
+            drawn.append(points[rng.integers(len(points))])
+        return Table.precise(np.clip(np.array(drawn), 0, 1).reshape(self.shape))
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
             return NotImplemented

@@ -8,10 +8,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import check, convert, posterior, show, tour
+from quaestor.cli import check, convert, posterior, rank, show, take, tour
 from quaestor.errors import QuaestorError
 
-COMMANDS: dict[str, Any] = {"check": check, "show": show, "convert": convert, "posterior": posterior, "tour": tour}
+COMMANDS: dict[str, Any] = {
+    "check": check,
+    "show": show,
+    "convert": convert,
+    "posterior": posterior,
+    "rank": rank,
+    "take": take,
+    "tour": tour,
+}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -4,6 +4,7 @@ import os
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from quaestor.bank import Bank
 from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, located, nearest
@@ -64,6 +65,18 @@ def load_bytes(data: bytes, ending: str, name: str = "") -> Bank:
         return Bank(document, source=text, locate=locate)
     except BankError as error:
         raise BankError(located(error.problems, locate), name) from error
+
+
+def read_document(path: str | Path) -> tuple[Any, Locate | None]:
+    """The plain data of a YAML or JSON file, and what tells where in it a place stands."""
+    ending = Path(path).suffix.lower()
+    try:
+        if ending not in (".yaml", ".yml", ".json"):
+            raise BankError([Problem("file", "a file ends in one of .yaml, .yml, .json", f"'{ending}'")])
+        text = read_text(read_bytes(Path(path)))
+        return (json_text.parse(text), None) if ending == ".json" else (yaml_text.parse(text), yaml_text.locator(text))
+    except BankError as error:
+        raise BankError(error.problems, str(path)) from error
 
 
 def dump(bank: Bank, path: str | Path) -> None:

@@ -7,7 +7,8 @@ import numpy as np
 from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs, Bounds
 from quaestor.errors import AnswerError, NetworkError, QuaestorError
-from quaestor.inference.banks import Answers, BankModel, bank_model
+from quaestor.indices import INDICES
+from quaestor.inference.banks import Answers, BankModel, Stated, bank_model
 from quaestor.inference.conflict import excludes, is_possible, smallest_conflict
 from quaestor.inference.credal import EXACT, METHODS, NODES, credal_bounds
 from quaestor.inference.joint import LARGEST, MOST, Joint
@@ -15,7 +16,7 @@ from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Model, reduce
 from quaestor.network import Network
 
-__all__ = ["bounds", "posterior"]
+__all__ = ["bounds", "joint_uncertainty", "posterior", "refuse_conflict"]
 
 _PRECISE = ("auto", "exact", "joint", "junction")
 
@@ -27,6 +28,7 @@ def posterior(
     tolerance: float = EXACT,
     limit: int = NODES,
     seconds: float | None = None,
+    stated: Stated | None = None,
 ) -> Beliefs:
     """What is known of every skill after these answers (question id -> answer class, by name or number), in any order.
 
@@ -35,19 +37,42 @@ def posterior(
     messages on others; `enumeration` when the vertices are few; else `branch`, branch and bound until the gap is at most `tolerance` or
     `limit` nodes are used up (`bracket`: its root alone; `exact`: until it is exact or `seconds` are over). What is not exact is a
     certified bracket and says so. Impossible answers raise AnswerError with a smallest set of conflicting ones; networks that exclude
-    the answers while others allow them are left out.
+    the answers while others allow them are left out. `stated` holds what is known of skills otherwise: for each the lower and upper
+    likelihood of what was seen at each of its levels; in a precise bank both are the same.
     """
     compiled = bank_model(bank)
-    answers = answers or {}
-    model = compiled.model.with_boxes(compiled.boxes(answers))
-    if not is_possible(model):
-        raise AnswerError(_conflict_of_answers(compiled, answers))
+    model = _possible(compiled, answers or {}, stated or {})
     if compiled.is_precise and method in _PRECISE:
         found = _precise(model, range(len(model.names)), method, compiled)
     else:
         _refuse_precise_ways(method)
         found = credal_bounds(model, range(len(model.names)), method, tolerance, limit, seconds)
     return Beliefs({skill: found[compiled.position[skill]] for skill in bank.skills})
+
+
+def refuse_conflict(bank: Bank, answers: Answers, stated: Stated) -> None:
+    """Raise AnswerError, as `posterior` does, when these answers cannot be given together."""
+    _possible(bank_model(bank), answers, stated)
+
+
+def _possible(compiled: BankModel, answers: Answers, stated: Stated) -> Model:
+    model = compiled.model.with_boxes(compiled.boxes(answers, stated))
+    if not is_possible(model):
+        raise AnswerError(_conflict_of_answers(compiled, answers, stated))
+    return model
+
+
+def joint_uncertainty(bank: Bank, answers: Answers, stated: Stated, index: str) -> float:
+    """An index of uncertainty (`entropy`, `mode`, `gini`) of the joint distribution of all skills of a precise bank, from 0 to 1."""
+    compiled = bank_model(bank)
+    if not compiled.is_precise:
+        raise QuaestorError("the joint uncertainty is for precise banks, got a credal one")
+    evidence = {scope: low for scope, (low, _) in compiled.boxes(answers, stated).items()}
+    if compiled.joint is not None:
+        return float(INDICES[index].value(compiled.joint.posterior(evidence)))
+    if index != "entropy":
+        raise QuaestorError(f"the joint {index} is for at most {LARGEST} joint states, got {compiled.model.joint_size:.3g}; use entropy")
+    return float(compiled.junction.entropy(compiled.junction.calibrate(evidence))[0] / np.log(compiled.model.joint_size))
 
 
 def bounds(
@@ -97,16 +122,19 @@ def _point(model: Model, target: int, probabilities: np.ndarray, method: str) ->
     return Bounds(model.states[target], probabilities, probabilities, probabilities, probabilities, method)
 
 
-def _conflict_of_answers(compiled: BankModel, answers: Answers) -> str:
+def _conflict_of_answers(compiled: BankModel, answers: Answers, stated: Stated) -> str:
     suspects = [
         question for question, answer in answers.items() if any(excludes(box) for box in compiled.boxes({question: answer}).values())
     ]
+    about = {f"what was stated of {skill}": skill for skill in stated}
 
     def possible(some: Iterable[str]) -> bool:
-        return is_possible(compiled.model.with_boxes(compiled.boxes({question: answers[question] for question in some})))
+        kept = set(some)
+        said = {skill: stated[skill] for name, skill in about.items() if name in kept}
+        return is_possible(compiled.model.with_boxes(compiled.boxes({q: answers[q] for q in answers if q in kept}, said)))
 
-    found = smallest_conflict(suspects, possible)
-    listed = ", ".join(f"{question}={answers[question]}" for question in found)
+    found = smallest_conflict([*suspects, *about], possible)
+    listed = ", ".join(name if name in about else f"{name}={answers[name]}" for name in found)
     return f"these answers cannot be given together: the bank gives them probability zero, got {listed}"
 
 

@@ -4,17 +4,19 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.bank import Bank
 from quaestor.errors import AnswerError, nearest
 from quaestor.inference.joint import LARGEST, Joint
 from quaestor.inference.junction import JunctionTree
-from quaestor.inference.model import Box, Model, Scope
+from quaestor.inference.model import Box, Model, Scope, add_box
 from quaestor.network import topological_order
 from quaestor.question import Question
 from quaestor.table import Array
 
 Answers = Mapping[str, str | int]
+Stated = Mapping[str, tuple[Array, Array]]  # by skill: lower and upper likelihood of what was seen at each level
 
 
 class BankModel:
@@ -39,6 +41,16 @@ class BankModel:
         self.place = {question: number for number, question in enumerate(bank.questions)}
 
     @cached_property
+    def is_scored(self) -> NDArray[np.bool_]:
+        """Which questions count, (questions,): all but the pilots."""
+        return np.fromiter((not question.pilot for question in self.bank.questions.values()), bool, len(self.ids))
+
+    @cached_property
+    def minutes(self) -> Array:
+        """How long each question takes, (questions,); one minute where nothing is stated."""
+        return np.array([question.minutes or 1.0 for question in self.bank.questions.values()])
+
+    @cached_property
     def logs(self) -> dict[Scope, tuple[Array, Array]]:
         """For each scope log lower and log upper P(class | configuration), shape (questions, classes, *scope); -inf pads classes."""
         return {scope: self._logs(scope, questions) for scope, questions in self.scopes.items()}
@@ -55,8 +67,8 @@ class BankModel:
             logs = np.log(ends)
         return logs[0], logs[1] if not self.is_precise else logs[0]
 
-    def boxes(self, answers: Answers) -> dict[Scope, Box]:
-        """The likelihood box of each scope after these answers; answers to pilot questions do not count."""
+    def boxes(self, answers: Answers, stated: Stated | None = None) -> dict[Scope, Box]:
+        """The likelihood box of each scope after these answers and statements; answers to pilot questions do not count."""
         chosen: dict[Scope, tuple[list[int], list[int]]] = {}
         for question_id, answer in answers.items():
             number = self.answer_class(question_id, answer)
@@ -71,7 +83,14 @@ class BankModel:
             lows, highs = self.logs[scope]
             low = lows[places, classes].sum(axis=0)
             boxes[scope] = (low, low if highs is lows else highs[places, classes].sum(axis=0))
+        for skill, ends in (stated or {}).items():
+            with np.errstate(divide="ignore"):
+                add_box(boxes, (self.position[skill],), (np.log(ends[0]), np.log(ends[1])))
         return boxes
+
+    def scope_of(self, question_id: str) -> tuple[Scope, int]:
+        """The scope of a question and its place among the questions of that scope."""
+        return self._place[question_id]
 
     def answer_class(self, question_id: str, answer: str | int) -> int:
         """The number of an answer class, given its name or its number."""
@@ -97,7 +116,7 @@ class BankModel:
         return JunctionTree(self.model, self.scopes)
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def bank_model(bank: Bank) -> BankModel:
     """The model of a bank, kept for the banks used last."""
     return BankModel(bank)

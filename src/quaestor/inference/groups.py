@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quaestor.ahead import Asked
 from quaestor.bank import Bank
 from quaestor.inference.banks import BankModel, bank_model
 from quaestor.inference.model import Scope
@@ -14,18 +14,8 @@ from quaestor.table import Array
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Questions of one scope and class count. `index`: their places in the bank; `row`: for each the place of its table in `low`, `high`.
-
-    `low`, `high`: P(class | configuration), shape (tables, classes, *levels of the scope), the scope in rising order.
-    """
-
-    scope: Scope
-    skills: tuple[str, ...]
-    index: NDArray[np.intp]
-    row: NDArray[np.intp]
-    low: Array
-    high: Array
+class Batch(Asked):
+    """Questions of one scope and class count, with what inference wants of their tables."""
 
     @cached_property
     def logs(self) -> tuple[Array, Array]:
@@ -37,6 +27,15 @@ class Batch:
     def ratios(self) -> Interval:
         """For one two-level skill: the interval of the log-likelihood ratio of each answer, shapes (tables, classes)."""
         return ratio(*self.logs)
+
+    def without(self, skill: int, level: int) -> "Batch":
+        """The questions as those see them who have a skill at one level: the skill leaves the scope."""
+        if skill not in self.scope:
+            return self
+        place = self.scope.index(skill)
+        low, high = (np.take(end, level, axis=2 + place) for end in (self.low, self.high))
+        scope, skills = self.scope[:place] + self.scope[place + 1 :], self.skills[:place] + self.skills[place + 1 :]
+        return Batch(scope, skills, self.index, self.row, low, high)
 
 
 def batches_of(compiled: BankModel) -> list[Batch]:
@@ -62,7 +61,7 @@ def batches_of(compiled: BankModel) -> list[Batch]:
     return made
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def bank_batches(bank: Bank) -> list[Batch]:
     """The batches of a bank, kept for the banks used last."""
     return batches_of(bank_model(bank))

@@ -60,6 +60,17 @@ class JunctionTree:
         roots = [table for table, above in zip(tables, self._above, strict=True) if above is None]
         return sum((_log_sum(table, tuple(range(1, table.ndim))) for table in roots), np.zeros(1))
 
+    def entropy(self, calibrated: list[Array]) -> Array:
+        """The entropy of the joint distribution, shape (batch,), in nats: that of each clique given what it shares with the one above."""
+        total = np.zeros(1)
+        for number, table in enumerate(calibrated):
+            above = self._above[number]
+            total = total + _entropy(table)
+            if above is not None:
+                axes = tuple(1 + position for position, v in enumerate(self._cliques[number]) if v not in self._cliques[above])
+                total = total - _entropy(table.sum(axis=axes))
+        return total
+
     def _collect(self, evidence: Mapping[Scope, Array]) -> tuple[list[Array], dict[int, Array]]:
         """The tables of the cliques with evidence and what comes from the cliques below, and the messages sent up."""
         tables = list(self._tables)
@@ -99,6 +110,11 @@ def _log_sum(table: Array, axes: tuple[int, ...]) -> Array:
     top = np.where(np.isfinite(top), top, 0)
     with np.errstate(divide="ignore"):
         result: Array = np.log(np.exp(table - top).sum(axis=axes)) + top.squeeze(axes)
+    return result
+
+
+def _entropy(table: Array) -> Array:
+    result: Array = -(table * np.log(table, out=np.zeros_like(table), where=table > 0)).sum(axis=tuple(range(1, table.ndim)))
     return result
 
 

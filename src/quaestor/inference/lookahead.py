@@ -1,85 +1,48 @@
-"""What each question would tell: bounds on its target skills now, on its answers, and on the skills after each answer.
+"""Look one question ahead: fill in what scores see (`quaestor.ahead`) for all questions of a bank at once.
 
-Scores see only this. Questions of one scope and number of classes form a `Group` of arrays; questions with equal tables are worked out
-once. A leading axis runs over takers, one unless many are looked at together. Bounds after a hypothetical answer are exact wherever the
-posterior is: they come from the messages that reach the skill and its new likelihood box, never from the box of its posteriors.
+Bounds after a hypothetical answer are exact wherever the posterior is: they come from the messages that reach the skill and its new
+likelihood box, never from the box of its posteriors.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.ahead import Ends, Group, JointTarget, Lookahead, Target
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError, nearest
-from quaestor.inference.banks import Answers, BankModel, bank_model
+from quaestor.inference.banks import Answers, BankModel, Stated, bank_model
 from quaestor.inference.groups import Batch, bank_batches
 from quaestor.inference.loops import NODES, TOLERANCE, LoopAhead
 from quaestor.inference.model import Box, Scope
 from quaestor.inference.precise_ahead import PreciseAhead
 from quaestor.inference.tree_ahead import HullAhead, OddsAhead
-from quaestor.table import Array
 
 Ahead = PreciseAhead | OddsAhead | HullAhead | LoopAhead
-
-
-@dataclass(frozen=True)
-class Target:
-    """One skill that questions may tell about: bounds now, (takers, levels), and after, (takers, tables, classes, levels)."""
-
-    skill: str
-    now: tuple[Array, Array]
-    after: tuple[Array, Array]
-
-
-@dataclass(frozen=True)
-class Group:
-    """Questions of one scope and class count; see `Batch` for which questions and tables. `answers`: (takers, tables, classes) bounds."""
-
-    batch: Batch
-    answers: tuple[Array, Array]
-    targets: tuple[Target, ...]
-    method: str
-    gap: float
-
-
-@dataclass(frozen=True)
-class Lookahead:
-    """All groups of a bank's questions; `open` tells which questions each taker has not answered, (takers, questions)."""
-
-    ids: NDArray[np.object_]
-    open: NDArray[np.bool_]
-    groups: tuple[Group, ...]
-
-    @property
-    def gap(self) -> float:
-        """The largest distance between an outer and an inner bound; 0.0 when exact."""
-        return max(group.gap for group in self.groups)
-
-    @property
-    def exact(self) -> bool:
-        """Whether all bounds are exact."""
-        return self.gap == 0.0
+Targets = str | Sequence[str] | Mapping[str, float]
 
 
 def lookahead(
     bank: Bank,
     answers: Answers | None = None,
-    targets: str | Sequence[str] = "scope",
+    targets: Targets = "scope",
     tolerance: float = TOLERANCE,
     limit: int = NODES,
+    stated: Stated | None = None,
+    asked: Iterable[str] = (),
 ) -> Lookahead:
-    """Look one question ahead for one taker. `targets`: `scope` (each question's own skills), `all`, or skills by id.
+    """Look one question ahead for one taker.
 
-    Where only branch and bound can tell (loops), it stops when outer and inner bounds are within the tolerance, or at the limit of
-    nodes.
+    `targets`: `scope` (each question's own skills), `all`, `joint` (all skills together, precise banks), skills by id, or weights by
+    skill. `stated`: what is known of skills otherwise, see `posterior`; `asked`: questions that are closed though not answered.
+    Where only branch and bound can tell (loops), it stops when outer and inner bounds are within the tolerance, or at the limit of nodes.
     """
     compiled = bank_model(bank)
     answers = answers or {}
-    boxes = {scope: (low[None], high[None]) for scope, (low, high) in compiled.boxes(answers).items()}
+    boxes = {scope: (low[None], high[None]) for scope, (low, high) in compiled.boxes(answers, stated).items()}
     is_open = np.ones((1, len(bank.questions)), dtype=bool)
-    is_open[0, [compiled.place[question] for question in answers]] = False
+    is_open[0, [compiled.place[question] for question in (*answers, *asked)]] = False
     return look(compiled, boxes, is_open, targets, tolerance, limit)
 
 
@@ -87,46 +50,112 @@ def look(
     compiled: BankModel,
     boxes: Mapping[Scope, Box],
     is_open: NDArray[np.bool_],
-    targets: str | Sequence[str] = "scope",
+    targets: Targets = "scope",
     tolerance: float = TOLERANCE,
     limit: int = NODES,
 ) -> Lookahead:
     """The same for many takers: boxes of shape (takers, *levels of the scope), `is_open` of shape (takers, questions)."""
-    wanted = _wanted(compiled, targets)
+    weights = wanted(compiled, targets)
     takers = len(is_open)
-    kinds: tuple[type[Ahead], ...] = (PreciseAhead,) if compiled.is_precise else (OddsAhead, HullAhead, LoopAhead)
-    made: dict[type, Ahead] = {}  # a slower way is made ready only when a batch needs it
-
-    def way_for(batch: Batch) -> Ahead:
-        for kind in kinds:
-            if kind not in made:
-                made[kind] = kind(compiled, boxes, takers, tolerance, limit)
-            if made[kind].applies(batch):
-                return made[kind]
-        raise AssertionError("the last way always applies")
-
+    ways = _Ways(compiled, boxes, takers, tolerance, limit)
     groups = []
     for batch in bank_batches(compiled.bank):
-        skills = list(batch.scope) if wanted is None else wanted
-        way = way_for(batch)
+        skills = list(batch.scope) if weights is None else list(weights)
+        way = ways.of(batch)
         after, gap = way.after(batch, skills)
         answers, answers_gap = way.answers(batch)
         now = [way.now(skill) for skill in skills]
-        found = [Target(compiled.model.names[s], n[:2], a) for s, n, a in zip(skills, now, after, strict=True)]
-        groups.append(Group(batch, answers, tuple(found), way.name, max(gap, answers_gap, *(n[2] for n in now))))
+        found = tuple(
+            Target(compiled.model.names[s], n[:2], a, ways.rows(batch, s, n[1]), 1.0 if weights is None else weights[s])
+            for s, n, a in zip(skills, now, after, strict=True)
+        )
+        joint = ways.joint(batch) if targets == "joint" else None
+        groups.append(Group(batch, answers, found, way.name, max(gap, answers_gap, *(n[2] for n in now), 0.0), joint))
     return Lookahead(compiled.ids, is_open, tuple(groups))
 
 
-def _wanted(compiled: BankModel, targets: str | Sequence[str]) -> list[int] | None:
-    """The targets' numbers; None for each question's own skills."""
+class _Ways:
+    """The ways of looking ahead for one set of evidence; a slower one is made ready only when a batch needs it."""
+
+    def __init__(self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float, limit: int) -> None:
+        self._compiled, self._boxes, self._takers, self._tolerance, self._limit = compiled, boxes, takers, tolerance, limit
+        self._kinds: tuple[type[Ahead], ...] = (PreciseAhead,) if compiled.is_precise else (OddsAhead, HullAhead, LoopAhead)
+        self._made: dict[type, Ahead] = {}
+        self._pinned: dict[tuple[int, int], _Ways] = {}
+
+    def of(self, batch: Batch) -> Ahead:
+        """The fastest way that a batch allows."""
+        for kind in self._kinds:
+            if kind not in self._made:
+                self._made[kind] = kind(self._compiled, self._boxes, self._takers, self._tolerance, self._limit)
+            if self._made[kind].applies(batch):
+                return self._made[kind]
+        raise AssertionError("the last way always applies")
+
+    def joint(self, batch: Batch) -> JointTarget:
+        """The joint of all skills as a batch sees it."""
+        way = self.of(batch)
+        assert isinstance(way, PreciseAhead)  # `wanted` lets only precise banks through
+        return way.joint_of(batch)
+
+    def rows(self, batch: Batch, skill: int, upper: NDArray[np.float64]) -> "_Rows":
+        """Bounds of P(class | level of the skill, evidence), to be worked out if a score needs them; `upper`: of the levels now."""
+        return _Rows(self, batch, skill, upper)
+
+    def given(self, batch: Batch, skill: int, level: int) -> Ends:
+        """Bounds of P(class | skill = level, evidence), (takers, tables, classes): the answers when the skill is pinned to the level."""
+        if (skill, level) not in self._pinned:
+            size = self._compiled.model.sizes[skill]
+            pin = np.where(np.arange(size) == level, 0.0, -np.inf)[None]
+            low, high = self._boxes.get((skill,), (np.zeros((1, size)),) * 2)
+            boxes = {**self._boxes, (skill,): (low + pin, high + pin)}
+            self._pinned[skill, level] = _Ways(self._compiled, boxes, self._takers, self._tolerance, self._limit)
+        ways = self._pinned[skill, level]
+        rest = batch.without(skill, level)
+        return ways.of(rest).answers(rest)[0]
+
+
+class _Rows:
+    """What a target's rows are worked out from."""
+
+    def __init__(self, ways: _Ways, batch: Batch, skill: int, upper: NDArray[np.float64]) -> None:
+        self._ways, self._batch, self._skill, self._upper = ways, batch, skill, upper
+
+    def __call__(self) -> Ends:
+        batch = self._batch
+        takers, levels = self._upper.shape
+        if batch.scope == (self._skill,):
+            shape = (takers, *batch.low.shape)
+            return np.broadcast_to(batch.low, shape), np.broadcast_to(batch.high, shape)
+        low, high = np.zeros((takers, *batch.low.shape[:2], levels)), np.ones((takers, *batch.low.shape[:2], levels))
+        for level in range(levels):
+            possible = self._upper[:, level] > 0  # of a level that nobody can have nothing is known
+            if possible.any():
+                ends = self._ways.given(batch, self._skill, level)
+                low[possible, ..., level], high[possible, ..., level] = ends[0][possible], ends[1][possible]
+        return low, high
+
+
+def wanted(compiled: BankModel, targets: Targets) -> dict[int, float] | None:
+    """The targets' numbers and weights; None for each question's own skills."""
     if targets == "scope":
         return None
+    if targets == "joint":
+        if not compiled.is_precise:
+            raise QuaestorError("target 'joint' is for precise banks, got a credal one; use 'scope', 'all' or skills")
+        return {}
     if targets == "all":
-        return [compiled.position[skill] for skill in compiled.bank.skills]
+        return {compiled.position[skill]: 1.0 for skill in compiled.bank.skills}
     if isinstance(targets, str):
-        raise QuaestorError(f"targets is 'scope', 'all' or a list of skills, got {targets!r}")
-    for name in targets:
+        hint = nearest(targets, ["scope", "all", "joint"]) or "a list of skills is written ['a', 'b']"
+        raise QuaestorError(f"a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got '{targets}' ({hint})")
+    weights = dict(targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, 1.0)
+    if not weights:
+        raise QuaestorError("a target names at least one skill, got none")
+    for name, weight in weights.items():
         if name not in compiled.position:
             hint = nearest(name, compiled.position)
             raise QuaestorError(f"unknown skill, got '{name}'" + (f" ({hint})" if hint else ""))
-    return [compiled.position[name] for name in targets]
+        if not weight > 0:
+            raise QuaestorError(f"{name}: the weight of a target is above 0, got {weight}")
+    return {compiled.position[name]: float(weight) for name, weight in weights.items()}

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from quaestor.ahead import JointTarget
 from quaestor.inference.banks import BankModel
 from quaestor.inference.groups import Batch
 from quaestor.inference.model import Box, Scope
@@ -70,6 +71,15 @@ class PreciseAhead:
                 found = np.einsum("tqac,tcl->tqal", conditional, self._given(batch.scope, skill))
             results.append((found, found))
         return results, 0.0
+
+    def joint_of(self, batch: Batch) -> JointTarget:
+        """All skills together, summed up for each configuration of a batch's scope."""
+        mass, states = self._marginal(batch.scope), self._compiled.model.joint_size
+        if self._compiled.joint is None:
+            return JointTarget(states, mass, None, None)
+        index = self._compiled.joint.index(batch.scope)
+        peak = np.stack([self._joint[:, index == c].max(axis=1) for c in range(mass.shape[1])], axis=1)
+        return JointTarget(states, mass, peak, self._joint**2 @ self._compiled.joint.indicator(batch.scope))
 
     def _given(self, scope: Scope, skill: int) -> Array:
         """P(skill | configuration of the scope, evidence), (takers, configurations, levels)."""

@@ -1,0 +1,155 @@
+"""Take an adaptive test in the terminal: answer, skip, undo, ask why, quit and resume."""
+
+import argparse
+from pathlib import Path
+from string import ascii_lowercase
+
+from rich.console import Console
+from rich.padding import Padding
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.explain import explain, why_question
+from quaestor.formats import load, save
+from quaestor.question import Question
+from quaestor.report.bars import show_beliefs
+from quaestor.report.ledger import show_ledger
+from quaestor.report.terminal import console, plain_maths
+from quaestor.rules import Rules
+from quaestor.rules_file import load_rules
+from quaestor.session import Session
+from quaestor.stopping import any_of, entropy_below, max_questions
+
+DEFAULT = Rules(stop=any_of(max_questions(20), entropy_below(0.25)))
+COMMANDS = "/skip  /undo  /why  /quit"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("bank", metavar="BANK", help="a bank file, or the name of a bundled bank")
+    parser.add_argument("--rules", metavar="FILE", help="how the test is run (docs/rules.md); default: 20 questions at most")
+    parser.add_argument("--session", metavar="FILE", help="where the test is kept: it goes on from there, and every answer is saved")
+    parser.add_argument("--seed", type=int, default=0, help="for rules that draw at random")
+    parser.add_argument("--widen", type=float, default=0.0, metavar="E", help="make every number an interval of +- E first")
+    parser.add_argument("--why", action="store_true", help="say before each question why it is asked, and explain the result")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask until the test is over or the taker quits."""
+    bank = load(arguments.bank)
+    if arguments.widen:
+        bank = bank.widen(arguments.widen)
+    session = _begin(bank, arguments)
+    out = console()
+    out.print(bank.title or arguments.bank, style="bold")
+    stop = session.rules.stop
+    out.print(f"The test stops when {stop.words}." if stop is not None else "The test ends when no question is left.")
+    out.print(f"Type your answer, or one of  {COMMANDS}\n")
+    if session.log:
+        out.print(f"Going on after {len(session.asked)} questions.\n")
+    while (question := session.next) is not None:
+        if arguments.why:
+            _why(session, out)
+        _put(len(session.asked) + 1, question, out)
+        moved = _turn(session, question, out)
+        if moved is None:
+            return _quit(session, arguments, out)
+        session = moved
+        if arguments.session:
+            save(session.to_json().encode(), arguments.session)
+    _result(session, arguments.why, out)
+    return 0
+
+
+def _begin(bank: Bank, arguments: argparse.Namespace) -> Session:
+    path = arguments.session
+    if path and Path(path).exists():
+        if arguments.rules:
+            raise QuaestorError(f"{path}: a test goes on by the rules it began with, got --rules as well")
+        try:
+            return Session.from_json(bank, Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise QuaestorError(f"{path}: a saved session can be read, got {error}") from error
+        except QuaestorError as error:
+            raise QuaestorError(f"{path}: {error}") from error
+    return Session(bank, load_rules(arguments.rules) if arguments.rules else DEFAULT, arguments.seed)
+
+
+def _put(number: int, question: Question, out: Console) -> None:
+    """The question, and what can be chosen."""
+    out.print(f"{number}. {plain_maths(question.text) or question.id}", style="bold")
+    for letter, option in zip(ascii_lowercase, _options(question), strict=False):
+        out.print(f"   {letter}) {plain_maths(option)}")
+    if question.kind == "choices":
+        out.print("   (one or more, e.g.  a c)")
+
+
+def _options(question: Question) -> tuple[str, ...]:
+    """What can be chosen; for a question stated by its classes alone, those."""
+    return question.options if question.takes_entries else question.classes
+
+
+def _turn(session: Session, question: Question, out: Console) -> Session | None:
+    """One answer or command; None to quit."""
+    while True:
+        try:
+            entry = input("> ").strip()
+        except EOFError:
+            return None
+        try:
+            if entry == "/quit":
+                return None
+            if entry == "/skip":
+                return session.skip(question.id)
+            if entry == "/undo":
+                return session.undo()
+            if entry == "/why":
+                _why(session, out)
+            elif entry.startswith("/"):
+                out.print(f"A command is one of  {COMMANDS}")
+            elif entry:
+                return _answered(session, question, entry)
+        except QuaestorError as error:
+            out.print(str(error), style="yellow")
+
+
+def _answered(session: Session, question: Question, entry: str) -> Session:
+    options = _options(question)
+    letters = dict(zip(ascii_lowercase, options, strict=False))
+    if not question.takes_entries:
+        return session.answer(question.id, letters.get(entry.lower(), entry))
+    if question.kind == "choices":
+        parts = [part for part in entry.replace(",", " ").split() if part]
+        if all(part.lower() in letters for part in parts):
+            return session.enter(question.id, [letters[part.lower()] for part in parts])
+    elif entry not in options and entry.lower() in letters:
+        entry = letters[entry.lower()]
+    return session.enter(question.id, entry)
+
+
+def _why(session: Session, out: Console) -> None:
+    found = why_question(session)
+    if found is not None:
+        out.print(Padding(found.text, (0, 0, 1, 3)), style="dim")
+
+
+def _quit(session: Session, arguments: argparse.Namespace, out: Console) -> int:
+    path = arguments.session or "quaestor-session.json"
+    save(session.to_json().encode(), path)
+    widen = f" --widen {arguments.widen:g}" if arguments.widen else ""
+    out.print(f"\nSaved after {len(session.asked)} questions. Go on with:  quaestor take {arguments.bank}{widen} --session {path}")
+    return 0
+
+
+def _result(session: Session, why: bool, out: Console) -> None:
+    """Bars and bands, then the answers that counted, then why."""
+    out.print()
+    out.rule("Result")
+    show_beliefs(session.bank, session.beliefs, out)
+    out.print()
+    show_ledger(session, out)
+    found = explain(session)
+    out.print()
+    for paragraph in found.text.split("\n\n") if why else (found.stop, found.hint):
+        if paragraph:
+            out.print(f"{paragraph}\n")

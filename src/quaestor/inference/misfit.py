@@ -1,0 +1,106 @@
+"""Answers that do not fit together: how much they contradict one another, and how often chance alone contradicts as much.
+
+The conflict of answers q_1..q_n is log( P(q_1) ... P(q_n) / P(q_1, ..., q_n) ): answers that support one another are likelier together than
+apart (below 0), contradicting ones rarer (above 0). How large is large depends on the questions, so it is compared with takers drawn
+from the bank's centre who answer the same questions. A hint for a person to look, never a verdict.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.bank import Bank
+from quaestor.inference.banks import Answers, BankModel, bank_model
+from quaestor.inference.model import Scope
+from quaestor.table import Array
+
+ALARM = 0.05  # the share of takers that follow the bank exactly and are pointed at all the same
+DRAWS = 2000
+
+
+@dataclass(frozen=True)
+class Misfit:
+    """`share`: how often takers drawn from the bank have a conflict at least as large. `surprises`: P(answer | the other answers)."""
+
+    conflict: float
+    share: float
+    surprises: dict[str, float]
+
+    @property
+    def is_hint(self) -> bool:
+        """Whether so large a conflict is rare enough to be pointed at."""
+        return self.share <= ALARM
+
+
+def misfit(bank: Bank, answers: Answers, draws: int = DRAWS, seed: int = 0) -> Misfit | None:
+    """How well the answers fit together; None for fewer than two that count, or when the centre of the bank excludes them."""
+    compiled = bank_model(_centre(bank))
+    counted = [name for name in answers if not compiled.bank.questions[name].pilot]
+    if len(counted) < 2:
+        return None
+    given = np.array([[compiled.answer_class(name, answers[name]) for name in counted]])
+    drawn = np.concatenate([given, _draw(compiled, counted, draws, np.random.default_rng(seed))])
+    conflict = _apart(compiled, counted, drawn) - _together(compiled, counted, drawn)
+    if not np.isfinite(conflict[0]):
+        return None
+    share = float((conflict[1:] >= conflict[0] - 1e-12).mean())
+    total = _together(compiled, counted, given)[0]
+    others = {
+        name: _together(compiled, [o for o in counted if o != name], np.delete(given, n, axis=1))[0] for n, name in enumerate(counted)
+    }
+    return Misfit(float(conflict[0]), share, {name: float(np.exp(total - rest)) for name, rest in others.items()})
+
+
+@lru_cache(maxsize=16)
+def _centre(bank: Bank) -> Bank:
+    return bank.centre()
+
+
+def _draw(compiled: BankModel, questions: list[str], draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Answer classes of takers drawn from a precise bank, (draws, questions)."""
+    levels: list[NDArray[np.intp]] = []
+    for parents, table in zip(compiled.model.parents, compiled.model.tables, strict=True):
+        levels.append(_pick(np.broadcast_to(table.lower[tuple(levels[p] for p in parents)], (draws, table.shape[-1])), rng))
+    found = []
+    for name in questions:
+        question = compiled.bank.questions[name]
+        found.append(_pick(question.table.lower[tuple(levels[compiled.position[skill]] for skill in question.skills)], rng))
+    return np.stack(found, axis=1)
+
+
+def _pick(probabilities: Array, rng: np.random.Generator) -> NDArray[np.intp]:
+    """One state for each row of probabilities, (draws, states)."""
+    reached = np.cumsum(probabilities, axis=1)[:, :-1] < rng.random(len(probabilities))[:, None]
+    picked: NDArray[np.intp] = reached.sum(axis=1)
+    return picked
+
+
+def _evidence(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> dict[Scope, Array]:
+    """Log-likelihoods by scope of answers (takers, questions): shapes (takers, *scope's sizes)."""
+    evidence: dict[Scope, Array] = {}
+    for name, column in zip(questions, classes.T, strict=True):
+        scope, place = compiled.scope_of(name)
+        logs = compiled.logs[scope][0][place][column]
+        evidence[scope] = evidence[scope] + logs if scope in evidence else logs
+    return evidence
+
+
+def _together(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
+    """log P(all answers), (takers,)."""
+    found = compiled.junction.log_probability(_evidence(compiled, questions, classes))
+    return np.broadcast_to(found, len(classes))
+
+
+def _apart(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
+    """sum of log P(answer), (takers,)."""
+    calibrated = compiled.junction.calibrate({})
+    total = np.zeros(len(classes))
+    for name, column in zip(questions, classes.T, strict=True):
+        scope, place = compiled.scope_of(name)
+        prior = compiled.junction.marginal(calibrated, scope)[0]
+        chances = (np.exp(compiled.logs[scope][0][place]) * prior).reshape(compiled.logs[scope][0].shape[1], -1).sum(axis=1)
+        with np.errstate(divide="ignore"):
+            total = total + np.log(chances)[column]
+    return total

@@ -1,0 +1,26 @@
+"""The ledger of a session in the terminal: a row an answer, a column a skill, and by how much it moved what was found there."""
+
+from rich.console import Console
+
+from quaestor.explain import why_result
+from quaestor.report.terminal import grid
+from quaestor.session import Session
+
+
+def show_ledger(session: Session, out: Console) -> None:
+    """For each answer the change of the probability of each skill's level, in per cent points of the centre of the bounds."""
+    results = [why_result(session, skill) for skill in session.bank.skills]
+    if not session.log:
+        return
+    table = grid("answer", *(f"{result.skill}: {result.level}" for result in results), title="What each answer did")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for number, first in enumerate(results[0].ledger):
+        moved = [result.ledger[number] for result in results]
+        table.add_row(f"{first.source} {first.answer}", *(_points(entry.after - entry.before) for entry in moved))
+    out.print(table)
+
+
+def _points(change: float) -> str:
+    points = f"{100 * change:+.0f}"
+    return "·" if points in ("+0", "-0") else points

@@ -1,0 +1,249 @@
+"""The rules of a test: which question is asked next, when the test stops, what a skip means. A frozen value, readable from a file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+from quaestor.bank import Bank
+from quaestor.errors import Problem, QuaestorError, Words, format_value, nearest
+from quaestor.inference.banks import bank_model
+from quaestor.inference.lookahead import Targets, wanted
+from quaestor.ranking import check_options
+from quaestor.stopping import OF_SKILL, AnyOf, Criterion, MaxQuestions
+
+MISSING, WRONG = "missing", "wrong"  # what a skip means, unless it names an answer class
+Fault = tuple[str, str, object] | tuple[str, str, object, str]  # place, rule, value, perhaps a hint
+
+
+class RulesError(QuaestorError):
+    """Rules that cannot be followed, or that do not fit a bank: all of it in `problems`; `source` names the file, if there is one."""
+
+    def __init__(self, problems: Sequence[Problem], source: str = "") -> None:
+        self.problems, self.source = tuple(problems), source
+        super().__init__("\n".join(f"{source}:{problem}" if source else str(problem) for problem in problems))
+
+
+@dataclass(frozen=True)
+class Content:
+    """How much is asked of one skill or group (`of`): at least, at most, or a share of the questions."""
+
+    of: str
+    least: int = 0
+    most: int | None = None
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Variety:
+    """After so many questions in a row of the same skills, group or template another one is asked, for at most so much of the gain."""
+
+    after: int = 2
+    give_up: float = 0.2
+    of: tuple[str, ...] = ("skill", "group", "template")
+
+
+@dataclass(frozen=True)
+class Robust:
+    """Choose by vote: the bank is scored under so many networks of the set (vertices, drawn with the seed).
+
+    `choose`: the question that is best for `most` of them, or the `least exposed` of those that are best for at least one.
+    """
+
+    networks: int = 32
+    choose: str = "most"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Who has seen what. `rates`: the share of takers that each question was asked; a question at or above `most` rests.
+
+    `chances` (Sympson-Hetter): the probability that a question, once chosen, is really asked; if it is not, the next best is tried.
+    """
+
+    most: float | None = None
+    rates: Mapping[str, float] = field(default_factory=dict, hash=False)
+    chances: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a test is run; docs/rules.md explains every rule. `score`, `then`, `bound`, `target`, `per` are those of `rank`."""
+
+    score: str = "mode"
+    then: str | None = "auto"
+    bound: str = "upper"
+    target: Targets = field(default="scope", hash=False)
+    per: str | None = None
+    stop: Criterion | None = None
+    first: tuple[str, ...] = ()
+    first_among: int = 1
+    mandatory: tuple[str, ...] = ()
+    among: int = 1
+    exposure: Exposure = Exposure()
+    content: tuple[Content, ...] = ()
+    exclude: tuple[tuple[str, ...], ...] = ()
+    testlets: tuple[tuple[str, ...], ...] = ()
+    pilots: int = 0
+    variety: Variety | None = None
+    robust: Robust | None = None
+    retire: Criterion | None = None
+    skips: str = MISSING
+    only_next: bool = False
+
+    def __post_init__(self) -> None:
+        check_options(self.score, self.bound, self.then, self.per)
+        for name in ("first", "mandatory", "content"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("exclude", "testlets"):
+            object.__setattr__(self, name, tuple(tuple(ids) for ids in getattr(self, name)))
+        _raise(_faults(self))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The rules as plain data: what differs from the default."""
+        return plain(self)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether anything is drawn: then another seed may lead to other questions."""
+        drawn = self.among > 1 or self.first_among > 1 or bool(self.exposure.chances) or self.pilots > 0
+        return drawn or "random" in (self.score, self.then)
+
+    def check(self, bank: Bank) -> None:
+        """Refuse rules that name what a bank does not have."""
+        _raise(_misfits(self, bank))
+
+
+def plain(rules: Any) -> dict[str, Any]:
+    """The fields of a part of the rules that differ from their defaults, as they stand in a file."""
+    found = {}
+    default = type(rules)("") if isinstance(rules, Content) else type(rules)()
+    for one in fields(rules):
+        value = getattr(rules, one.name)
+        if value != getattr(default, one.name):
+            found[one.name] = _plain_value(value)
+    return found
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Criterion):
+        return value.document
+    if is_dataclass(value):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {key: _plain_value(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain_value(one) for one in value]
+    return "none" if value is None else value
+
+
+def _raise(faults: Iterator[Fault]) -> None:
+    problems = [Problem(place, rule, format_value(value), hint[0] if hint else "") for place, rule, value, *hint in faults]
+    if problems:
+        raise RulesError(problems)
+
+
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _faults(rules: Rules) -> Iterator[Fault]:
+    """What is wrong with rules whatever the bank."""
+    for name in ("stop", "retire"):
+        if not isinstance(getattr(rules, name), Criterion | None):
+            yield name, "a criterion such as max_questions(20) is expected", getattr(rules, name)
+    for criterion in _simple(rules.retire):
+        if criterion.name not in OF_SKILL:
+            yield "retire", f"a criterion on one skill: {', '.join(OF_SKILL)}", criterion.name
+    for name in ("first_among", "among"):
+        if not _whole(getattr(rules, name), 1):
+            yield name, "a whole number of at least 1", getattr(rules, name)
+    if not _whole(rules.pilots, 0):
+        yield "pilots", "a whole number of at least 0", rules.pilots
+    for number, content in enumerate(rules.content):
+        yield from _content_faults(f"content[{number}]", content)
+    if sum(content.share or 0 for content in rules.content) > 1 + 1e-9:
+        yield "content", "shares sum to at most 1", sum(content.share or 0 for content in rules.content)
+    for name in ("exclude", "testlets"):
+        for number, ids in enumerate(getattr(rules, name)):
+            if len(set(ids)) < max(2, len(ids)):
+                yield f"{name}[{number}]", "two or more different questions", Words(", ".join(ids) or "none")
+    seen = [question for testlet in rules.testlets for question in testlet]
+    yield from (("testlets", "a question is in one testlet", question) for question in dict.fromkeys(seen) if seen.count(question) > 1)
+    if rules.variety is not None:
+        yield from _variety_faults(rules.variety)
+    if rules.robust is not None:
+        if not _whole(rules.robust.networks, 1):
+            yield "robust.networks", "a whole number of at least 1", rules.robust.networks
+        if rules.robust.choose not in ("most", "least exposed"):
+            yield "robust.choose", "one of most, least exposed is expected", rules.robust.choose
+    if rules.exposure.most is not None and not (_share(rules.exposure.most) and rules.exposure.most > 0):
+        yield "exposure.most", "a rate above 0 and at most 1", rules.exposure.most
+    for name in ("rates", "chances"):
+        for question, value in getattr(rules.exposure, name).items():
+            if not _share(value):
+                yield f"exposure.{name}.{question}", "a number between 0 and 1", value
+
+
+def _content_faults(place: str, content: Content) -> Iterator[Fault]:
+    if not _whole(content.least, 0):
+        yield f"{place}.least", "a whole number of at least 0", content.least
+    elif content.most is not None and not _whole(content.most, content.least):
+        yield f"{place}.most", "a whole number that is not below the least", content.most
+    if content.share is not None and not _share(content.share):
+        yield f"{place}.share", "a share between 0 and 1", content.share
+
+
+def _variety_faults(variety: Variety) -> Iterator[Fault]:
+    if not _whole(variety.after, 1):
+        yield "variety.after", "a whole number of at least 1", variety.after
+    if not _share(variety.give_up):
+        yield "variety.give_up", "a share between 0 and 1", variety.give_up
+    for kind in variety.of:
+        if kind not in ("skill", "group", "template"):
+            yield "variety.of", "one of skill, group, template is expected", kind
+
+
+def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
+    """What does not fit a bank."""
+    named = [("first", rules.first), ("mandatory", rules.mandatory)]
+    named += [(f"exclude[{n}]", ids) for n, ids in enumerate(rules.exclude)]
+    named += [(f"testlets[{n}]", ids) for n, ids in enumerate(rules.testlets)]
+    named += [("exposure.rates", tuple(rules.exposure.rates)), ("exposure.chances", tuple(rules.exposure.chances))]
+    for place, ids in named:
+        for question in ids:
+            if question not in bank.questions:
+                yield place, "a question of the bank", question, nearest(question, bank.questions)
+    groups = {question.group for question in bank.questions.values() if question.group} if rules.content else set()
+    for number, content in enumerate(rules.content):
+        if content.of not in bank.skills and content.of not in groups:
+            yield f"content[{number}].of", "a skill or a group of the bank", content.of, nearest(content.of, [*bank.skills, *groups])
+    if rules.pilots and rules.pilots > (pilots := sum(question.pilot for question in bank.questions.values())):
+        yield "pilots", "at most as many pilot questions as the bank has", Words(f"{rules.pilots} of {pilots}")
+    if rules.skips not in (MISSING, WRONG):
+        lacking = [question.id for question in bank.questions.values() if rules.skips not in question.classes]
+        if lacking:
+            yield "skips", f"missing, wrong, or an answer class that every question has (not {lacking[0]})", rules.skips
+    try:
+        wanted(bank_model(bank), rules.target)
+    except QuaestorError as error:
+        rule, _, value = str(error).rpartition(", got ")
+        yield "target", rule, Words(value)
+    for criterion in _simple(rules.stop):
+        if getattr(criterion, "over", "") == "joint" and not bank.is_precise:
+            yield "stop", "the joint uncertainty is for precise banks", Words("a credal bank")
+        if isinstance(criterion, MaxQuestions) and criterion.skill not in ("", "each", *bank.skills):
+            yield "stop", "a skill of the bank, or each", criterion.skill, nearest(criterion.skill, bank.skills)
+
+
+def _simple(criterion: Criterion | None) -> Iterator[Criterion]:
+    if isinstance(criterion, AnyOf):
+        for part in criterion.parts:
+            yield from _simple(part)
+    elif isinstance(criterion, Criterion):
+        yield criterion

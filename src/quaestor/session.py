@@ -1,0 +1,371 @@
+"""One adaptive test being taken. The answer log is the session: everything else follows from bank, rules, seed and log."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from quaestor.bank import Bank
+from quaestor.beliefs import Beliefs
+from quaestor.choice import Choice, Standing, choose, missing
+from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
+from quaestor.inference import joint_uncertainty, posterior, refuse_conflict
+from quaestor.inference.banks import Stated, bank_model
+from quaestor.question import Question
+from quaestor.ranking import Ranking
+from quaestor.rules import MISSING, WRONG, Rules
+from quaestor.rules_file import read_rules
+from quaestor.stopping import AnyOf, Criterion, MaxQuestions, Minutes, Situation
+from quaestor.table import Array
+
+FORMAT = 1
+Weight = float | tuple[float, float]
+
+
+class SessionError(QuaestorError):
+    """A session that cannot go on so: nothing to undo, a stopped test, a saved session that does not fit."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One question put to the taker: the answer class (None: skipped), what was typed, and the minutes it took, if recorded."""
+
+    question: str
+    answer: str | None
+    entry: str | None = None
+    minutes: float | None = None
+
+
+@dataclass(frozen=True)
+class Late:
+    """What somebody saw otherwise: how likely that is at each level of a skill, numbers or pairs, and why, in words."""
+
+    skill: str
+    likelihood: tuple[Weight, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why the test is over, in words."""
+
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One line of the log with what was known before and after; `gain` and `candidates` are those at the time the question was put.
+
+    `gain` is None for late evidence and pilot questions; `asked_for` is the question that the rules would have asked.
+    """
+
+    event: Answer | Late
+    gain: float | None
+    candidates: Ranking
+    asked_for: Question | None
+    before: Beliefs
+    after: Beliefs
+
+
+@dataclass(frozen=True)
+class Session:
+    """A test of one taker: frozen, so every answer gives a new one. Random choices come from the seed and the number of questions asked."""
+
+    bank: Bank
+    rules: Rules = field(default_factory=Rules)
+    seed: int = 0
+    log: tuple[Answer | Late, ...] = ()
+
+    def __post_init__(self) -> None:
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise SessionError(f"a seed is a whole number of at least 0, got {self.seed!r}")
+        self.rules.check(self.bank)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Session, (self.bank, self.rules, self.seed, self.log)
+
+    # What follows from the log
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The ids of the questions put so far, in order, skipped ones too."""
+        return tuple(event.question for event in self.log if isinstance(event, Answer))
+
+    @cached_property
+    def answers(self) -> dict[str, str]:
+        """The answer classes that count, by question: what a skip means is a rule."""
+        found = {}
+        for event in self.log:
+            if isinstance(event, Answer):
+                answer = event.answer if event.answer is not None else self._skipped(event.question)
+                if answer is not None:
+                    found[event.question] = answer
+        return found
+
+    def _skipped(self, question: str) -> str | None:
+        if self.rules.skips == MISSING:
+            return None
+        return self.bank.questions[question].classes[0] if self.rules.skips == WRONG else self.rules.skips
+
+    @cached_property
+    def stated(self) -> Stated:
+        """What was seen otherwise, multiplied up for each skill: lower and upper likelihoods of its levels."""
+        found: dict[str, tuple[Array, Array]] = {}
+        for event in self.log:
+            if isinstance(event, Late):
+                ends = np.array([weight if isinstance(weight, tuple) else (weight, weight) for weight in event.likelihood])
+                low, high = found.get(event.skill, (1.0, 1.0))
+                found[event.skill] = (low * ends[:, 0], high * ends[:, 1])
+        return found
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        """What is known of every skill."""
+        return posterior(self.bank, self.answers, stated=self.stated, tolerance=_TOLERANCE)
+
+    @cached_property
+    def _waiting(self) -> bool:
+        """Whether the rules want more questions before the test may stop, and no limit on questions or minutes forbids them."""
+        wants = bool(missing(self.standing)) or any(name not in self.asked for name in (*self.rules.first, *self.rules.mandatory))
+        return wants and not any(limit.met(self._situation) for limit in _limits(self.rules.stop))
+
+    @cached_property
+    def _situation(self) -> Situation:
+        scored = self.standing.scored
+        of_skill = Counter(skill for question in scored for skill in question.skills)
+        minutes = sum(
+            self.bank.questions[event.question].minutes or 1.0 if event.minutes is None else event.minutes
+            for event in self.log
+            if isinstance(event, Answer)
+        )
+        return Situation(
+            self.beliefs,
+            len(scored),
+            {skill: of_skill[skill] for skill in self.bank.skills},
+            sum(self.answers.get(question.id) == question.classes[-1] for question in scored),
+            minutes,
+            lambda: self._free_choice.best_gain,
+            lambda index: joint_uncertainty(self.bank, self.answers, self.stated, index),
+        )
+
+    @cached_property
+    def standing(self) -> Standing:
+        """Where the test stands, as the choice sees it."""
+        return Standing(self.bank, self.rules, self.seed, self.asked, self.answers, self.stated, self.beliefs)
+
+    @cached_property
+    def _reason(self) -> str:
+        """What the stop rule says, whatever else is wanted."""
+        return self.rules.stop.met(self._situation) if self.rules.stop is not None else ""
+
+    @cached_property
+    def _free_choice(self) -> Choice:
+        limits = [limit.n for limit in _limits(self.rules.stop) if isinstance(limit, MaxQuestions)]
+        left = min(limits) - len(self.standing.scored) if limits else None
+        return choose(replace(self.standing, left=left))
+
+    @cached_property
+    def _choice(self) -> Choice:
+        """The choice, among what must still be asked when the test would stop otherwise."""
+        return choose(replace(self.standing, waiting=True)) if self._reason and self._waiting else self._free_choice
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """How the next question was chosen; None when the test is over."""
+        return None if self.stopped else self._choice
+
+    @cached_property
+    def stopped(self) -> Stop | None:
+        """Why the test is over, or None."""
+        if self._reason and not self._waiting:
+            return Stop(self._reason)
+        return Stop("No question is left.") if self._choice.question is None else None
+
+    @property
+    def next(self) -> Question | None:
+        """The question to ask now; None when the test is over."""
+        return None if self.stopped else self._choice.question
+
+    @cached_property
+    def history(self) -> tuple[Step, ...]:
+        """Every line of the log with the gains and beliefs at that time."""
+        steps: list[Step] = []
+        for then in self.so_far[1:]:
+            now, event = then.earlier, then.log[-1]
+            ranking = now._choice.ranking
+            put = ranking.ids == (event.question if isinstance(event, Answer) else None)
+            gain = float(ranking.gains[put][0]) if put.any() else None
+            steps.append(Step(event, gain, ranking, now.next, now.beliefs, then.beliefs))
+        return tuple(steps)
+
+    @cached_property
+    def earlier(self) -> "Session":
+        """The session before the last line of the log: the very one, where it is known, with all that it has worked out."""
+        return replace(self, log=self.log[:-1])
+
+    @property
+    def so_far(self) -> "list[Session]":
+        """All sessions on the way to this one, the empty one first."""
+        found = [self]
+        while found[-1].log:
+            found.append(found[-1].earlier)
+        return found[::-1]
+
+    # What can be done
+
+    def answer(self, question: str, answer: str | int, minutes: float | None = None) -> "Session":
+        """The session after an answer, by the name (or number) of its class; any open question, unless a rule forbids it."""
+        self._open(question)
+        name = self.bank.questions[question].classes[bank_model(self.bank).answer_class(question, answer)]
+        return self._with(Answer(question, name, None, _minutes(minutes)))
+
+    def enter(self, question: str, entry: str | Iterable[str], minutes: float | None = None) -> "Session":
+        """The session after what a taker typed or ticked: it is classified, and both are logged."""
+        self._open(question)
+        written = entry if isinstance(entry, str) else list(entry)
+        typed = written if isinstance(written, str) else " | ".join(str(one) for one in written)
+        return self._with(Answer(question, self.bank.questions[question].classify(written), typed, _minutes(minutes)))
+
+    def skip(self, question: str, minutes: float | None = None) -> "Session":
+        """The session after a skip; it is not asked again."""
+        self._open(question)
+        return self._with(Answer(question, None, None, _minutes(minutes)))
+
+    def late(self, skill: str, seen: str | Sequence[Weight] | Mapping[str, Weight], note: str = "") -> "Session":
+        """The session after evidence from elsewhere: a level (it is certain), or how likely what was seen is at each level.
+
+        `s.late("division", "yes")`, `s.late("division", {"no": 0.2, "yes": 0.8}, "worked well in class")`; in credal banks also pairs.
+        """
+        if skill not in self.bank.skills:
+            hint = nearest(skill, self.bank.skills)
+            raise AnswerError(f"unknown skill, got {format_value(skill)}" + (f" ({hint})" if hint else ""))
+        return self._with(Late(skill, self._likelihood(skill, seen), note))
+
+    def undo(self) -> "Session":
+        """The session before the last line of the log."""
+        if not self.log:
+            raise SessionError("there is nothing to undo: the log is empty")
+        return self.earlier
+
+    def _open(self, question: str) -> None:
+        if question not in self.bank.questions:
+            hint = nearest(question, self.bank.questions)
+            raise AnswerError(f"unknown question, got {format_value(question)}" + (f" ({hint})" if hint else ""))
+        if question in self.asked:
+            raise AnswerError(f"{question}: a question is answered once; undo first to change it")
+        if self.stopped:
+            raise SessionError(f"the test is over: {self.stopped.reason} Got an answer to {question}")
+        if self.rules.only_next and self.next is not None and question != self.next.id:
+            raise SessionError(f"the rules let only the next question be answered, {self.next.id}, got {question}")
+
+    def _likelihood(self, skill: str, seen: Any) -> tuple[Weight, ...]:
+        levels = self.bank.skills[skill].levels
+        if isinstance(seen, str):
+            if seen not in levels:
+                raise AnswerError(f"{skill}: a level is one of {', '.join(levels)}, got {format_value(seen)}")
+            return tuple(1.0 if level == seen else 0.0 for level in levels)
+        if isinstance(seen, Mapping):
+            if set(seen) != set(levels):
+                raise AnswerError(f"{skill}: a weight for each of {', '.join(levels)}, got {format_value(dict(seen))}")
+            seen = [seen[level] for level in levels]
+        weights = tuple(_weight(skill, weight) for weight in seen)
+        if len(weights) != len(levels):
+            raise AnswerError(f"{skill}: a weight for each of {', '.join(levels)}, got {len(weights)} weights")
+        if self.bank.is_precise and any(isinstance(weight, tuple) for weight in weights):
+            raise AnswerError(f"{skill}: a precise bank takes numbers as weights, got pairs")
+        return weights
+
+    def _with(self, event: Answer | Late) -> "Session":
+        made = replace(self, log=(*self.log, event))
+        refuse_conflict(self.bank, made.answers, made.stated)
+        made.__dict__["earlier"] = self
+        return made
+
+    # Files
+
+    def to_json(self) -> str:
+        """The session as JSON: bank versions, rules, seed and log."""
+        lines: list[dict[str, Any]] = []
+        for event in self.log:
+            line = {key: value for key, value in vars(event).items() if value not in (None, "")}
+            lines.append({**line, "answer": None} if isinstance(event, Answer) and event.answer is None else line)
+        bank = {"title": self.bank.title, "version": self.bank.version, "model_version": self.bank.model_version}
+        document = {"session": FORMAT, "bank": bank, "rules": self.rules.document, "seed": self.seed, "log": lines}
+        return json.dumps(document, ensure_ascii=False, indent=1)
+
+    @staticmethod
+    def from_json(bank: Bank, text: str) -> "Session":
+        """The session that `to_json` wrote; refused when the bank's model is another one, naming both versions."""
+        document = _document(text)
+        saved = document["bank"]
+        if saved.get("model_version") != bank.model_version:
+            raise SessionError(
+                f"the session was taken with model version {saved.get('model_version')} of '{saved.get('title', '')}' and goes on only with"
+                f" that one, got version {bank.model_version} of '{bank.title}'"
+            )
+        session = Session(bank, read_rules(document["rules"]), document["seed"])
+        for number, line in enumerate(document["log"]):
+            try:
+                session = session._with(_event(session, line))
+            except QuaestorError as error:
+                raise SessionError(f"log[{number}]: {error}") from error
+        return session
+
+
+_TOLERANCE = 5e-4
+
+
+def _limits(stop: Criterion | None) -> list[Criterion]:
+    """The limits on questions and minutes that end a test by themselves."""
+    if isinstance(stop, AnyOf) and stop.name == "any_of":
+        return [limit for part in stop.parts for limit in _limits(part)]
+    return [stop] if (type(stop) is MaxQuestions and not stop.skill) or isinstance(stop, Minutes) else []
+
+
+def _document(text: str) -> dict[str, Any]:
+    """The fields of a saved session, each of the right kind."""
+    try:
+        document = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise SessionError(f"a saved session is JSON, got {error}") from error
+    if not isinstance(document, dict) or document.get("session") != FORMAT:
+        found = document.get("session") if isinstance(document, dict) else document
+        raise SessionError(f"a saved session of format {FORMAT} is expected, got {format_value(found)}")
+    for name, kind in (("bank", dict), ("rules", dict), ("seed", int), ("log", list)):
+        if not isinstance(document.get(name), kind):
+            raise SessionError(f"{name}: a saved session has it as {kind.__name__}, got {format_value(document.get(name))}")
+    return document
+
+
+def _event(session: Session, line: Any) -> Answer | Late:
+    """A line of a saved log, checked against the bank."""
+    if isinstance(line, dict) and set(line) <= {"skill", "likelihood", "note"} and {"skill", "likelihood"} <= set(line):
+        found = session.late(line["skill"], line["likelihood"], str(line.get("note", ""))).log[-1]
+    elif isinstance(line, dict) and set(line) <= {"question", "answer", "entry", "minutes"} and {"question", "answer"} <= set(line):
+        question = line["question"]
+        if question not in session.bank.questions or question in session.asked:
+            raise AnswerError(f"a question of the bank, each once, got {format_value(question)}")
+        if line["answer"] is not None:
+            bank_model(session.bank).answer_class(question, line["answer"])
+        found = Answer(question, line["answer"], line.get("entry"), _minutes(line.get("minutes")))
+    else:
+        raise AnswerError(f"a line is an answer or what was seen of a skill, got {format_value(line)}")
+    return found
+
+
+def _minutes(minutes: float | None) -> float | None:
+    if minutes is not None and not 0 <= minutes < float("inf"):
+        raise AnswerError(f"minutes are a number of at least 0, got {minutes}")
+    return minutes
+
+
+def _weight(skill: str, weight: Any) -> Weight:
+    ends = tuple(weight) if isinstance(weight, Sequence) and not isinstance(weight, str) else (weight, weight)
+    good = len(ends) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
+    if not good or not 0 <= ends[0] <= ends[1] <= 1:
+        raise AnswerError(f"{skill}: a weight is a number between 0 and 1, or a pair of them in rising order, got {format_value(weight)}")
+    return float(ends[0]) if ends[0] == ends[1] else (float(ends[0]), float(ends[1]))
