@@ -13,7 +13,10 @@ import pytest
 import quaestor as qs
 from quaestor.cli import COMMANDS
 from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
-from quaestor.formats import load_bytes
+from quaestor.formats import load_bytes, yaml_text
+from quaestor.rules_file import FIELDS, read_rules
+from quaestor.scores import SCORES
+from quaestor.stopping import COMBINED, SIMPLE
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -65,6 +68,8 @@ def test_console_examples_print_what_they_show(page, text):
 def test_yaml_examples_are_valid(page, text):
     if text.startswith("quaestor:"):
         assert load_bytes(text.encode(), ".yaml", page.name).warnings == ()
+    if page.stem == "rules":
+        read_rules(yaml_text.parse(text)).check(qs.load("fractions"))
 
 
 def test_every_command_is_documented():
@@ -75,6 +80,16 @@ def test_every_command_is_documented():
 def test_every_field_is_documented():
     text = (ROOT / "docs" / "bank-format.md").read_text(encoding="utf-8")
     assert [field for field in {**BANK_FIELDS, **SKILL_FIELDS, **QUESTION_FIELDS} if f"`{field}" not in text] == []
+
+
+def test_every_rule_and_criterion_is_documented():
+    text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    assert [name for name in (*FIELDS, *SIMPLE, *COMBINED) if f"`{name}" not in text] == []
+
+
+def test_every_score_is_documented():
+    text = (ROOT / "docs" / "scores.md").read_text(encoding="utf-8")
+    assert [name for name in SCORES if f"`{name}`" not in text] == []
 
 
 def test_api_page_is_current():
@@ -91,10 +106,10 @@ def test_every_public_name_has_a_docstring():
 
 
 def test_docstring_examples():
-    from quaestor import numerals, sentences
+    from quaestor import numerals, sentences, wording
     from quaestor.report import bars
 
-    for module in (numerals, sentences, bars):
+    for module in (numerals, sentences, wording, bars):
         result = doctest.testmod(module)
         assert result.attempted > 0
         assert result.failed == 0

@@ -19,7 +19,8 @@ from quaestor.table import Array
 
 def entropy(p: Array) -> Array:
     """H of distributions of shape (..., levels)."""
-    result: Array = -(p * np.log(p, out=np.zeros_like(p), where=p > 0)).sum(axis=-1) / np.log(p.shape[-1])
+    logs = np.log(p, out=np.zeros_like(p), where=p > 0)
+    result: Array = np.einsum("...i,...i->...", p, logs) / -np.log(p.shape[-1])
     return result
 
 
@@ -36,7 +37,7 @@ def deviation(largest: Array, levels: float) -> Array:
 def gini(p: Array) -> Array:
     """G of distributions of shape (..., levels)."""
     levels = p.shape[-1]
-    result: Array = levels * (1 - (p * p).sum(axis=-1)) / (levels - 1)
+    result: Array = levels * (1 - np.einsum("...i,...i->...", p, p)) / (levels - 1)
     return result
 
 

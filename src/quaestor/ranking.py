@@ -1,6 +1,6 @@
 """The open questions of a bank, best first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import overload
 
@@ -101,7 +101,7 @@ def rank_ahead(
     second = second_score(score, then)
     places = np.flatnonzero(ahead.open[0] & bank_model(bank).is_scored)
     gains = gains_of(bank, ahead, score, bound, per, [rng])[0]
-    places = ordered(gains, gains_of(bank, ahead, second, bound, per, [rng])[0] if second else None, places)
+    places = ordered(gains, (lambda: gains_of(bank, ahead, second, bound, per, [rng])[0]) if second else None, places)
     return Ranking(ahead.ids[places], gains[places], bank, ahead, places, score, bound)
 
 
@@ -135,18 +135,26 @@ def gains_of(bank: Bank, ahead: Lookahead, score: str, bound: str, per: str | No
     return shared
 
 
-def ordered(gains: Array, second: Array | None, places: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Places of questions, best first; the tied by the second gain, then as they stand."""
+def ordered(gains: Array, second: Callable[[], Array] | None, places: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Places of questions, best first; the tied by the second gain (worked out only when there are any), then as they stand."""
     places = places[np.argsort(-gains[places], kind="stable")]
-    if second is None:
-        return places[np.lexsort((places, _classes(gains[places])))]
-    places = places[np.lexsort((-second[places], _classes(gains[places])))]
-    first = _classes(gains[places])
-    return places[np.lexsort((places, _classes(second[places], first), first))]
+    tie = _ties(gains[places])
+    tied = np.flatnonzero(np.bincount(tie, minlength=1)[tie] > 1)
+    if len(tied):
+        places[tied] = _settled(places[tied], tie[tied], second() if second is not None else None)
+    return places
 
 
-def _classes(gains: Array, within: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-    """The number of the tie that each gain belongs to, for gains in falling order (within classes of a first score)."""
+def _settled(places: NDArray[np.intp], tie: NDArray[np.intp], then: Array | None) -> NDArray[np.intp]:
+    """Tied places in their final order; the ties are numbered in rising order and stay where they are."""
+    if then is not None:
+        places = places[np.lexsort((-then[places], tie))]
+        tie = _ties(then[places], tie)
+    return places[np.argsort(tie * (places.max() + 1) + places, kind="stable")]
+
+
+def _ties(gains: Array, within: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
+    """The number of the tie that each gain belongs to, for gains in falling order (within the ties of a first score)."""
     if not len(gains):
         return np.zeros(0, dtype=np.intp)
     apart = np.abs(np.diff(gains)) > TIED

@@ -31,8 +31,9 @@ def listed(names: Sequence[str]) -> str:
 
 
 def skill_name(bank: Bank, skill: str) -> str:
-    """A skill as a reader knows it."""
-    return bank.skills[skill].title or skill
+    """A skill as a reader knows it, in quotes when it is more than a word."""
+    title = bank.skills[skill].title or skill
+    return f"“{title}”" if " " in title else title
 
 
 def question(session: Session, why: WhyQuestion) -> str:
@@ -51,7 +52,9 @@ def question(session: Session, why: WhyQuestion) -> str:
     else:
         begins += f"of the {count} open questions it is expected to tell most." if count > 1 else "it is the only question left."
     sentences = [begins]
-    if why.uncertain in asked.skills:
+    if asked.skills == (why.uncertain,):
+        sentences.append("That is the skill we know least about.")
+    elif why.uncertain in asked.skills:
         sentences.append(f"{_capital(skill_name(bank, why.uncertain))} is the skill we know least about.")
     elif not why.narrowed:
         sentences.append(f"The skill we know least about is {skill_name(bank, why.uncertain)}, but no question on it tells more now.")
@@ -79,7 +82,8 @@ def _outcome(bank: Bank, outcome: Outcome) -> str:
     told = []
     for skill, (low, high) in outcome.after.items():
         top = int((low + high).argmax())
-        told.append(f"{skill_name(bank, skill)} at '{bank.skills[skill].levels[top]}' with {percent(float(low[top]), float(high[top]))}")
+        name = skill_name(bank, skill) if len(outcome.after) > 1 else "it"
+        told.append(f"{name} at '{bank.skills[skill].levels[top]}' with {percent(float(low[top]), float(high[top]))}")
     return f"The answer '{outcome.answer}' (probability {percent(*outcome.probability)}) would put {listed(told)}."
 
 
@@ -131,9 +135,9 @@ def sure(session: Session, still_open: Sequence[str]) -> str:
 def misfit(session: Session, found: Misfit) -> str:
     """A hint at answers that do not fit together."""
     name, chance = min(found.surprises.items(), key=lambda item: item[1])
-    answer = session.answers[name]
+    answer, share = session.answers[name], percent(max(found.share, 0.001))
     return (
-        f"A hint, no more: these answers fit together badly. Of takers who answer just as the bank says {percent(found.share)} contradict"
+        f"A hint, no more: these answers fit together badly. Of takers who answer just as the bank says {share} contradict"
         f" themselves as much; by chance alone this hint comes up for {100 * ALARM:.0f} %. The most surprising answer is {name} ({answer}):"
         f" after the others its probability was {percent(chance)}."
     )

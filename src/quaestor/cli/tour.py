@@ -1,12 +1,14 @@
-"""A short tour: a bundled bank, what its tables say, how an entry becomes an answer, and what answers tell."""
+"""A short tour: a bundled bank, what its tables say, how an entry becomes an answer, what answers tell, and a test that adapts."""
 
 import argparse
 
+from quaestor.explain import explain
 from quaestor.formats import bundled_banks, load
 from quaestor.inference import posterior
 from quaestor.report.bars import show_beliefs
 from quaestor.report.terminal import console, plain_maths
 from quaestor.sentences import question_sentence
+from quaestor.session import Session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,5 +37,17 @@ def run(arguments: argparse.Namespace) -> int:
     for question in credal.questions.values():
         out.print(f"{question.id}  {question_sentence(question, credal.skills)}")
     show_beliefs(credal, posterior(credal, answers), out)
+    out.print()
+    out.rule("An adaptive test: ask what tells most, say why")
+    session = Session(load("fractions"))
+    for answer in ("right", "wrong"):
+        question = session.next
+        assert question is not None
+        out.print(f"{question.id}  {plain_maths(question.text)}  – {answer}", style="bold")
+        session = session.answer(question.id, answer)
+    found = explain(session)
+    assert found.question is not None
+    out.print(f"\n{found.question.text}\n\n{found.results['multiplication'].text}")
+    out.print("\nTake it yourself: quaestor take fractions --why")
     out.print(f"\nBundled banks: {', '.join(bundled_banks())}.\nLook at one: quaestor show fractions")
     return 0

@@ -49,7 +49,7 @@ def _remaining(index: str) -> Remaining:
     def remaining(group: Group, target: Target, bound: str) -> Array:
         left = np.where(group.answers[1] > 0, INDICES[index].bound(*target.after, bound), 0.0)
         if group.answers[0] is group.answers[1]:
-            summed: Array = (group.answers[0] * left).sum(axis=-1)
+            summed: Array = np.einsum("tqa,tqa->tq", group.answers[0], left)
             return summed
         return (largest if bound == "upper" else smallest)(left, *group.answers)
 
@@ -59,7 +59,8 @@ def _remaining(index: str) -> Remaining:
 def _remaining_mode(group: Group, target: Target, bound: str) -> Array:
     """M(S|Q,e), shape (takers, tables): in credal banks by Theorem 1."""
     if group.answers[0] is group.answers[1]:
-        return deviation((group.answers[0] * target.after[0].max(axis=-1)).sum(axis=-1), target.now[0].shape[-1])
+        largest_after = np.einsum("tqa,tqa->tq", group.answers[0], target.after[0].max(axis=-1))
+        return deviation(largest_after, target.now[0].shape[-1])
     takers, tables, classes, levels = target.after[0].shape
     sets = [np.repeat(end, tables, axis=0) for end in target.now]
     rows = [np.reshape(end, (takers * tables, classes, levels)) for end in target.rows]
