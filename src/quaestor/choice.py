@@ -83,9 +83,9 @@ class Choice:
 class _Candidates:
     """The places of the questions that are left, best first, and the notes of what was taken away."""
 
-    def __init__(self, ranking: Ranking, bank: Bank) -> None:
+    def __init__(self, places: Places, bank: Bank) -> None:
         self._questions = list(bank.questions.values())
-        self.places: Places = ranking.places
+        self.places = places
         self.notes: list[Narrowing] = []
 
     def question(self, place: np.intp) -> Question:
@@ -104,7 +104,7 @@ def choose(now: Standing) -> Choice:
     rules = now.rules
     ahead = lookahead(now.bank, now.answers, rules.target, stated=now.stated, asked=now.asked)
     ranking = rank_ahead(now.bank, ahead, rules.score, rules.bound, rules.then, rules.per, now.rng(0))
-    left = _Candidates(ranking, now.bank)
+    left = _Candidates(ranking.places, now.bank)
     _close(now, left)
     forced = _forced(now, left)
     if forced is not None:
@@ -141,7 +141,7 @@ def _close(now: Standing, left: _Candidates) -> None:
         left.keep("testlets", "a testlet is asked in its order", lambda q: q.id not in later)
     for content in rules.content:
         if content.most is not None and _count(now, content.of) >= content.most:
-            text = f"{content.of}: {content.most} questions were asked, the most the rules allow"
+            text = f"{content.of}: the rules allow no more than {content.most} question{'s' * (content.most != 1)}"
             left.keep("content", text, lambda q, of=content.of: not _belongs(q, of))  # type: ignore[misc]
     if rules.retire is not None:
         decided = [skill for skill, bounds in now.beliefs.items() if rules.retire.decides(bounds)]
@@ -190,10 +190,34 @@ def _pilot(now: Standing, left: _Candidates) -> Question | None:
     return free[int(now.rng(1).integers(len(free)))]
 
 
+def _due(now: Standing) -> list[str]:
+    """The mandatory questions that were not asked yet; of a testlet its next question, which comes before them."""
+    found = []
+    for name in now.rules.mandatory:
+        if name not in now.asked:
+            testlet = next((ids for ids in now.rules.testlets if name in ids), (name,))
+            found.append(next(one for one in testlet if one not in now.asked))
+    return list(dict.fromkeys(found))
+
+
+def is_wanting(now: Standing) -> bool:
+    """Whether a question must still be asked before the test may stop: one that the other rules let be asked."""
+    if any(name not in now.asked for name in now.rules.first):
+        return True
+    due, short = set(_due(now)), missing(now)
+    if not due and not short:
+        return False
+    places = np.array([n for n, q in enumerate(now.bank.questions.values()) if not q.pilot and q.id not in now.asked], dtype=np.intp)
+    left = _Candidates(places, now.bank)
+    _close(now, left)
+    open_questions = [left.question(place) for place in left.places]
+    return any(q.id in due or any(_belongs(q, of) for of in short) for q in open_questions)
+
+
 def _content(now: Standing, left: _Candidates) -> None:
     """Keep to what must be asked."""
-    rules, asked = now.rules, set(now.asked)
-    due = [name for name in rules.mandatory if name not in asked]
+    rules = now.rules
+    due = _due(now)
     if due:
         left.keep("mandatory", f"{_named(due)} must be asked in any case", lambda q: q.id in due, or_all=True)
     short = missing(now)
@@ -233,12 +257,12 @@ def _vary(now: Standing, ranking: Ranking, left: _Candidates) -> None:
     if variety is None or len(now.scored) < variety.after:
         return
     last = now.scored[-variety.after :]
+    gains = dict(zip(ranking.places.tolist(), ranking.gains.tolist(), strict=True))
+    best = max(gains[place] for place in left.places.tolist())  # of all kinds together: the price is paid once
     for kind in variety.of:
         values = {_kind(question, kind) for question in last}
         if len(values) > 1 or not (same := values.pop()):
             continue
-        gains = dict(zip(ranking.places.tolist(), ranking.gains.tolist(), strict=True))
-        best = max(gains[place] for place in left.places.tolist())
         enough = {place for place in left.places.tolist() if gains[place] >= best - variety.give_up * abs(best)}
         names = {left.question(place).id for place in left.places if int(place) in enough}
         text = f"the last {variety.after} questions had the same {kind} ({', '.join(same)}); others gain nearly as much"
@@ -285,7 +309,8 @@ def _vote(now: Standing, left: _Candidates) -> dict[str, int]:
     votes = vote(now, robust, left.places)
     if not votes:
         return {}
-    left.keep("robust", f"{len(votes)} questions are the best for at least one of the sampled networks", lambda q: q.id in votes)
+    if len(votes) > 1:
+        left.keep("robust", f"{len(votes)} questions are the best for at least one of the sampled networks", lambda q: q.id in votes)
     rates, place = now.rules.exposure.rates, bank_model(now.bank).place
     if robust.choose == "most":
         chosen = max(votes, key=lambda name: (votes[name], -place[name]))

@@ -7,26 +7,42 @@ stand for all distributions between them, a set that holds the true one, so a le
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.beliefs import Bounds
 from quaestor.errors import QuaestorError
 from quaestor.intervals import largest, smallest
+from quaestor.table import Array, centre
 
 TIED = 1e-9  # probabilities this near are equal
 
 
 def level(bounds: Bounds) -> str:
     """The most probable level of the centre; of tied ones the lowest."""
-    centre = bounds.centre
-    return bounds.states[int(np.flatnonzero(centre >= centre.max() - TIED)[0])]
+    return bounds.states[int(best(bounds.lower, bounds.upper))]
+
+
+def best(lower: Array, upper: Array) -> NDArray[np.intp]:
+    """The place of the most probable level of the centre, for bounds (..., levels): shape (...)."""
+    p = centre(lower, upper)
+    found: NDArray[np.intp] = (p >= p.max(axis=-1, keepdims=True) - TIED).argmax(axis=-1)
+    return found
 
 
 def undominated(bounds: Bounds) -> tuple[str, ...]:
     """Interval dominance: a level stays unless another's lower probability exceeds its upper one."""
-    return _named(bounds, bounds.upper >= bounds.lower.max() - TIED)
+    return _named(bounds, survivors(bounds.lower, bounds.upper))
+
+
+def survivors(lower: Array, upper: Array) -> NDArray[np.bool_]:
+    """Which levels interval dominance leaves, for bounds (..., levels)."""
+    kept: NDArray[np.bool_] = upper >= lower.max(axis=-1, keepdims=True) - TIED
+    return kept
 
 
 def maximal(bounds: Bounds) -> tuple[str, ...]:
@@ -40,9 +56,10 @@ def maximal(bounds: Bounds) -> tuple[str, ...]:
 def admissible(bounds: Bounds) -> tuple[str, ...]:
     """E-admissibility: a level i stays when it is (among) the most probable for some distribution between the bounds.
 
-    It is best off at its upper probability u_i; then no other may have to exceed it, and the rest must fit: sum_j min(u_j, u_i) >= 1.
+    It is best off at its upper probability u_i (that a distribution attains: safe bounds may lie above it); then no other may have to
+    exceed it, and the rest must fit: sum_j min(u_j, u_i) >= 1.
     """
-    top = bounds.upper[:, None]
+    top = np.minimum(bounds.upper, 1 - (bounds.lower.sum() - bounds.lower))[:, None]
     fits = np.minimum(bounds.upper[None], top).sum(axis=1) >= 1 - TIED
     return _named(bounds, fits & (bounds.lower[None] <= top + TIED).all(axis=1))
 
@@ -56,12 +73,14 @@ SETS = {"interval dominance": undominated, "maximality": maximal, "E-admissibili
 
 def expectation(bounds: Bounds, values: Sequence[float] | Mapping[str, float]) -> tuple[float, float]:
     """The bounds of the expected value of a utility or a grade scale, a number for each level; equal for precise beliefs."""
+    if isinstance(values, Mapping) and set(values) != set(bounds.states):
+        raise QuaestorError(f"a scale gives a number for each of {', '.join(bounds.states)}, got {', '.join(map(str, values)) or 'none'}")
     listed = [values[state] for state in bounds.states] if isinstance(values, Mapping) else list(values)
     if len(listed) != len(bounds.states):
         raise QuaestorError(f"a scale gives a number for each of {', '.join(bounds.states)}, got {len(listed)} numbers")
-    scale = np.array(listed, dtype=float)
-    if not np.isfinite(scale).all():
+    if not all(isinstance(value, Real) and isfinite(value) for value in listed):
         raise QuaestorError(f"a scale has finite numbers, got {listed}")
+    scale = np.array(listed, dtype=float)
     return float(smallest(scale, bounds.lower, bounds.upper)), float(largest(scale, bounds.lower, bounds.upper))
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from quaestor.ahead import Lookahead
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError, nearest
+from quaestor.inference import refuse_conflict
 from quaestor.inference.banks import Answers, Stated, bank_model
 from quaestor.inference.lookahead import Targets, lookahead
 from quaestor.question import Question
@@ -42,6 +43,7 @@ class Ranking(Sequence[Candidate]):
     places: NDArray[np.intp] = field(repr=False)
     _score: str = field(repr=False)
     _bound: str = field(repr=False)
+    _per: str | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -54,7 +56,9 @@ class Ranking(Sequence[Candidate]):
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(len(self)))]
         question = self._bank.questions[self.ids[place]]
-        return Candidate(question, float(self.gains[place]), self._by_skill(self.places[place]))
+        minutes = bank_model(self._bank).minutes[self.places[place]] if self._per and self.gains[place] > 0 else 1.0
+        parts = {skill: gain / minutes for skill, gain in self._by_skill(self.places[place]).items()}
+        return Candidate(question, float(self.gains[place]), parts)
 
     def __iter__(self) -> Iterator[Candidate]:
         return (self[place] for place in range(len(self)))
@@ -90,6 +94,7 @@ def rank(
     """
     check_options(score, bound, then, per)
     answers = answers or {}
+    refuse_conflict(bank, answers, stated or {})
     ahead = lookahead(bank, answers, target, stated=stated)
     return rank_ahead(bank, ahead, score, bound, then, per, np.random.default_rng(seed))
 
@@ -102,7 +107,7 @@ def rank_ahead(
     places = np.flatnonzero(ahead.open[0] & bank_model(bank).is_scored)
     gains = gains_of(bank, ahead, score, bound, per, [rng])[0]
     places = ordered(gains, (lambda: gains_of(bank, ahead, second, bound, per, [rng])[0]) if second else None, places)
-    return Ranking(ahead.ids[places], gains[places], bank, ahead, places, score, bound)
+    return Ranking(ahead.ids[places], gains[places], bank, ahead, places, score, bound, per)
 
 
 def check_options(score: str, bound: str, then: str | None, per: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from types import MappingProxyType
 from typing import Any
 
 from quaestor.bank import Bank
@@ -41,6 +42,9 @@ class Variety:
     give_up: float = 0.2
     of: tuple[str, ...] = ("skill", "group", "template")
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", (self.of,) if isinstance(self.of, str) else tuple(self.of))
+
 
 @dataclass(frozen=True)
 class Robust:
@@ -64,6 +68,13 @@ class Exposure:
     most: float | None = None
     rates: Mapping[str, float] = field(default_factory=dict, hash=False)
     chances: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in ("rates", "chances"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Exposure, (self.most, dict(self.rates), dict(self.chances))
 
 
 @dataclass(frozen=True)
@@ -93,10 +104,13 @@ class Rules:
 
     def __post_init__(self) -> None:
         check_options(self.score, self.bound, self.then, self.per)
+        _raise(_unlisted(self))
         for name in ("first", "mandatory", "content"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("exclude", "testlets"):
             object.__setattr__(self, name, tuple(tuple(ids) for ids in getattr(self, name)))
+        if isinstance(self.target, Sequence) and not isinstance(self.target, str):
+            object.__setattr__(self, "target", tuple(self.target))
         _raise(_faults(self))
 
     @property
@@ -152,6 +166,16 @@ def _share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
+def _unlisted(rules: Rules) -> Iterator[Fault]:
+    """One id where several are expected: its letters would be taken for ids."""
+    for name in ("first", "mandatory", "exclude", "testlets"):
+        value = getattr(rules, name)
+        if isinstance(value, str):
+            yield name, "a list is expected", value
+        elif name in ("exclude", "testlets"):
+            yield from ((f"{name}[{number}]", "a list is expected", ids) for number, ids in enumerate(value) if isinstance(ids, str))
+
+
 def _faults(rules: Rules) -> Iterator[Fault]:
     """What is wrong with rules whatever the bank."""
     for name in ("stop", "retire"):
@@ -182,6 +206,8 @@ def _faults(rules: Rules) -> Iterator[Fault]:
             yield "robust.networks", "a whole number of at least 1", rules.robust.networks
         if rules.robust.choose not in ("most", "least exposed"):
             yield "robust.choose", "one of most, least exposed is expected", rules.robust.choose
+        if not _whole(rules.robust.seed, 0):
+            yield "robust.seed", "a whole number of at least 0", rules.robust.seed
     if rules.exposure.most is not None and not (_share(rules.exposure.most) and rules.exposure.most > 0):
         yield "exposure.most", "a rate above 0 and at most 1", rules.exposure.most
     for name in ("rates", "chances"):
@@ -219,6 +245,9 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
         for question in ids:
             if question not in bank.questions:
                 yield place, "a question of the bank", question, nearest(question, bank.questions)
+    for question in rules.mandatory:
+        if question in bank.questions and bank.questions[question].pilot:
+            yield "mandatory", "a question that counts, not a pilot question", question
     groups = {question.group for question in bank.questions.values() if question.group} if rules.content else set()
     for number, content in enumerate(rules.content):
         if content.of not in bank.skills and content.of not in groups:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quaestor.errors import Locate, Place, QuaestorError, located, nearest
+from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, format_value, located, nearest
 from quaestor.fields import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
 from quaestor.formats import read_document
 from quaestor.rules import Content, Exposure, Robust, Rules, RulesError, Variety
@@ -14,12 +14,17 @@ from quaestor.stopping import COMBINED, SIMPLE, Criterion
 
 def load_rules(path: str | Path) -> Rules:
     """Read and check rules from a YAML or JSON file; raises RulesError with every problem: file, place, rule, value."""
-    document, locate = read_document(path)
+    try:
+        document, locate = read_document(path)
+    except BankError as error:
+        raise RulesError(error.problems, str(path)) from error
     return read_rules(document, str(path), locate)
 
 
 def read_rules(document: Mapping[str, Any], source: str = "", locate: Locate | None = None) -> Rules:
     """Rules from plain data: what a file holds, or `Rules.document`."""
+    if document and not isinstance(document, Mapping):
+        raise RulesError([Problem("rules", "a map of fields is expected", format_value(document))], source)
     report = Report()
     found = fields(FIELDS)(document, (), report) or {}
     if report.errors:
@@ -50,7 +55,7 @@ def _criterion(value: Any, place: Place, report: Report) -> Criterion | None:
         return None
     try:
         if isinstance(setting, Mapping):
-            return SIMPLE[kind](**{str(key): _setting(one) for key, one in setting.items()})
+            return SIMPLE[kind](**{str(key): str(one) if key in _WORDS else _setting(one) for key, one in setting.items()})
         return SIMPLE[kind](_setting(setting))  # type: ignore[call-arg]
     except TypeError:
         report.error(inside, f"the settings are {', '.join(SIMPLE[kind].__dataclass_fields__) or 'none'}", setting)  # type: ignore[attr-defined]
@@ -58,6 +63,9 @@ def _criterion(value: Any, place: Place, report: Report) -> Criterion | None:
         rule, _, got = str(error).removeprefix(f"{kind}: ").rpartition(", got ")
         report.error(inside, rule, got.strip("'"))
     return None
+
+
+_WORDS = ("skill", "over")  # settings that hold words: a skill may be called 3
 
 
 def _setting(value: Any) -> Any:
@@ -72,6 +80,8 @@ def _made(kind: type, schema: dict[str, Reader]) -> Reader:
     def read(value: Any, place: Place, report: Report) -> Any:
         before = report.count
         found = fields(schema)(value, place, report)
+        if kind is Content and found is not None and "of" not in found and report.count == before:
+            report.error(place, "a skill or a group is named: of", Words("none"))
         return kind(**found) if found is not None and report.count == before else None
 
     return read

@@ -5,16 +5,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from sys import float_info
 from typing import Any
 
 import numpy as np
 
 from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs
-from quaestor.choice import Choice, Standing, choose, missing
+from quaestor.choice import Choice, Standing, choose, is_wanting
 from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
 from quaestor.inference import joint_uncertainty, posterior, refuse_conflict
-from quaestor.inference.banks import Stated, bank_model
+from quaestor.inference.banks import Stated
 from quaestor.question import Question
 from quaestor.ranking import Ranking
 from quaestor.rules import MISSING, WRONG, Rules
@@ -23,6 +24,7 @@ from quaestor.stopping import AnyOf, Criterion, MaxQuestions, Minutes, Situation
 from quaestor.table import Array
 
 FORMAT = 1
+NO_QUESTION = "no question left"  # what ends a test that no criterion ends
 Weight = float | tuple[float, float]
 
 
@@ -51,9 +53,10 @@ class Late:
 
 @dataclass(frozen=True)
 class Stop:
-    """Why the test is over, in words."""
+    """Why the test is over, in words; `rule` is the name of the criterion."""
 
     reason: str
+    rule: str = field(default=NO_QUESTION, compare=False, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +133,7 @@ class Session:
     @cached_property
     def _waiting(self) -> bool:
         """Whether the rules want more questions before the test may stop, and no limit on questions or minutes forbids them."""
-        wants = bool(missing(self.standing)) or any(name not in self.asked for name in (*self.rules.first, *self.rules.mandatory))
-        return wants and not any(limit.met(self._situation) for limit in _limits(self.rules.stop))
+        return is_wanting(self.standing) and not any(limit.met(self._situation) for limit in _limits(self.rules.stop))
 
     @cached_property
     def _situation(self) -> Situation:
@@ -181,8 +183,8 @@ class Session:
     @cached_property
     def stopped(self) -> Stop | None:
         """Why the test is over, or None."""
-        if self._reason and not self._waiting:
-            return Stop(self._reason)
+        if self._reason and not self._waiting and self.rules.stop is not None:
+            return Stop(self._reason, str(self.rules.stop.rule(self._situation)))
         return Stop("No question is left.") if self._choice.question is None else None
 
     @property
@@ -220,7 +222,7 @@ class Session:
     def answer(self, question: str, answer: str | int, minutes: float | None = None) -> "Session":
         """The session after an answer, by the name (or number) of its class; any open question, unless a rule forbids it."""
         self._open(question)
-        name = self.bank.questions[question].classes[bank_model(self.bank).answer_class(question, answer)]
+        name = _answer_class(self.bank.questions[question], answer)
         return self._with(Answer(question, name, None, _minutes(minutes)))
 
     def enter(self, question: str, entry: str | Iterable[str], minutes: float | None = None) -> "Session":
@@ -240,7 +242,7 @@ class Session:
 
         `s.late("division", "yes")`, `s.late("division", {"no": 0.2, "yes": 0.8}, "worked well in class")`; in credal banks also pairs.
         """
-        if skill not in self.bank.skills:
+        if not isinstance(skill, str) or skill not in self.bank.skills:
             hint = nearest(skill, self.bank.skills)
             raise AnswerError(f"unknown skill, got {format_value(skill)}" + (f" ({hint})" if hint else ""))
         return self._with(Late(skill, self._likelihood(skill, seen), note))
@@ -252,7 +254,7 @@ class Session:
         return self.earlier
 
     def _open(self, question: str) -> None:
-        if question not in self.bank.questions:
+        if not isinstance(question, str) or question not in self.bank.questions:
             hint = nearest(question, self.bank.questions)
             raise AnswerError(f"unknown question, got {format_value(question)}" + (f" ({hint})" if hint else ""))
         if question in self.asked:
@@ -272,6 +274,8 @@ class Session:
             if set(seen) != set(levels):
                 raise AnswerError(f"{skill}: a weight for each of {', '.join(levels)}, got {format_value(dict(seen))}")
             seen = [seen[level] for level in levels]
+        if not isinstance(seen, Iterable):
+            raise AnswerError(f"{skill}: a level, or a weight for each of {', '.join(levels)}, got {format_value(seen)}")
         weights = tuple(_weight(skill, weight) for weight in seen)
         if len(weights) != len(levels):
             raise AnswerError(f"{skill}: a weight for each of {', '.join(levels)}, got {len(weights)} weights")
@@ -330,7 +334,7 @@ def _document(text: str) -> dict[str, Any]:
     """The fields of a saved session, each of the right kind."""
     try:
         document = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         raise SessionError(f"a saved session is JSON, got {error}") from error
     if not isinstance(document, dict) or document.get("session") != FORMAT:
         found = document.get("session") if isinstance(document, dict) else document
@@ -347,20 +351,32 @@ def _event(session: Session, line: Any) -> Answer | Late:
         found = session.late(line["skill"], line["likelihood"], str(line.get("note", ""))).log[-1]
     elif isinstance(line, dict) and set(line) <= {"question", "answer", "entry", "minutes"} and {"question", "answer"} <= set(line):
         question = line["question"]
-        if question not in session.bank.questions or question in session.asked:
+        if not isinstance(question, str) or question not in session.bank.questions or question in session.asked:
             raise AnswerError(f"a question of the bank, each once, got {format_value(question)}")
-        if line["answer"] is not None:
-            bank_model(session.bank).answer_class(question, line["answer"])
-        found = Answer(question, line["answer"], line.get("entry"), _minutes(line.get("minutes")))
+        answer = None if line["answer"] is None else _answer_class(session.bank.questions[question], line["answer"])
+        entry = line.get("entry")
+        if not isinstance(entry, str | None):
+            raise AnswerError(f"{question}: an entry is a text, got {format_value(entry)}")
+        found = Answer(question, answer, entry, _minutes(line.get("minutes")))
     else:
         raise AnswerError(f"a line is an answer or what was seen of a skill, got {format_value(line)}")
     return found
 
 
-def _minutes(minutes: float | None) -> float | None:
-    if minutes is not None and not 0 <= minutes < float("inf"):
-        raise AnswerError(f"minutes are a number of at least 0, got {minutes}")
-    return minutes
+def _answer_class(question: Question, answer: Any) -> str:
+    """The name of an answer class, given its name or its number."""
+    if isinstance(answer, str) and answer in question.classes:
+        return answer
+    if isinstance(answer, int | np.integer) and not isinstance(answer, bool) and 0 <= answer < len(question.classes):
+        return question.classes[int(answer)]
+    raise AnswerError(f"{question.id}: an answer class is one of {', '.join(question.classes)}, got {format_value(answer)}")
+
+
+def _minutes(minutes: Any) -> float | None:
+    good = minutes is None or (isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 <= minutes <= float_info.max)
+    if not good:
+        raise AnswerError(f"minutes are a number of at least 0, got {format_value(minutes)}")
+    return None if minutes is None else float(minutes)
 
 
 def _weight(skill: str, weight: Any) -> Weight:

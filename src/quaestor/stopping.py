@@ -7,38 +7,56 @@ several settings `max_questions: {n: 5, skill: each}`.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from sys import float_info
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from quaestor.beliefs import Beliefs, Bounds
-from quaestor.decisions import level, undominated
+from quaestor.beliefs import Bounds
+from quaestor.decisions import TIED, best, survivors
 from quaestor.errors import QuaestorError
 from quaestor.indices import INDICES
+from quaestor.table import Array
 
 _OVER = {"mean": "The mean uncertainty over the skills", "largest": "The largest uncertainty of a skill", "joint": "The joint uncertainty"}
+
+
+Truth = NDArray[np.bool_]
+Count = int | NDArray[np.intp]
+Number = float | Array
+
+
+class ManyBounds(NamedTuple):
+    """The bounds of one skill for many takers, (takers, levels)."""
+
+    states: tuple[str, ...]
+    lower: Array
+    upper: Array
 
 
 @dataclass(frozen=True)
 class Situation:
     """Where a test stands. `questions`: how many scored ones were asked, `of_skill` for each skill; `right`: best answers given.
 
-    `best_gain` gives the gain of the question that would be asked next (None when none is left), `joint` an uncertainty of all skills
-    together by the name of its index; both are worked out only when a criterion wants them.
+    `best_gain` gives the gain of the question that would be asked next (None or NaN when none is left), `joint` an uncertainty of all
+    skills together by the name of its index; both are worked out only when a criterion wants them. Numbers stand for one taker, arrays of
+    shape (takers,) for many.
     """
 
-    beliefs: Beliefs
-    questions: int
-    of_skill: Mapping[str, int]
-    right: int
-    minutes: float
-    find_gain: Callable[[], float | None]
-    joint: Callable[[str], float]
+    beliefs: Mapping[str, Bounds] | Mapping[str, ManyBounds]
+    questions: Count
+    of_skill: Mapping[str, Count]
+    right: Count
+    minutes: Number
+    find_gain: Callable[[], Number | None]
+    joint: Callable[[str], Number]
 
     @cached_property
-    def best_gain(self) -> float | None:
-        """The largest gain of the questions that may be asked."""
-        return self.find_gain()
+    def best_gain(self) -> Number:
+        """The largest gain of the questions that may be asked; NaN where there is none."""
+        found = self.find_gain()
+        return float("nan") if found is None else found
 
 
 class Criterion:
@@ -46,16 +64,28 @@ class Criterion:
 
     name = ""
 
+    def holds(self, now: Situation) -> Truth:
+        """Whether it says stop: for one taker, or for each of many."""
+        raise NotImplementedError
+
+    def reason(self, now: Situation) -> str:
+        """Why, in words, for one taker of whom it holds."""
+        raise NotImplementedError
+
     def met(self, now: Situation) -> str:
         """The reason to stop, in words; empty when there is none."""
-        raise NotImplementedError
+        return self.reason(now) if self.holds(now) else ""
+
+    def rule(self, now: Situation) -> NDArray[np.object_]:
+        """The name of the criterion that says stop, for each taker; empty where none does."""
+        return np.where(self.holds(now), self.name, "").astype(object)
 
     @property
     def words(self) -> str:
         """The criterion in words, to go after "stops when"."""
         raise NotImplementedError
 
-    def decides(self, bounds: Bounds) -> bool:
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether enough is known of one skill; only for criteria on what is known."""
         raise QuaestorError(f"{self.name}: says nothing of a single skill; use one of {', '.join(OF_SKILL)}")
 
@@ -69,8 +99,18 @@ class Criterion:
         raise QuaestorError(f"{self.name}: {rule}, got {value!r}")
 
 
-def _counted(n: int, noun: str) -> str:
-    return f"{n} {noun}{'s' * (n != 1)}"
+def _all(found: Iterable[Any]) -> Truth:
+    """Where all of them hold."""
+    return np.asarray(np.logical_and.reduce(np.stack([np.asarray(one) for one in found])))
+
+
+def _counted(n: Count | Number, noun: str) -> str:
+    """`1 question was`, `2 questions were`."""
+    return f"{n:g} {noun} was" if n == 1 else f"{n:g} {noun}s were"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= float_info.max
 
 
 @dataclass(frozen=True)
@@ -89,16 +129,21 @@ class MaxQuestions(Criterion):
     def words(self) -> str:
         """The criterion in words."""
         on = {"": "", "each": " on each skill"}.get(self.skill, f" on {self.skill}")
-        return f"{_counted(self.n, 'question')}{on} were asked"
+        count, verb = _counted(self.n, "question").rsplit(" ", 1)
+        return f"{count}{on} {verb} asked"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
+    def holds(self, now: Situation) -> Truth:
+        """Whether so many were asked."""
         if not self.skill:
-            return f"{_counted(now.questions, 'question')} were asked; the limit is {self.n}." if now.questions >= self.n else ""
+            return np.asarray(now.questions) >= self.n
         skills = list(now.of_skill) if self.skill == "each" else [self.skill]
-        if any(now.of_skill[skill] < self.n for skill in skills):
-            return ""
-        return f"At least {_counted(self.n, 'question')} were asked on {'each skill' if self.skill == 'each' else self.skill}."
+        return _all(np.asarray(now.of_skill[skill]) >= self.n for skill in skills)
+
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
+        if not self.skill:
+            return f"{_counted(now.questions, 'question')} asked; the limit is {self.n}."
+        return f"At least {_counted(self.n, 'question')} asked on {'each skill' if self.skill == 'each' else self.skill}."
 
 
 @dataclass(frozen=True)
@@ -112,10 +157,9 @@ class MinQuestions(MaxQuestions):
         """The criterion in words."""
         return f"at least {super().words}"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
-        reason = super().met(now)
-        return f"{_counted(now.questions, 'question')} were asked, at least {self.n}." if reason and not self.skill else reason
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
+        return super().reason(now) if self.skill else f"{_counted(now.questions, 'question')} asked, at least {self.n}."
 
 
 @dataclass(frozen=True)
@@ -141,23 +185,31 @@ class UncertaintyBelow(Criterion):
         """The criterion in words."""
         return f"the {_OVER[self.over][4:]} ({self.index}) is below {self.threshold:g}"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
-        if self.over == "joint":
-            value = now.joint(self.index)
-        else:
-            each = [self._of(bounds) for bounds in now.beliefs.values()]
-            value = float(np.mean(each)) if self.over == "mean" else max(each)
-        if value >= self.threshold:
-            return ""
-        return f"{_OVER[self.over]} ({self.index}) is {value:.3f}, below {self.threshold:g}."
+    def holds(self, now: Situation) -> Truth:
+        """Whether the uncertainty is below the threshold."""
+        return self._is_below(self._value(now))
 
-    def decides(self, bounds: Bounds) -> bool:
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
+        return f"{_OVER[self.over]} ({self.index}) is {float(self._value(now)):.3f}, below {self.threshold:g}."
+
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether the uncertainty of one skill is below the threshold."""
-        return self._of(bounds) < self.threshold
+        return self._is_below(self._of(bounds))
 
-    def _of(self, bounds: Bounds) -> float:
-        return float(INDICES[self.index].upper(bounds.lower, bounds.upper))
+    def _value(self, now: Situation) -> Array:
+        if self.over == "joint":
+            return np.asarray(now.joint(self.index))
+        each = np.stack([self._of(bounds) for bounds in now.beliefs.values()])
+        result: Array = each.mean(axis=0) if self.over == "mean" else each.max(axis=0)
+        return result
+
+    def _is_below(self, value: Array) -> Truth:
+        """Below by more than rounding: the order of the answers must not decide."""
+        return value < self.threshold - TIED
+
+    def _of(self, bounds: Bounds | ManyBounds) -> Array:
+        return INDICES[self.index].upper(bounds.lower, bounds.upper)
 
 
 @dataclass(frozen=True)
@@ -192,15 +244,18 @@ class ProbabilityAbove(Criterion):
         """The criterion in words."""
         return f"each skill has a level with a probability of at least {self.threshold:g}"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
-        if not all(self.decides(bounds) for bounds in now.beliefs.values()):
-            return ""
+    def holds(self, now: Situation) -> Truth:
+        """Whether all skills are decided."""
+        return _all(self.decides(bounds) for bounds in now.beliefs.values())
+
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
         return f"Each skill has a level whose probability is at least {self.threshold:g}."
 
-    def decides(self, bounds: Bounds) -> bool:
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether the most probable level of one skill reaches the threshold."""
-        return float(bounds.lower[bounds.states.index(level(bounds))]) >= self.threshold
+        at = best(bounds.lower, bounds.upper)[..., None]
+        return np.asarray(np.take_along_axis(bounds.lower, at, axis=-1)[..., 0] >= self.threshold - TIED)
 
 
 @dataclass(frozen=True)
@@ -214,15 +269,17 @@ class Dominant(Criterion):
         """The criterion in words."""
         return "each skill has one level that is the most probable for every network of the set"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
-        if not all(self.decides(bounds) for bounds in now.beliefs.values()):
-            return ""
+    def holds(self, now: Situation) -> Truth:
+        """Whether all skills are decided."""
+        return _all(self.decides(bounds) for bounds in now.beliefs.values())
+
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
         return "Each skill has one level that is the most probable for every network of the set."
 
-    def decides(self, bounds: Bounds) -> bool:
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether one level dominates."""
-        return len(undominated(bounds)) == 1
+        return np.asarray(survivors(bounds.lower, bounds.upper).sum(axis=-1) == 1)
 
 
 @dataclass(frozen=True)
@@ -233,7 +290,7 @@ class GainBelow(Criterion):
     name = "gain_below"
 
     def __post_init__(self) -> None:
-        if isinstance(self.threshold, bool) or not isinstance(self.threshold, (int, float)):
+        if not _is_number(self.threshold):
             self._refuse("a threshold", self.threshold)
 
     @property
@@ -241,12 +298,13 @@ class GainBelow(Criterion):
         """The criterion in words."""
         return f"no question would gain as much as {self.threshold:g}"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
-        best = now.best_gain
-        if best is None or best >= self.threshold:
-            return ""
-        return f"The best question left would gain {best:.4f}, less than {self.threshold:g}."
+    def holds(self, now: Situation) -> Truth:
+        """Whether the best gain is below; not where no question is left."""
+        return np.asarray(now.best_gain) < self.threshold - TIED
+
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
+        return f"The best question left would gain {now.best_gain:.4f}, less than {self.threshold:g}."
 
 
 @dataclass(frozen=True)
@@ -263,11 +321,15 @@ class RightAnswers(Criterion):
     @property
     def words(self) -> str:
         """The criterion in words."""
-        return f"{_counted(self.n, 'question')} were answered right"
+        return f"{_counted(self.n, 'question')} answered right"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
-        return f"{_counted(now.right, 'question')} were answered right; {self.n} are enough." if now.right >= self.n else ""
+    def holds(self, now: Situation) -> Truth:
+        """Whether so many were right."""
+        return np.asarray(now.right) >= self.n
+
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
+        return f"{_counted(now.right, 'question')} answered right; {self.n} {'is' if self.n == 1 else 'are'} enough."
 
 
 @dataclass(frozen=True)
@@ -278,17 +340,21 @@ class Minutes(Criterion):
     name = "minutes"
 
     def __post_init__(self) -> None:
-        if isinstance(self.minutes, bool) or not isinstance(self.minutes, (int, float)) or not self.minutes > 0:
+        if not _is_number(self.minutes) or not self.minutes > 0:
             self._refuse("minutes above 0", self.minutes)
 
     @property
     def words(self) -> str:
         """The criterion in words."""
-        return f"{self.minutes:g} minutes were spent"
+        return f"{_counted(self.minutes, 'minute')} spent"
 
-    def met(self, now: Situation) -> str:
-        """The reason, or nothing."""
-        return f"{now.minutes:g} minutes were spent; the limit is {self.minutes:g}." if now.minutes >= self.minutes else ""
+    def holds(self, now: Situation) -> Truth:
+        """Whether so many were spent."""
+        return np.asarray(now.minutes) >= self.minutes
+
+    def reason(self, now: Situation) -> str:
+        """Why, in words."""
+        return f"{_counted(now.minutes, 'minute')} spent; the limit is {self.minutes:g}."
 
 
 @dataclass(frozen=True)
@@ -303,13 +369,29 @@ class AnyOf(Criterion):
         """The criterion in words."""
         return " or ".join(part.words for part in self.parts)
 
-    def met(self, now: Situation) -> str:
-        """The first reason, or nothing."""
-        return next((reason for part in self.parts if (reason := part.met(now))), "")
+    def holds(self, now: Situation) -> Truth:
+        """Whether one of them holds; the later ones are looked at only where they matter."""
+        found: Truth = np.asarray(False)
+        for part in self.parts:
+            if np.all(found):
+                break
+            found = found | part.holds(now)
+        return found
 
-    def decides(self, bounds: Bounds) -> bool:
+    def reason(self, now: Situation) -> str:
+        """The first reason."""
+        return next(part.reason(now) for part in self.parts if part.holds(now))
+
+    def rule(self, now: Situation) -> NDArray[np.object_]:
+        """The name of the first criterion that says stop, for each taker."""
+        found = np.asarray("", dtype=object)
+        for part in self.parts:
+            found = np.where(found == "", part.rule(now), found)
+        return found
+
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether one of them decides."""
-        return any(part.decides(bounds) for part in self.parts)
+        return ~_all(~np.asarray(part.decides(bounds)) for part in self.parts)
 
     @property
     def document(self) -> Any:
@@ -328,18 +410,26 @@ class AllOf(AnyOf):
         """The criterion in words."""
         return " and ".join(f"({part.words})" if isinstance(part, AnyOf) else part.words for part in self.parts)
 
-    def met(self, now: Situation) -> str:
-        """All reasons, or nothing."""
-        reasons = []
+    def holds(self, now: Situation) -> Truth:
+        """Whether all of them hold; the later ones are looked at only where they matter."""
+        found: Truth = np.asarray(True)
         for part in self.parts:
-            if not (reason := part.met(now)):
-                return ""
-            reasons.append(reason)
-        return " ".join(reasons)
+            if not np.any(found):
+                break
+            found = found & part.holds(now)
+        return found
 
-    def decides(self, bounds: Bounds) -> bool:
+    def reason(self, now: Situation) -> str:
+        """All reasons."""
+        return " ".join(part.reason(now) for part in self.parts)
+
+    def rule(self, now: Situation) -> NDArray[np.object_]:
+        """The name of the last part, which the others waited for."""
+        return np.where(self.holds(now), self.parts[-1].name, "").astype(object)
+
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether all of them decide."""
-        return all(part.decides(bounds) for part in self.parts)
+        return _all(part.decides(bounds) for part in self.parts)
 
 
 def any_of(*parts: Criterion) -> AnyOf:

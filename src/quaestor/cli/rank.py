@@ -4,6 +4,7 @@ import argparse
 import json
 
 from quaestor.cli.posterior import read_answers
+from quaestor.errors import QuaestorError
 from quaestor.formats import load
 from quaestor.ranking import Ranking, rank
 from quaestor.report.bars import bar
@@ -31,9 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
     bank = load(arguments.bank)
     if arguments.widen:
         bank = bank.widen(arguments.widen)
-    target = arguments.target if arguments.target in ("scope", "all", "joint") else arguments.target.split(",")
+    target = arguments.target if arguments.target in ("scope", "all", "joint") else [part.strip() for part in arguments.target.split(",")]
     then = None if arguments.then == "none" else arguments.then
     answers = read_answers(arguments.answers)
+    for name in ("seed", "top"):
+        if getattr(arguments, name) < 0:
+            raise QuaestorError(f"--{name}: a whole number of at least 0, got {getattr(arguments, name)}")
     ranking = rank(bank, answers, arguments.score, arguments.bound, target, then, arguments.per, arguments.seed)
     if arguments.json:
         print(json.dumps(_plain(ranking), ensure_ascii=False, indent=1))

@@ -1,6 +1,8 @@
 """Take an adaptive test in the terminal: answer, skip, undo, ask why, quit and resume."""
 
 import argparse
+import io
+import sys
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -36,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask until the test is over or the taker quits."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # an entry is text, whatever the keyboard sends
     bank = load(arguments.bank)
     if arguments.widen:
         bank = bank.widen(arguments.widen)
@@ -46,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     out.print(f"The test stops when {stop.words}." if stop is not None else "The test ends when no question is left.")
     out.print(f"Type your answer, or one of  {COMMANDS}\n")
     if session.log:
-        out.print(f"Going on after {len(session.asked)} questions.\n")
+        out.print(f"Going on after {_counted(session)}.\n")
     while (question := session.next) is not None:
         if arguments.why:
             _why(session, out)
@@ -59,6 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
             save(session.to_json().encode(), arguments.session)
     _result(session, arguments.why, out)
     return 0
+
+
+def _counted(session: Session) -> str:
+    return f"{len(session.asked)} question{'s' * (len(session.asked) != 1)}"
 
 
 def _begin(bank: Bank, arguments: argparse.Namespace) -> Session:
@@ -115,16 +123,15 @@ def _turn(session: Session, question: Question, out: Console) -> Session | None:
 
 def _answered(session: Session, question: Question, entry: str) -> Session:
     options = _options(question)
-    letters = dict(zip(ascii_lowercase, options, strict=False))
+    letters = {**dict(zip(ascii_lowercase, options, strict=False)), **{option: option for option in options}}  # an option may be a letter
+    meant = letters.get(entry, letters.get(entry.lower(), entry))
     if not question.takes_entries:
-        return session.answer(question.id, letters.get(entry.lower(), entry))
-    if question.kind == "choices":
-        parts = [part for part in entry.replace(",", " ").split() if part]
-        if all(part.lower() in letters for part in parts):
-            return session.enter(question.id, [letters[part.lower()] for part in parts])
-    elif entry not in options and entry.lower() in letters:
-        entry = letters[entry.lower()]
-    return session.enter(question.id, entry)
+        return session.answer(question.id, meant)
+    if question.kind == "choices" and entry not in options:
+        parts = [letters.get(part, letters.get(part.lower(), "")) for part in entry.replace(",", " ").split()]
+        if all(parts):
+            return session.enter(question.id, parts)
+    return session.enter(question.id, meant)
 
 
 def _why(session: Session, out: Console) -> None:
@@ -137,7 +144,7 @@ def _quit(session: Session, arguments: argparse.Namespace, out: Console) -> int:
     path = arguments.session or "quaestor-session.json"
     save(session.to_json().encode(), path)
     widen = f" --widen {arguments.widen:g}" if arguments.widen else ""
-    out.print(f"\nSaved after {len(session.asked)} questions. Go on with:  quaestor take {arguments.bank}{widen} --session {path}")
+    out.print(f"\nSaved after {_counted(session)}. Go on with:  quaestor take {arguments.bank}{widen} --session {path}")
     return 0
 
 

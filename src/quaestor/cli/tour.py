@@ -41,10 +41,10 @@ def run(arguments: argparse.Namespace) -> int:
     out.rule("An adaptive test: ask what tells most, say why")
     session = Session(load("fractions"))
     for answer in ("right", "wrong"):
-        question = session.next
-        assert question is not None
-        out.print(f"{question.id}  {plain_maths(question.text)}  – {answer}", style="bold")
-        session = session.answer(question.id, answer)
+        asked = session.next
+        assert asked is not None
+        out.print(f"{asked.id}  {plain_maths(asked.text)}  – {answer}", style="bold")
+        session = session.answer(asked.id, answer)
     found = explain(session)
     assert found.question is not None
     out.print(f"\n{found.question.text}\n\n{found.results['multiplication'].text}")

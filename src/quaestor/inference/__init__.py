@@ -13,10 +13,11 @@ from quaestor.inference.conflict import excludes, is_possible, smallest_conflict
 from quaestor.inference.credal import EXACT, METHODS, NODES, credal_bounds
 from quaestor.inference.joint import LARGEST, MOST, Joint
 from quaestor.inference.junction import JunctionTree
-from quaestor.inference.model import Model, reduce
+from quaestor.inference.model import Box, Model, Scope, reduce
 from quaestor.network import Network
+from quaestor.table import Array
 
-__all__ = ["bounds", "joint_uncertainty", "posterior", "refuse_conflict"]
+__all__ = ["bounds", "joint_uncertainties", "joint_uncertainty", "posterior", "refuse_conflict"]
 
 _PRECISE = ("auto", "exact", "joint", "junction")
 
@@ -65,14 +66,19 @@ def _possible(compiled: BankModel, answers: Answers, stated: Stated) -> Model:
 def joint_uncertainty(bank: Bank, answers: Answers, stated: Stated, index: str) -> float:
     """An index of uncertainty (`entropy`, `mode`, `gini`) of the joint distribution of all skills of a precise bank, from 0 to 1."""
     compiled = bank_model(bank)
+    return float(joint_uncertainties(compiled, compiled.boxes(answers, stated), index)[0])
+
+
+def joint_uncertainties(compiled: BankModel, boxes: Mapping[Scope, Box], index: str) -> Array:
+    """The same for many takers, (takers,): boxes of shape (takers, *levels), or without that axis for one."""
     if not compiled.is_precise:
         raise QuaestorError("the joint uncertainty is for precise banks, got a credal one")
-    evidence = {scope: low for scope, (low, _) in compiled.boxes(answers, stated).items()}
+    evidence = {scope: low for scope, (low, _) in boxes.items()}
     if compiled.joint is not None:
-        return float(INDICES[index].value(compiled.joint.posterior(evidence)))
+        return np.atleast_1d(INDICES[index].value(compiled.joint.posterior(evidence)))
     if index != "entropy":
         raise QuaestorError(f"the joint {index} is for at most {LARGEST} joint states, got {compiled.model.joint_size:.3g}; use entropy")
-    return float(compiled.junction.entropy(compiled.junction.calibrate(evidence))[0] / np.log(compiled.model.joint_size))
+    return np.asarray(compiled.junction.entropy(compiled.junction.calibrate(evidence)) / np.log(compiled.model.joint_size))
 
 
 def bounds(

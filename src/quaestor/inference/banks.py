@@ -46,6 +46,17 @@ class BankModel:
         return np.fromiter((not question.pilot for question in self.bank.questions.values()), bool, len(self.ids))
 
     @cached_property
+    def scope_numbers(self) -> NDArray[np.intp]:
+        """The number of each question's scope among `scopes`, (questions,)."""
+        numbers = {scope: number for number, scope in enumerate(self.scopes)}
+        return np.array([numbers[scope] for scope, _ in self._place.values()])
+
+    @cached_property
+    def places_in_scope(self) -> NDArray[np.intp]:
+        """The place of each question among those of its scope, (questions,)."""
+        return np.array([place for _, place in self._place.values()])
+
+    @cached_property
     def minutes(self) -> Array:
         """How long each question takes, (questions,); one minute where nothing is stated."""
         return np.array([question.minutes or 1.0 for question in self.bank.questions.values()])

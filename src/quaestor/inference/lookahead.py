@@ -5,6 +5,7 @@ likelihood box, never from the box of its posteriors.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from quaestor.bank import Bank
 from quaestor.errors import QuaestorError, nearest
 from quaestor.inference.banks import Answers, BankModel, Stated, bank_model
 from quaestor.inference.groups import Batch, bank_batches
+from quaestor.inference.hulls import TooLargeError
 from quaestor.inference.loops import NODES, TOLERANCE, LoopAhead
 from quaestor.inference.model import Box, Scope
 from quaestor.inference.precise_ahead import PreciseAhead
@@ -55,41 +57,58 @@ def look(
     limit: int = NODES,
 ) -> Lookahead:
     """The same for many takers: boxes of shape (takers, *levels of the scope), `is_open` of shape (takers, questions)."""
-    weights = wanted(compiled, targets)
-    takers = len(is_open)
-    ways = _Ways(compiled, boxes, takers, tolerance, limit)
-    groups = []
-    for batch in bank_batches(compiled.bank):
-        skills = list(batch.scope) if weights is None else list(weights)
-        way = ways.of(batch)
-        after, gap = way.after(batch, skills)
-        answers, answers_gap = way.answers(batch)
-        now = [way.now(skill) for skill in skills]
-        found = tuple(
-            Target(compiled.model.names[s], n[:2], a, ways.rows(batch, s, n[1]), 1.0 if weights is None else weights[s])
-            for s, n, a in zip(skills, now, after, strict=True)
-        )
-        joint = ways.joint(batch) if targets == "joint" else None
-        groups.append(Group(batch, answers, found, way.name, max(gap, answers_gap, *(n[2] for n in now), 0.0), joint))
-    return Lookahead(compiled.ids, is_open, tuple(groups))
+    return Ways(compiled, boxes, len(is_open), tolerance, limit).look(is_open, targets)
 
 
-class _Ways:
-    """The ways of looking ahead for one set of evidence; a slower one is made ready only when a batch needs it."""
+class Ways:
+    """The ways of inference for one set of evidence of many takers; a slower one is made ready only when something needs it."""
 
-    def __init__(self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float, limit: int) -> None:
+    def __init__(
+        self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float = TOLERANCE, limit: int = NODES
+    ) -> None:
         self._compiled, self._boxes, self._takers, self._tolerance, self._limit = compiled, boxes, takers, tolerance, limit
         self._kinds: tuple[type[Ahead], ...] = (PreciseAhead,) if compiled.is_precise else (OddsAhead, HullAhead, LoopAhead)
         self._made: dict[type, Ahead] = {}
-        self._pinned: dict[tuple[int, int], _Ways] = {}
+        self._pinned: dict[tuple[int, int], Ways] = {}
+
+    def look(self, is_open: NDArray[np.bool_], targets: Targets = "scope") -> Lookahead:
+        """What every question would tell; `is_open`: (takers, questions)."""
+        compiled, weights = self._compiled, wanted(self._compiled, targets)
+        groups = []
+        for batch in bank_batches(compiled.bank):
+            skills = list(batch.scope) if weights is None else list(weights)
+            way = self.of(batch)
+            after, gap = way.after(batch, skills)
+            answers, answers_gap = way.answers(batch)
+            now = [way.now(skill) for skill in skills]
+            found = tuple(
+                Target(compiled.model.names[s], n[:2], a, self.rows(batch, s, n[1]), 1.0 if weights is None else weights[s])
+                for s, n, a in zip(skills, now, after, strict=True)
+            )
+            joint = self.joint(batch) if targets == "joint" else None
+            groups.append(Group(batch, answers, found, way.name, max(gap, answers_gap, *(n[2] for n in now), 0.0), joint))
+        return Lookahead(compiled.ids, is_open, tuple(groups))
+
+    def now(self, skill: int) -> Ends:
+        """Bounds of P(skill | evidence), (takers, levels), by the fastest way that fits."""
+        for kind in self._kinds:
+            way = self._make(kind)
+            if isinstance(way, LoopAhead) or way.fits:
+                with suppress(TooLargeError):
+                    return way.now(skill)[:2]
+        raise AssertionError("the last way always fits")
+
+    def _make(self, kind: type[Ahead]) -> Ahead:
+        if kind not in self._made:
+            self._made[kind] = kind(self._compiled, self._boxes, self._takers, self._tolerance, self._limit)
+        return self._made[kind]
 
     def of(self, batch: Batch) -> Ahead:
         """The fastest way that a batch allows."""
         for kind in self._kinds:
-            if kind not in self._made:
-                self._made[kind] = kind(self._compiled, self._boxes, self._takers, self._tolerance, self._limit)
-            if self._made[kind].applies(batch):
-                return self._made[kind]
+            way = self._make(kind)
+            if way.applies(batch):
+                return way
         raise AssertionError("the last way always applies")
 
     def joint(self, batch: Batch) -> JointTarget:
@@ -109,7 +128,7 @@ class _Ways:
             pin = np.where(np.arange(size) == level, 0.0, -np.inf)[None]
             low, high = self._boxes.get((skill,), (np.zeros((1, size)),) * 2)
             boxes = {**self._boxes, (skill,): (low + pin, high + pin)}
-            self._pinned[skill, level] = _Ways(self._compiled, boxes, self._takers, self._tolerance, self._limit)
+            self._pinned[skill, level] = Ways(self._compiled, boxes, self._takers, self._tolerance, self._limit)
         ways = self._pinned[skill, level]
         rest = batch.without(skill, level)
         return ways.of(rest).answers(rest)[0]
@@ -118,7 +137,7 @@ class _Ways:
 class _Rows:
     """What a target's rows are worked out from."""
 
-    def __init__(self, ways: _Ways, batch: Batch, skill: int, upper: NDArray[np.float64]) -> None:
+    def __init__(self, ways: Ways, batch: Batch, skill: int, upper: NDArray[np.float64]) -> None:
         self._ways, self._batch, self._skill, self._upper = ways, batch, skill, upper
 
     def __call__(self) -> Ends:

@@ -42,7 +42,8 @@ def misfit(bank: Bank, answers: Answers, draws: int = DRAWS, seed: int = 0) -> M
         return None
     given = np.array([[compiled.answer_class(name, answers[name]) for name in counted]])
     drawn = np.concatenate([given, _draw(compiled, counted, draws, np.random.default_rng(seed))])
-    conflict = _apart(compiled, counted, drawn) - _together(compiled, counted, drawn)
+    with np.errstate(invalid="ignore"):  # answers that cannot be given at all
+        conflict = _apart(compiled, counted, drawn) - _together(compiled, counted, drawn)
     if not np.isfinite(conflict[0]):
         return None
     share = float((conflict[1:] >= conflict[0] - 1e-12).mean())

@@ -16,6 +16,8 @@ Ends = tuple[Array, Array]
 class PreciseAhead:
     """Everything that questions of a precise bank would tell, for many takers at once."""
 
+    fits = True
+
     def __init__(self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float, limit: int) -> None:
         self._compiled, self._takers = compiled, takers
         self._evidence = {scope: low for scope, (low, _) in boxes.items()}

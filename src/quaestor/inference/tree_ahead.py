@@ -22,12 +22,12 @@ class OddsAhead:
 
     def __init__(self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float, limit: int) -> None:
         self._model, self._takers = compiled.model.with_boxes(boxes), takers
-        self._fits = applies(self._model)
-        self._messages = OddsMessages(self._model) if self._fits else None
+        self.fits = applies(self._model)
+        self._messages = OddsMessages(self._model) if self.fits else None
 
     def applies(self, batch: Batch) -> bool:
         """Whether everything asked for has a closed form."""
-        return self._fits and len(batch.scope) == 1
+        return self.fits and len(batch.scope) == 1
 
     def _known(self) -> OddsMessages:
         assert self._messages is not None
@@ -94,11 +94,12 @@ class HullAhead:
             for taker in range(takers)
         ]
         self._messages = [HullMessages(model) if model.is_singly_connected else None for model in self._models]
+        self.fits = all(self._messages)
         self._around: dict[int, list[Array]] = {}
 
     def applies(self, batch: Batch) -> bool:
         """Whether the hulls of the asked skill can be had."""
-        return len(batch.scope) == 1 and all(self._messages) and self._vectors(batch.scope[0]) is not None
+        return len(batch.scope) == 1 and self.fits and self._vectors(batch.scope[0]) is not None
 
     def _vectors(self, skill: int) -> list[Array] | None:
         """For each taker the vertices of what reaches the skill; None when there are too many to list."""

@@ -1,0 +1,157 @@
+"""Simulated students: what they can do and how they will answer, settled for each student before the test begins.
+
+A student is a true level for every skill and one uniform number for every question, which decides the answer whenever that question is
+asked. So the same students serve every method, whatever is asked in which order. Each student has a generator of their own, made from
+the seed and the student's number: results do not depend on how many others there are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.network import topological_order
+from quaestor.table import Array, Table
+
+Levels = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How students answer otherwise than the bank says; all of it may be combined.
+
+    `fatigue`: with each question asked before, this share of the answers becomes what somebody at the lowest levels would give.
+    `guessing`: this share of the answers is drawn evenly from the classes. `slips`: this share is the worst class. `skipping`: this
+    share is skipped. `reveals`: a question, once asked, gives the best answer of others away to a share of the students.
+    """
+
+    fatigue: float = 0.0
+    guessing: float = 0.0
+    slips: float = 0.0
+    skipping: float = 0.0
+    reveals: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        shares = {name: getattr(self, name) for name in ("fatigue", "guessing", "slips", "skipping")}
+        shares |= {f"reveals.{one}.{other}": share for one, given in self.reveals.items() for other, share in given.items()}
+        for name, share in shares.items():
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise QuaestorError(f"behaviour.{name}: a share between 0 and 1, got {share!r}")
+
+
+@dataclass(frozen=True)
+class Students:
+    """Some students of a cohort: `levels` (students, skills), `luck` and `moods` (students, questions), `seeds` of their sessions.
+
+    `tables`: for each question P(class | levels) of these students, (students, classes).
+    """
+
+    numbers: NDArray[np.intp]
+    levels: Levels
+    luck: Array
+    moods: Array
+    seeds: tuple[int, ...]
+    tables: tuple[Array, ...]
+    lowest: tuple[Array, ...]
+    given: NDArray[np.intp] | None = None
+
+
+class Cohort:
+    """Students drawn from the network of a `source` bank (a credal one's centre, or each `apart` from another network of the set).
+
+    `levels`: true levels, (students, skills), instead of drawn ones. `responses`: answer classes of real people, (students, questions), -1
+    where there is none: their levels are unknown (-1).
+    """
+
+    def __init__(
+        self,
+        bank: Bank,
+        source: Bank,
+        students: int,
+        seed: int,
+        apart: bool = False,
+        levels: Levels | None = None,
+        responses: NDArray[np.intp] | None = None,
+    ) -> None:
+        self._bank, self._source, self._count, self._seed = bank, source, students, seed
+        self._apart, self._levels, self._responses = apart and not source.is_precise, levels, responses
+        self._skills = tuple(bank.skills)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def part(self, start: int, stop: int) -> Students:
+        """The students with these numbers."""
+        numbers = np.arange(start, min(stop, self._count))
+        skills, questions = len(self._source.skills), len(self._bank.questions)
+        uniform = np.empty((len(numbers), skills + 2 * questions))
+        seeds = []
+        for row, number in enumerate(numbers.tolist()):
+            rng = np.random.default_rng([self._seed, number])
+            uniform[row] = rng.random(uniform.shape[1])
+            seeds.append(int(rng.integers(2**31)))
+        own = self._networks(numbers) if self._apart else None
+        luck, moods = uniform[:, skills : skills + questions], uniform[:, skills + questions :]
+        if self._responses is not None:
+            unknown = np.full((len(numbers), len(self._skills)), -1)
+            return Students(numbers, unknown, luck, moods, tuple(seeds), (), (), self._responses[numbers])
+        known = self._levels[numbers] if self._levels is not None else None
+        levels = self._draw(uniform[:, :skills], own, known)
+        asked = [self._source.questions[name] for name in self._bank.questions]
+        columns = [tuple(levels[skill] for skill in question.skills) for question in asked]
+        bottom = [tuple(np.zeros_like(column) for column in listed) for listed in columns]
+        tables = tuple(self._rows(question.id, at, own) for question, at in zip(asked, columns, strict=True))
+        lowest = tuple(self._rows(question.id, at, own) for question, at in zip(asked, bottom, strict=True))
+        measured = np.stack([levels[skill] for skill in self._skills], axis=1)
+        return Students(numbers, measured, luck, moods, tuple(seeds), tables, lowest)
+
+    @cached_property
+    def _centres(self) -> dict[str, Array]:
+        """The precise table of each skill and question."""
+        return {name: table.centre().lower for name, table in self._tables.items()}
+
+    @cached_property
+    def _tables(self) -> dict[str, Table]:
+        return {variable.name: variable.table for variable in self._source.network.variables}
+
+    def _networks(self, numbers: NDArray[np.intp]) -> list[dict[str, Array]]:
+        """For each student tables of their own: a random mixture of the vertices of every row."""
+        found = []
+        for number in numbers.tolist():
+            rng = np.random.default_rng([self._seed, number, 1])
+            found.append({name: _inside(table, rng) for name, table in self._tables.items()})
+        return found
+
+    def _rows(self, name: str, at: tuple[NDArray[np.intp], ...], own: list[dict[str, Array]] | None) -> Array:
+        """P(. | parents' levels) for each student, (students, states)."""
+        if own is None:
+            return self._centres[name][at]
+        return np.stack([tables[name][tuple(column[row] for column in at)] for row, tables in enumerate(own)])
+
+    def _draw(self, uniform: Array, own: list[dict[str, Array]] | None, known: Levels | None) -> dict[str, NDArray[np.intp]]:
+        """True levels of every skill of the source, (students,) each; those that are known stay."""
+        levels: dict[str, NDArray[np.intp]] = {}
+        if known is not None:
+            levels = {skill: known[:, place] for place, skill in enumerate(self._skills)}
+        order = topological_order({skill.id: skill.parents for skill in self._source.skills.values()})
+        for place, skill in enumerate(order):
+            if skill not in levels:
+                rows = self._rows(skill, tuple(levels[parent] for parent in self._source.skills[skill].parents), own)
+                levels[skill] = pick(np.broadcast_to(rows, (len(uniform), rows.shape[-1])), uniform[:, place])
+        return levels
+
+
+def pick(probabilities: Array, uniform: Array) -> NDArray[np.intp]:
+    """The state that a uniform number falls on, for rows (..., states); the last one where rounding leaves a rest."""
+    below = np.cumsum(probabilities, axis=-1)[..., :-1] <= uniform[..., None]
+    found: NDArray[np.intp] = below.sum(axis=-1)
+    return found
+
+
+def _inside(table: Table, rng: np.random.Generator) -> Array:
+    rows = [rng.dirichlet(np.ones(len(points))) @ points for points in (table.row_vertices(row) for row in range(table.rows))]
+    return np.array(rows).reshape(table.shape)

@@ -1,0 +1,48 @@
+"""What a simulation or an exact evaluation tells: curves over the number of questions asked."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from quaestor.simulate.metrics import METRICS
+from quaestor.table import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Means over students by step (0: before the first question) and skill; after a stop the last value is kept.
+
+    `means`: for each metric of `simulate.metrics` an array (steps, skills). `running`: the share of students who were still asked the
+    step's question, (steps,); 1 at step 0.
+    """
+
+    skills: tuple[str, ...]
+    means: dict[str, Array]
+    running: Array
+
+    def __getattr__(self, name: str) -> Array:
+        """`x.accuracy`, `x.brier`, ...: the mean over the skills by step; `x.accuracy_by_skill`: by step and skill."""
+        metric = name.removesuffix("_by_skill")
+        if metric not in METRICS:
+            raise AttributeError(name)
+        return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
+
+    @property
+    def mean_length(self) -> float:
+        """The mean number of questions asked."""
+        return float(self.running[1:].sum())
+
+    def table(self) -> pd.DataFrame:
+        """A row a step: the share still running and every metric, the mean over the skills."""
+        columns = {name: getattr(self, name) for name in self.means}
+        frame = pd.DataFrame({"running": self.running, **columns})
+        frame.index.name = "step"
+        return frame
+
+
+def _mean_over_skills(values: Array) -> Array:
+    """The mean over the skills that have a value; NaN where none has."""
+    count = (~np.isnan(values)).sum(axis=1)
+    total = np.nansum(values, axis=1)
+    return np.asarray(np.divide(total, count, out=np.full(len(values), np.nan), where=count > 0))

@@ -1,0 +1,109 @@
+"""How right a test was: each metric is a function of the bounds of a skill and the true level, one number a student and step.
+
+`low`, `high`: (students, steps, levels); `truth`: (students,). To add a metric, write such a function and put it in `METRICS`.
+
+- On the centre of the bounds (for precise banks the probabilities themselves): `accuracy` (a tie between levels counts 1 / number
+  tied), `brier` (sum over the levels of squared differences from the truth), `log_loss` (- log P(true level)).
+- On the bounds: `log_loss_best` and `log_loss_worst` with the upper and lower probability of the true level; `not_upper` is 1 - upper
+  P(true level), which the paper plots as a "Brier distance".
+- On the set of levels that interval dominance leaves: `determinate` (one level is left), `single_accuracy` (it is the true one; only
+  where determinate), `set_accuracy` (the true one is among them; only where not), and the discounted accuracies `u65` and `u80`: with
+  x = 1 / (levels left) when the true one is among them, else 0, they are 1.6 x - 0.6 x^2 and 2.2 x - 1.2 x^2.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.decisions import TIED, survivors
+from quaestor.table import Array, centre
+
+Truth = NDArray[np.intp]
+Metric = Callable[[Array, Array, Truth], Array]
+
+
+def _at(values: Array, truth: Truth) -> Array:
+    """The values of the true levels, (students, steps)."""
+    return np.take_along_axis(values, truth[:, None, None], axis=2)[..., 0]
+
+
+def accuracy(low: Array, high: Array, truth: Truth) -> Array:
+    """Whether the most probable level of the centre is the true one."""
+    p = centre(low, high)
+    best = p >= p.max(axis=2, keepdims=True) - TIED
+    return _at(best / best.sum(axis=2, keepdims=True), truth)
+
+
+def brier(low: Array, high: Array, truth: Truth) -> Array:
+    """The sum over the levels of the squared difference between the centre and the truth."""
+    p = centre(low, high)
+    squares: Array = np.einsum("...l,...l->...", p, p)
+    return squares - 2 * _at(p, truth) + 1
+
+
+def _minus_log(p: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return -np.log(np.clip(p, 0, 1))
+
+
+def log_loss(low: Array, high: Array, truth: Truth) -> Array:
+    """Minus the logarithm of the centre's probability of the true level."""
+    return _minus_log(_at(centre(low, high), truth))
+
+
+def log_loss_best(low: Array, high: Array, truth: Truth) -> Array:
+    """The same with the upper probability."""
+    return _minus_log(_at(high, truth))
+
+
+def log_loss_worst(low: Array, high: Array, truth: Truth) -> Array:
+    """The same with the lower probability."""
+    return _minus_log(_at(low, truth))
+
+
+def not_upper(low: Array, high: Array, truth: Truth) -> Array:
+    """1 - the upper probability of the true level."""
+    return np.asarray(1 - _at(high, truth))
+
+
+def determinate(low: Array, high: Array, truth: Truth) -> Array:
+    """Whether one level is left."""
+    return np.asarray(survivors(low, high).sum(axis=2) == 1, dtype=float)
+
+
+def single_accuracy(low: Array, high: Array, truth: Truth) -> Array:
+    """Whether the one level left is the true one; NaN where several are left."""
+    kept = survivors(low, high)
+    return np.where(kept.sum(axis=2) == 1, _at(kept.astype(float), truth), np.nan)
+
+
+def set_accuracy(low: Array, high: Array, truth: Truth) -> Array:
+    """Whether the true level is among those left; NaN where only one is left."""
+    kept = survivors(low, high)
+    return np.where(kept.sum(axis=2) > 1, _at(kept.astype(float), truth), np.nan)
+
+
+def _discounted(linear: float, quadratic: float) -> Metric:
+    def value(low: Array, high: Array, truth: Truth) -> Array:
+        kept = survivors(low, high).astype(float)
+        x = _at(kept / kept.sum(axis=2, keepdims=True), truth)
+        result: Array = linear * x - quadratic * x**2
+        return result
+
+    return value
+
+
+METRICS: dict[str, Metric] = {
+    "accuracy": accuracy,
+    "brier": brier,
+    "log_loss": log_loss,
+    "log_loss_best": log_loss_best,
+    "log_loss_worst": log_loss_worst,
+    "not_upper": not_upper,
+    "determinate": determinate,
+    "single_accuracy": single_accuracy,
+    "set_accuracy": set_accuracy,
+    "u65": _discounted(1.6, 0.6),
+    "u80": _discounted(2.2, 1.2),
+}

@@ -1,0 +1,139 @@
+"""The result of a simulation: curves with standard errors, paired differences, lengths, stop rules, exposure."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from quaestor.errors import QuaestorError
+from quaestor.simulate.curves import Curves
+from quaestor.simulate.metrics import METRICS
+from quaestor.simulate.run import Record
+from quaestor.simulate.totals import Total, calibration_of, stretched, totals_of
+from quaestor.table import Array
+
+KEPT = ("accuracy", "brier", "log_loss")  # metrics that are kept for each student, for errors and paired differences
+
+
+@dataclass
+class Part:
+    """What is kept of some students: sums, and a few numbers each."""
+
+    totals: dict[str, Total]
+    calibration: Array
+    by_student: dict[str, Array]
+    asked: NDArray[np.int32]
+    answers: NDArray[np.int32]
+    rule: NDArray[np.object_]
+    levels: NDArray[np.intp]
+
+
+def summarised(record: Record) -> Part:
+    """The part of a record that is kept."""
+    by_student = {}
+    for name in KEPT:
+        values = [METRICS[name](low, high, record.levels[:, skill]) for skill, (low, high) in enumerate(record.bounds)]
+        by_student[name] = np.mean(values, axis=0)
+    return Part(totals_of(record), calibration_of(record), by_student, record.asked, record.answers, record.rule, record.levels)
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation(Curves):
+    """Curves of simulated students. `length`: questions asked of each, (students,); `stops`: how many tests each rule ended.
+
+    `asked` and `answers`: ids of questions and numbers of classes by student and step; `levels`: true levels, (students, skills).
+    """
+
+    questions: tuple[str, ...]
+    totals: dict[str, Total]
+    by_student: dict[str, Array]
+    asked_places: NDArray[np.int32]
+    answers: NDArray[np.int32]
+    stops: dict[str, int]
+    levels: NDArray[np.intp]
+    calibration: Array
+
+    @staticmethod
+    def of(parts: Sequence[Part], skills: tuple[str, ...], questions: tuple[str, ...]) -> "Simulation":
+        """Everything together."""
+        steps = max(len(part.calibration) for part in parts)
+        totals = dict(parts[0].totals)
+        for part in parts[1:]:
+            totals = {name: total.plus(part.totals[name]) for name, total in totals.items()}
+        asked, answers = (_joined([getattr(part, name) for part in parts], steps - 1) for name in ("asked", "answers"))
+        by_student = {name: np.concatenate([stretched(part.by_student[name], steps, 1) for part in parts]) for name in KEPT}
+        running = np.concatenate([[1.0], (asked >= 0).mean(axis=0)])
+        means = {name: total.mean() for name, total in totals.items()}
+        stops = Counter(rule for part in parts for rule in part.rule.tolist())
+        levels = np.concatenate([part.levels for part in parts])
+        calibration = np.sum([stretched(part.calibration, steps) for part in parts], axis=0)
+        return Simulation(
+            skills, means, running, questions, totals, by_student, asked, answers, dict(stops.most_common()), levels, calibration
+        )
+
+    @property
+    def length(self) -> NDArray[np.intp]:
+        """How many questions each student was asked."""
+        found: NDArray[np.intp] = (self.asked_places >= 0).sum(axis=1)
+        return found
+
+    @property
+    def asked(self) -> NDArray[np.object_]:
+        """The ids of the questions by student and step, empty after the end."""
+        return np.array([*self.questions, ""], dtype=object)[self.asked_places]
+
+    def error(self, metric: str = "accuracy") -> Array:
+        """The standard error of a curve: of the mean over students of their means over skills, (steps,)."""
+        values = self._students(metric)
+        return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+
+    def difference(self, other: "Simulation", metric: str = "accuracy") -> tuple[Array, Array]:
+        """How much larger a curve is than another's over the same students, and the standard error of that, each (steps,)."""
+        if not np.array_equal(self.levels, other.levels):
+            raise QuaestorError("differences are taken between simulations of the same students, got others")
+        steps = max(len(self.running), len(other.running))
+        apart = stretched(self._students(metric), steps, 1) - stretched(other._students(metric), steps, 1)
+        return np.asarray(apart.mean(axis=0)), np.asarray(apart.std(axis=0, ddof=1) / np.sqrt(len(apart)))
+
+    def _students(self, metric: str) -> Array:
+        if metric not in self.by_student:
+            raise QuaestorError(f"errors are known for {', '.join(self.by_student)}, got '{metric}'")
+        return self.by_student[metric]
+
+    def by_level(self, metric: str = "accuracy") -> Array:
+        """The means for each true level, (steps, skills, levels); NaN where nobody has it."""
+        return self.totals[metric].mean(axes=())
+
+    @property
+    def exposure(self) -> pd.Series:
+        """The share of students that each question was asked."""
+        counts = np.bincount(self.asked_places[self.asked_places >= 0], minlength=len(self.questions))
+        return pd.Series(counts / len(self.asked_places), index=list(self.questions), name="exposure")
+
+    @property
+    def overlap(self) -> float:
+        """The mean share of questions that two students have in common: shared questions over the mean length."""
+        count = len(self.asked_places)
+        times = self.exposure.to_numpy() * count
+        pairs = (times * (times - 1)).sum() / (count * (count - 1)) if count > 1 else np.nan
+        return float(pairs / self.length.mean()) if self.length.any() else 0.0
+
+    @property
+    def never_used(self) -> list[str]:
+        """The questions that nobody was asked."""
+        return [name for name, share in zip(self.questions, self.exposure, strict=True) if share == 0]
+
+    def table(self) -> pd.DataFrame:
+        """A row a step: the share still running, every metric (mean over the skills), and standard errors where they are known."""
+        frame = super().table()
+        for name in self.by_student:
+            frame[f"{name}_error"] = self.error(name)
+        return frame
+
+
+def _joined(parts: list[NDArray[np.int32]], steps: int) -> NDArray[np.int32]:
+    """Arrays over (students, steps), made equally long by -1."""
+    return np.concatenate([np.pad(part, ((0, 0), (0, steps - part.shape[1])), constant_values=-1) for part in parts])

@@ -1,0 +1,78 @@
+"""Sums over students, kept so that parts can be added up: means, standard errors, and the same for each true level."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quaestor.simulate.metrics import METRICS
+from quaestor.simulate.run import Record
+from quaestor.table import Array, centre
+
+BINS = 20  # of the calibration table
+
+
+def stretched(values: Array, steps: int, axis: int = 0) -> Array:
+    """An array over steps made longer by its last value: after a stop nothing changes any more."""
+    more = steps - values.shape[axis]
+    if more <= 0:
+        return values
+    last = np.take(values, [-1], axis=axis)
+    return np.concatenate([values, np.repeat(last, more, axis=axis)], axis=axis)
+
+
+@dataclass
+class Total:
+    """Sums of one metric: `count`, `sum`, `squares` of shape (steps, skills, levels), by true level."""
+
+    count: Array
+    sum: Array
+    squares: Array
+
+    def plus(self, other: "Total") -> "Total":
+        """Both together."""
+        steps = max(len(self.sum), len(other.sum))
+        parts = [(stretched(mine, steps), stretched(yours, steps)) for mine, yours in zip(self._all, other._all, strict=True)]
+        return Total(*(mine + yours for mine, yours in parts))
+
+    @property
+    def _all(self) -> tuple[Array, Array, Array]:
+        return self.count, self.sum, self.squares
+
+    def mean(self, axes: tuple[int, ...] = (2,)) -> Array:
+        """The mean over students (and levels, axis 2; and skills, axis 1); NaN where there are none."""
+        count, total = self.count.sum(axis=axes), self.sum.sum(axis=axes)
+        return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+
+
+def totals_of(record: Record) -> dict[str, Total]:
+    """The sums of every metric over the students of a record."""
+    steps = record.bounds[0][0].shape[1]
+    most = max(low.shape[2] for low, _ in record.bounds)
+    found = {}
+    for name, metric in METRICS.items():
+        arrays = np.zeros((3, steps, len(record.bounds), most))
+        for skill, (low, high) in enumerate(record.bounds):
+            truth = record.levels[:, skill]
+            values = metric(low, high, truth)
+            valid = ~np.isnan(values)
+            kept = np.where(valid, values, 0.0)
+            for level in range(low.shape[2]):
+                mine = truth == level
+                arrays[:, :, skill, level] = valid[mine].sum(axis=0), kept[mine].sum(axis=0), (kept[mine] ** 2).sum(axis=0)
+        found[name] = Total(*arrays)
+    return found
+
+
+def calibration_of(record: Record) -> Array:
+    """For the probability of each level (centre): how often it was said and how often it was so, (steps, bins, 3): count, said, so."""
+    steps = record.bounds[0][0].shape[1]
+    table = np.zeros((steps, BINS, 3))
+    for skill, (low, high) in enumerate(record.bounds):
+        p = centre(low, high)
+        so = np.arange(p.shape[2]) == record.levels[:, skill][:, None, None]
+        place = np.minimum((p * BINS).astype(int), BINS - 1)
+        for step in range(steps):
+            at = place[:, step].ravel()
+            for column, weights in enumerate((None, p[:, step].ravel(), np.broadcast_to(so, p.shape)[:, step].ravel().astype(float))):
+                table[step, :, column] += np.bincount(at, weights, BINS)
+    return table

@@ -1,0 +1,60 @@
+"""Students from elsewhere: another bank that they come from, or their true levels in a table."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError, nearest
+from quaestor.simulate.cohort import Levels
+
+
+def check_truth(bank: Bank, truth: Bank) -> None:
+    """Refuse a bank of students who could not answer the questions, or whose levels could not be compared."""
+    for skill in bank.skills.values():
+        levels = truth.skills[skill.id].levels if skill.id in truth.skills else None
+        if levels != skill.levels:
+            found = "no such skill" if levels is None else ", ".join(levels)
+            raise QuaestorError(f"truth: {skill.id} has the levels {', '.join(skill.levels)}, got {found}")
+    for question in bank.questions.values():
+        classes = truth.questions[question.id].classes if question.id in truth.questions else None
+        if classes != question.classes:
+            found = "no such question" if classes is None else ", ".join(classes)
+            raise QuaestorError(f"truth: {question.id} has the answer classes {', '.join(question.classes)}, got {found}")
+
+
+def levels_of(bank: Bank, students: str | pd.DataFrame | Levels) -> Levels:
+    """True levels, (students, skills): of every profile (`"profiles"`), or a table with a column a skill (levels by name or number)."""
+    sizes = [len(skill.levels) for skill in bank.skills.values()]
+    if isinstance(students, str):
+        if students != "profiles":
+            raise QuaestorError(f"students are a number, 'profiles' or a table of levels, got '{students}'")
+        return np.array(list(product(*(range(size) for size in sizes))))
+    if not isinstance(students, pd.DataFrame):
+        students = pd.DataFrame(
+            np.asarray(students), columns=list(bank.skills) if np.ndim(students) == 2 and np.shape(students)[1] == len(sizes) else None
+        )
+    for column in students.columns:
+        if column not in bank.skills:
+            hint = nearest(column, bank.skills)
+            raise QuaestorError(f"students: a column is a skill, got '{column}'" + (f" ({hint})" if hint else ""))
+    missing = [skill for skill in bank.skills if skill not in students.columns]
+    if missing or not len(students):
+        raise QuaestorError(
+            f"students: a row a student with the level of every skill, got {'no column ' + missing[0] if missing else 'no row'}"
+        )
+    return np.stack([_levels(bank, skill, students[skill]) for skill in bank.skills], axis=1)
+
+
+def _levels(bank: Bank, skill: str, column: pd.Series) -> Levels:
+    names = bank.skills[skill].levels
+    found = []
+    for row, value in enumerate(column):
+        if value in names:
+            found.append(names.index(value))
+        elif isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < len(names):
+            found.append(int(value))
+        else:
+            raise QuaestorError(f"students: row {row}, {skill}: a level is one of {', '.join(names)}, got {value!r}")
+    return np.array(found)
