@@ -163,6 +163,8 @@ def wanted(compiled: BankModel, targets: Targets) -> dict[int, float] | None:
         if not compiled.is_precise:
             raise QuaestorError("target 'joint' is for precise banks, got a credal one; use 'scope', 'all' or skills")
         return {}
+    if targets == ():  # nothing but the answers themselves
+        return {}
     if targets == "all":
         return {compiled.position[skill]: 1.0 for skill in compiled.bank.skills}
     if isinstance(targets, str):

@@ -1,9 +1,8 @@
 """Many simulated students take a test: curves with standard errors (`simulate`), or without sampling (`expected`)."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from multiprocessing import get_context
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -12,59 +11,61 @@ from quaestor.errors import QuaestorError
 from quaestor.rules import Rules
 from quaestor.simulate.cohort import Behaviour, Cohort, Levels
 from quaestor.simulate.exact import expected
-from quaestor.simulate.run import take
-from quaestor.simulate.simulation import Part, Simulation, summarised
+from quaestor.simulate.files import Folder
+from quaestor.simulate.responses import held_out, read_responses
+from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.truth import check_truth, levels_of
+from quaestor.simulate.work import Job, parts_of
 
 __all__ = ["Behaviour", "Simulation", "expected", "simulate"]
 
-CHUNK = 256  # students worked out together: fixed, since matrix products of other shapes round differently
-Progress = Callable[[int], None]  # is told how many more students are done
-
-
-@dataclass(frozen=True)
-class Job:
-    """One simulation, cut into parts that can be worked out anywhere."""
-
-    bank: Bank
-    rules: Rules
-    cohort: Cohort
-    behaviour: Behaviour
-
-    def __len__(self) -> int:
-        return -(-len(self.cohort) // CHUNK)
-
-    def part(self, number: int) -> Part:
-        """Work out one part."""
-        students = self.cohort.part(number * CHUNK, (number + 1) * CHUNK)
-        return summarised(take(self.bank, self.rules, students, self.behaviour))
+Students = int | str | pd.DataFrame | Levels
 
 
 def simulate(
     bank: Bank,
     rules: Rules | None = None,
-    students: int | str | pd.DataFrame | Levels = 1024,
+    students: Students = 1024,
     seed: int = 1,
     truth: Bank | str | None = None,
     behaviour: Behaviour | None = None,
+    responses: pd.DataFrame | None = None,
+    holdout: Sequence[str] = (),
     workers: int = 1,
-    progress: Progress | None = None,
+    cluster: str | None = None,
+    out: str | Path | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> Simulation:
     """Let simulated students take a test by the same steps as a `Session`.
 
     `students`: how many, drawn from the network of the `truth` (default: the centre of the bank); `"profiles"`: one for every profile of
     levels; or a table of true levels, a column a skill. `truth`: another bank that the students come from, or `"random"`: each student
-    from another network of the credal set. `behaviour`: how they answer otherwise than the bank says. The same seed gives the same
-    students, whatever the rules; results do not depend on `workers`.
+    from another network of the credal set. `behaviour`: how they answer otherwise than the bank says. `responses`: answers of real
+    people instead, a row a person and a column a question; `holdout`: questions that are never asked, only foretold. The same seed gives
+    the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not change results. `out`: a
+    folder for every step of every student; a run that was interrupted goes on from there. `progress` is told how many more are done.
     """
     rules = rules or Rules()
     rules.check(bank)
-    job = Job(bank, rules, _cohort(bank, students, seed, truth), behaviour or Behaviour())
-    parts = list(_parts(job, workers, progress))
+    behaviour = behaviour or Behaviour()
+    for name in (*behaviour.reveals, *(other for given in behaviour.reveals.values() for other in given)):
+        if name not in bank.questions:
+            raise QuaestorError(f"behaviour.reveals: a question of the bank, got '{name}'")
+    cohort = _people(bank, responses, seed) if responses is not None else _students(bank, students, seed, truth)
+    if holdout and responses is None:
+        raise QuaestorError("holdout: questions are held out from responses of real people, got simulated students")
+    job = Job(bank, rules, cohort, behaviour, held_out(bank, holdout), out is not None)
+    folder = Folder(out, _described(job, seed, truth)) if out is not None else None
+    parts = list(parts_of(job, workers, cluster, folder, progress))
     return Simulation.of(parts, tuple(bank.skills), tuple(bank.questions))
 
 
-def _cohort(bank: Bank, students: int | str | pd.DataFrame | Levels, seed: int, truth: Bank | str | None) -> Cohort:
+def _people(bank: Bank, responses: pd.DataFrame, seed: int) -> Cohort:
+    given = read_responses(bank, responses)
+    return Cohort(bank, bank, len(given), seed, responses=given)
+
+
+def _students(bank: Bank, students: Students, seed: int, truth: Bank | str | None) -> Cohort:
     if isinstance(truth, str) and truth != "random":
         raise QuaestorError(f"truth is a bank or 'random', got '{truth}'")
     source = truth if isinstance(truth, Bank) else bank
@@ -77,21 +78,16 @@ def _cohort(bank: Bank, students: int | str | pd.DataFrame | Levels, seed: int, 
     return Cohort(bank, source, len(levels), seed, truth == "random", levels)
 
 
-def _parts(job: Job, workers: int, progress: Progress | None) -> Iterator[Part]:
-    """The parts in order, however many work on them."""
-    if workers < 1:
-        raise QuaestorError(f"a simulation has at least 1 worker, got {workers}")
-    numbers: Sequence[int] = range(len(job))
-    if workers == 1 or len(job) == 1:
-        found: Iterator[Part] = map(job.part, numbers)
-        yield from _counted(found, progress)
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        yield from _counted(pool.map(job.part, numbers), progress)
-
-
-def _counted(parts: Iterator[Part], progress: Progress | None) -> Iterator[Part]:
-    for part in parts:
-        if progress is not None:
-            progress(len(part.asked))
-        yield part
+def _described(job: Job, seed: int, truth: Bank | str | None) -> dict[str, Any]:
+    """What makes a simulation the same one."""
+    source = truth.version if isinstance(truth, Bank) else truth or "the bank's centre"
+    behaviour = {name: value for name, value in vars(job.behaviour).items() if value}
+    return {
+        "bank": {"title": job.bank.title, "version": job.bank.version},
+        "rules": job.rules.document,
+        "students": len(job.cohort),
+        "cohort": job.cohort.fingerprint,
+        "seed": seed,
+        "truth": source,
+        "behaviour": behaviour,
+    }

@@ -5,6 +5,7 @@ asked. So the same students serve every method, whatever is asked in which order
 the seed and the student's number: results do not depend on how many others there are.
 """
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,6 +84,12 @@ class Cohort:
 
     def __len__(self) -> int:
         return self._count
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the levels or responses that were given; empty for drawn students."""
+        given = [array for array in (self._levels, self._responses) if array is not None]
+        return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in given)).hexdigest()[:16] if given else ""
 
     def part(self, start: int, stop: int) -> Students:
         """The students with these numbers."""

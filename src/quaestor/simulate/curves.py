@@ -23,9 +23,10 @@ class Curves:
 
     def __getattr__(self, name: str) -> Array:
         """`x.accuracy`, `x.brier`, ...: the mean over the skills by step; `x.accuracy_by_skill`: by step and skill."""
-        metric = name.removesuffix("_by_skill")
-        if metric not in METRICS:
-            raise AttributeError(name)
+        metric, means = name.removesuffix("_by_skill"), self.__dict__.get("means", {})
+        if metric not in means:
+            known = f"; there are {', '.join(means)}" if metric in METRICS else ""
+            raise AttributeError(f"no {name}{known}")
         return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
 
     @property

@@ -13,6 +13,7 @@ from quaestor.rules import WRONG, Rules
 from quaestor.session import Answer, Late, Session
 from quaestor.simulate.cohort import Behaviour, Students, pick
 from quaestor.simulate.states import MISSING, OPEN, Decision, Numbers, States, Steps, unique_rows
+from quaestor.table import Array
 
 PLAIN = {"score", "then", "bound", "target", "per", "stop", "skips", "only_next"}  # rules that are followed for many takers at once
 
@@ -22,7 +23,8 @@ class Record:
     """What happened. `asked`: places of questions, (students, steps), -1 after the end; `answers`: classes, -1 for a skip or after the end.
 
     `bounds`: for each skill lower and upper probabilities before the first question and after each, (students, steps + 1, levels), the
-    last ones kept after the end. `rule`: the name of the criterion that stopped each test.
+    last ones kept after the end. `rule`: the name of the criterion that stopped each test. `held_out`: for real people the probability
+    of their answers to questions held out, (students, steps + 1, held), NaN where there is none.
     """
 
     numbers: NDArray[np.intp]
@@ -31,6 +33,7 @@ class Record:
     answers: NDArray[np.int32]
     bounds: tuple[Ends, ...]
     rule: NDArray[np.object_]
+    held_out: Array | None = None
 
     @property
     def length(self) -> Numbers:
@@ -39,17 +42,22 @@ class Record:
         return found
 
 
-def take(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour) -> Record:
-    """Let students take the test."""
-    way = _Together(bank, rules, students) if set(rules.document) <= PLAIN else _OneByOne(bank, rules, students)
+def take(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour, held: Numbers | None = None) -> Record:
+    """Let students take the test; questions that are `held` out are never asked, only foretold."""
+    way = _Together(bank, rules, students, held) if set(rules.document) <= PLAIN else _OneByOne(bank, rules, students)
     count = len(students.numbers)
     running = np.arange(count)
     rule = np.full(count, "", dtype=object)
     asked: list[NDArray[np.int32]] = []
     answers: list[NDArray[np.int32]] = []
     bounds: list[list[Ends]] = []
+    foretold: list[Array] = []
     while True:
         decision = way.decide(running)
+        if decision.chances is not None and held is not None and students.given is not None:
+            now = foretold[-1].copy() if foretold else np.full((count, len(held)), np.nan)
+            now[running] = _foretold(decision.chances, students.given[running][:, held])
+            foretold.append(now)
         bounds.append(_kept(bounds[-1] if bounds else None, running, decision.bounds, count))
         rule[running] = decision.rule
         running = running[~decision.stopped]
@@ -67,7 +75,13 @@ def take(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour) -> 
     )
     put = np.stack(asked, axis=1) if steps else np.zeros((count, 0), dtype=np.int32)
     given = np.stack(answers, axis=1) if steps else np.zeros((count, 0), dtype=np.int32)
-    return Record(students.numbers, students.levels, put, given, made, rule)
+    return Record(students.numbers, students.levels, put, given, made, rule, np.stack(foretold, axis=1) if foretold else None)
+
+
+def _foretold(chances: Array, given: NDArray[np.intp]) -> Array:
+    """The probability of the answers that people gave, (students, held); NaN where they gave none."""
+    found = np.take_along_axis(chances, np.maximum(given, 0)[:, :, None], axis=2)[:, :, 0]
+    return np.where(given >= 0, found, np.nan)
 
 
 def _kept(before: list[Ends] | None, running: Numbers, bounds: list[Ends], count: int) -> list[Ends]:
@@ -118,8 +132,11 @@ def _answer(
 class _Together:
     """Plain rules: all students at once; those with equal answers are worked out once, unless something is drawn."""
 
-    def __init__(self, bank: Bank, rules: Rules, students: Students) -> None:
-        self._steps, self._students = Steps(bank, rules), students
+    def __init__(self, bank: Bank, rules: Rules, students: Students, held: Numbers | None) -> None:
+        self._steps, self._students = Steps(bank, rules, held), students
+        self._free = np.ones(len(bank.questions), dtype=bool)
+        if held is not None:
+            self._free[held] = False
         self._states = States.begin(self._steps.compiled, len(students.numbers))
 
     def decide(self, running: Numbers) -> Decision:
@@ -127,7 +144,7 @@ class _Together:
         states, given = self._states.take(running), self._students.given
         if given is not None or self._steps.rules.is_random:
             seeds = [self._students.seeds[student] for student in running]
-            return self._steps.decide(states, given[running] >= 0 if given is not None else None, seeds)
+            return self._steps.decide(states, (given[running] >= 0) & self._free if given is not None else None, seeds)
         first, place = unique_rows(states.answers)
         found = self._steps.decide(states.take(first))
         bounds = [(low[place], high[place]) for low, high in found.bounds]

@@ -34,10 +34,24 @@ class Part:
 def summarised(record: Record) -> Part:
     """The part of a record that is kept."""
     by_student = {}
+    if record.held_out is not None:
+        by_student = _foretelling(record.held_out)
+    if (record.levels < 0).any():  # real people: nobody knows their levels
+        return Part({}, np.zeros((record.asked.shape[1] + 1, 0, 3)), by_student, record.asked, record.answers, record.rule, record.levels)
     for name in KEPT:
         values = [METRICS[name](low, high, record.levels[:, skill]) for skill, (low, high) in enumerate(record.bounds)]
         by_student[name] = np.mean(values, axis=0)
     return Part(totals_of(record), calibration_of(record), by_student, record.asked, record.answers, record.rule, record.levels)
+
+
+def _foretelling(chances: Array) -> dict[str, Array]:
+    """How well answers held out are foretold, (students, steps): log loss, and whether the answer given was the likelier half."""
+    with np.errstate(divide="ignore"):
+        loss = -np.log(chances)
+    known = ~np.isnan(chances)
+    count = np.maximum(known.sum(axis=2), 1)
+    sums = {"held_out_log_loss": loss, "held_out_accuracy": (chances > 0.5) + 0.5 * (chances == 0.5)}
+    return {name: np.where(known, values, 0).sum(axis=2) / count for name, values in sums.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +78,10 @@ class Simulation(Curves):
         for part in parts[1:]:
             totals = {name: total.plus(part.totals[name]) for name, total in totals.items()}
         asked, answers = (_joined([getattr(part, name) for part in parts], steps - 1) for name in ("asked", "answers"))
-        by_student = {name: np.concatenate([stretched(part.by_student[name], steps, 1) for part in parts]) for name in KEPT}
+        by_student = {name: np.concatenate([stretched(p.by_student[name], steps, 1) for p in parts]) for name in parts[0].by_student}
         running = np.concatenate([[1.0], (asked >= 0).mean(axis=0)])
         means = {name: total.mean() for name, total in totals.items()}
+        means |= {name: values.mean(axis=0)[:, None] for name, values in by_student.items() if name not in means}
         stops = Counter(rule for part in parts for rule in part.rule.tolist())
         levels = np.concatenate([part.levels for part in parts])
         calibration = np.sum([stretched(part.calibration, steps) for part in parts], axis=0)

@@ -16,7 +16,7 @@ from quaestor.ranking import TIED, gains_of, second_score
 from quaestor.rules import Rules
 from quaestor.session import NO_QUESTION
 from quaestor.stopping import ManyBounds, Situation
-from quaestor.table import Array
+from quaestor.table import Array, centre
 
 OPEN, MISSING = -2, -1  # not asked; asked, but there is no answer that counts
 Numbers = NDArray[np.intp]
@@ -94,19 +94,23 @@ class States:
 
 @dataclass
 class Decision:
-    """For each taker: bounds of each skill now, whether the test stops, the next question (-1: none), the rule that stops."""
+    """For each taker: bounds of each skill now, whether the test stops, the next question (-1: none), the rule that stops.
+
+    `chances`: for questions held out P(class | evidence), the centre of its bounds, (takers, held, classes); 0 beyond the last class.
+    """
 
     bounds: list[Ends]
     stopped: NDArray[np.bool_]
     next: Numbers
     rule: NDArray[np.object_]
+    chances: Array | None = None
 
 
 class Steps:
     """The steps of a test by plain rules (score, then, bound, target, per, stop), for many takers at once."""
 
-    def __init__(self, bank: Bank, rules: Rules) -> None:
-        self.bank, self.rules, self.compiled = bank, rules, bank_model(bank)
+    def __init__(self, bank: Bank, rules: Rules, held: Numbers | None = None) -> None:
+        self.bank, self.rules, self.compiled, self._held = bank, rules, bank_model(bank), held
         questions = list(bank.questions.values())
         self._of_skill = np.array([[skill in question.skills for skill in bank.skills] for question in questions], dtype=float)
         self._best = np.array([len(question.classes) - 1 for question in questions])
@@ -121,6 +125,7 @@ class Steps:
         is_open = (states.answers == OPEN) & self.compiled.is_scored
         if available is not None:
             is_open &= available
+        chances = None if self._held is None else np.zeros((takers, len(self._held), int(self._best.max()) + 1))
         for some, boxes in states.patterns(self.compiled):
             ways = Ways(self.compiled, boxes, len(some))
             mine = [ways.now(skill) for skill in self._order]
@@ -129,7 +134,9 @@ class Steps:
             part = states.take(some) if len(some) < takers else states
             own = [seeds[taker] for taker in some] if seeds else []
             stopped[some], following[some], rule[some] = self._step(part, ways, mine, is_open[some], own)
-        return Decision(bounds, stopped, following, rule)
+            if chances is not None and self._held is not None:
+                chances[some] = _chances(ways.look(is_open[some], ()), self._held, chances.shape[2])
+        return Decision(bounds, stopped, following, rule, chances)
 
     def _step(
         self, states: States, ways: Ways, bounds: list[Ends], is_open: NDArray[np.bool_], seeds: Sequence[int]
@@ -187,6 +194,18 @@ class Steps:
             best,
             lambda index: joint_uncertainties(self.compiled, states.boxes, index),
         )
+
+
+def _chances(ahead: Lookahead, held: Numbers, classes: int) -> Array:
+    """P(class | evidence) of some questions, (takers, held, classes)."""
+    found = np.zeros((len(ahead.open), len(held), classes))
+    for group in ahead.groups:
+        row = dict(zip(group.batch.index.tolist(), group.batch.row.tolist(), strict=True))
+        mine = [number for number, place in enumerate(held.tolist()) if place in row]
+        if mine:
+            low, high = (end[:, [row[int(held[number])] for number in mine]] for end in group.answers)
+            found[:, mine, : low.shape[2]] = centre(low, high)
+    return found
 
 
 def top(gains: Array) -> NDArray[np.bool_]:

@@ -1,0 +1,121 @@
+"""Every step of every simulated student on disk: one Parquet file a part, and what was simulated in `simulation.json`.
+
+A row a student and step (0: before the first question): `student`, `step`, `question`, `answer` (the class; empty for a skip), `rule`
+(in the last row: what stopped the test), for each skill the true level, and for each level the lower and upper probability then. An
+interrupted run goes on from the files that are there.
+"""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.simulate.run import Record
+
+
+class Folder:
+    """The files of one simulation."""
+
+    def __init__(self, path: str | Path, described: dict[str, Any]) -> None:
+        self._path = Path(path)
+        about = self._path / "simulation.json"
+        text = json.dumps(described, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        try:
+            self._path.mkdir(parents=True, exist_ok=True)
+            if about.exists() and about.read_text(encoding="utf-8") != text:
+                raise QuaestorError(f"{about}: a folder holds one simulation, got another one there")
+            about.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise QuaestorError(f"{path}: a folder that can be written, got {error.strerror or error}") from error
+
+    def _file(self, number: int) -> Path:
+        return self._path / f"part-{number:06d}.parquet"
+
+    def has(self, number: int) -> bool:
+        """Whether a part is there already."""
+        return self._file(number).exists()
+
+    def read(self, number: int, bank: Bank) -> Record:
+        """A part that is there."""
+        try:
+            return from_table(pq.read_table(self._file(number)), bank)
+        except (OSError, pa.ArrowInvalid, KeyError) as error:
+            raise QuaestorError(f"{self._file(number)}: a part of the simulation, got {error}; delete it to work it out anew") from error
+
+    def write(self, number: int, data: bytes) -> None:
+        """Keep a part: whole, or not at all."""
+        waiting = self._file(number).with_suffix(".writing")
+        waiting.write_bytes(data)
+        waiting.replace(self._file(number))
+
+
+def to_bytes(record: Record, bank: Bank) -> bytes:
+    """A record as a Parquet file."""
+    buffer = io.BytesIO()
+    pq.write_table(to_table(record, bank), buffer, compression="zstd")
+    return buffer.getvalue()
+
+
+def to_table(record: Record, bank: Bank) -> pa.Table:
+    """A record as a table, a row a student and step that took place."""
+    students = len(record.asked)
+    there = np.concatenate([np.ones((students, 1), dtype=bool), record.asked >= 0], axis=1)
+    row, step = np.nonzero(there)
+    ids = np.array([*bank.questions, ""], dtype=object)
+    classes = [question.classes for question in bank.questions.values()]
+    asked = np.concatenate([np.full((students, 1), -1), record.asked], axis=1)[there]
+    given = np.concatenate([np.full((students, 1), -1), record.answers], axis=1)[there]
+    answers = [classes[place][answer] if answer >= 0 else "" for place, answer in zip(asked.tolist(), given.tolist(), strict=True)]
+    last = step == record.length[row]
+    columns: dict[str, Any] = {
+        "student": record.numbers[row],
+        "step": step.astype(np.int16),
+        "question": pa.array(ids[asked].tolist(), pa.string()).dictionary_encode(),
+        "answer": pa.array(answers, pa.string()).dictionary_encode(),
+        "rule": pa.array(np.where(last, record.rule[row], "").tolist(), pa.string()).dictionary_encode(),
+    }
+    for number, skill in enumerate(bank.skills.values()):
+        columns[f"true {skill.id}"] = record.levels[row, number].astype(np.int16)
+        for level, name in enumerate(skill.levels):
+            low, high = record.bounds[number]
+            columns[f"lower {skill.id}: {name}"] = low[row, step, level]
+            columns[f"upper {skill.id}: {name}"] = high[row, step, level]
+    return pa.table(columns)
+
+
+def from_table(table: pa.Table, bank: Bank) -> Record:
+    """The record that a table was made from."""
+    columns = {name: table.column(name).to_pylist() for name in ("question", "answer", "rule")}
+    student, step = (table.column(name).to_numpy() for name in ("student", "step"))
+    numbers = np.unique(student)
+    row = np.searchsorted(numbers, student)
+    steps = int(step.max())
+    place = {name: number for number, name in enumerate(bank.questions)}
+    asked, answers = (np.full((len(numbers), steps), -1, dtype=np.int32) for _ in range(2))
+    rule = np.full(len(numbers), "", dtype=object)
+    for at, (name, answer, stopped) in enumerate(zip(*columns.values(), strict=True)):
+        if step[at] > 0:
+            asked[row[at], step[at] - 1] = place[name]
+            answers[row[at], step[at] - 1] = bank.questions[name].classes.index(answer) if answer else -1
+        if stopped:
+            rule[row[at]] = stopped
+    levels = np.zeros((len(numbers), len(bank.skills)), dtype=np.intp)
+    bounds = []
+    length = (asked >= 0).sum(axis=1)
+    kept = np.minimum(np.arange(steps + 1)[None], length[:, None])  # after the end the last values are kept
+    for number, skill in enumerate(bank.skills.values()):
+        levels[row, number] = table.column(f"true {skill.id}").to_numpy()
+        ends = []
+        for end in ("lower", "upper"):
+            values = np.zeros((len(numbers), steps + 1, len(skill.levels)))
+            for level, name in enumerate(skill.levels):
+                values[row, step, level] = table.column(f"{end} {skill.id}: {name}").to_numpy()
+            ends.append(np.take_along_axis(values, kept[:, :, None], axis=1))
+        bounds.append((ends[0], ends[1]))
+    return Record(numbers, levels, asked, answers, tuple(bounds), rule)

@@ -1,0 +1,89 @@
+"""A simulation cut into parts: worked out one after another, by several processes, or on a cluster; always the same parts, in order."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from typing import Any
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.rules import Rules
+from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.files import Folder, to_bytes
+from quaestor.simulate.run import take
+from quaestor.simulate.simulation import Part, summarised
+from quaestor.simulate.states import Numbers
+
+CHUNK = 256  # students worked out together: fixed, since matrix products of other shapes round differently
+RETRIES = 5  # a part that a lost worker of a cluster did not finish is tried again
+
+
+@dataclass(frozen=True)
+class Job:
+    """One simulation. `keep`: also give each part as the content of a file."""
+
+    bank: Bank
+    rules: Rules
+    cohort: Cohort
+    behaviour: Behaviour
+    held: Numbers | None = None
+    keep: bool = False
+
+    def __len__(self) -> int:
+        return -(-len(self.cohort) // CHUNK)
+
+    def part(self, number: int) -> tuple[Part, bytes]:
+        """Work out one part."""
+        students = self.cohort.part(number * CHUNK, (number + 1) * CHUNK)
+        record = take(self.bank, self.rules, students, self.behaviour, self.held)
+        return summarised(record), to_bytes(record, self.bank) if self.keep else b""
+
+
+def parts_of(job: Job, workers: int, cluster: str | None, folder: Folder | None, progress: Callable[[int], None] | None) -> Iterator[Part]:
+    """All parts in order; those that a folder has are read, the others worked out and kept there."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise QuaestorError(f"a simulation has at least 1 worker, got {workers!r}")
+    missing = [number for number in range(len(job)) if folder is None or not folder.has(number)]
+    found = _worked_out(job, missing, workers, cluster)
+    for number in range(len(job)):
+        if folder is not None and folder.has(number):
+            part = summarised(folder.read(number, job.bank))
+        else:
+            part, data = next(found)
+            if folder is not None:
+                folder.write(number, data)
+        if progress is not None:
+            progress(len(part.asked))
+        yield part
+
+
+def _worked_out(job: Job, numbers: list[int], workers: int, cluster: str | None) -> Iterator[tuple[Part, bytes]]:
+    if cluster is not None:
+        yield from _on_cluster(job, numbers, cluster)
+    elif workers == 1 or len(numbers) < 2:
+        yield from map(job.part, numbers)
+    else:
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            yield from pool.map(job.part, numbers)
+
+
+def _on_cluster(job: Job, numbers: list[int], address: str) -> Iterator[tuple[Part, bytes]]:
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise QuaestorError("a cluster needs the extra `cluster`: pip install 'quaestor[cluster]'") from error
+    try:
+        client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as error:
+        raise QuaestorError(f"cluster: a Dask scheduler that answers, got {address} ({error})") from error
+    with client:
+        shared = client.scatter(job, broadcast=True)
+        futures = [client.submit(_part, shared, number, retries=RETRIES, pure=False) for number in numbers]
+        for future in futures:
+            yield future.result()
+            future.release()
+
+
+def _part(job: Job, number: int) -> tuple[Part, bytes]:
+    return job.part(number)
