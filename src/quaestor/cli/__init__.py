@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import check, convert, posterior, rank, show, take, tour
+from quaestor.cli import check, convert, export, posterior, rank, show, simulate, take, tour
 from quaestor.errors import QuaestorError
 
 COMMANDS: dict[str, Any] = {
@@ -18,6 +18,8 @@ COMMANDS: dict[str, Any] = {
     "posterior": posterior,
     "rank": rank,
     "take": take,
+    "simulate": simulate,
+    "export": export,
     "tour": tour,
 }
 
