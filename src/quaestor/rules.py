@@ -178,6 +178,8 @@ def _unlisted(rules: Rules) -> Iterator[Fault]:
 
 def _faults(rules: Rules) -> Iterator[Fault]:
     """What is wrong with rules whatever the bank."""
+    if not rules.target:
+        yield "target", "a target names at least one skill", Words("none")
     for name in ("stop", "retire"):
         if not isinstance(getattr(rules, name), Criterion | None):
             yield name, "a criterion such as max_questions(20) is expected", getattr(rules, name)
