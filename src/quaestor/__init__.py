@@ -13,6 +13,7 @@ from quaestor.reasons import Explanation
 from quaestor.rules import Content, Exposure, Robust, Rules, RulesError, Variety
 from quaestor.rules_file import load_rules
 from quaestor.session import Session, SessionError, Stop
+from quaestor.simulate import Behaviour, Simulation, expected, simulate
 from quaestor.skill import Skill
 from quaestor.stopping import (
     all_of,
@@ -36,6 +37,7 @@ __all__ = [
     "AnswerError",
     "Bank",
     "BankError",
+    "Behaviour",
     "Beliefs",
     "Bounds",
     "Candidate",
@@ -53,6 +55,7 @@ __all__ = [
     "RulesError",
     "Session",
     "SessionError",
+    "Simulation",
     "Skill",
     "Stop",
     "Table",
@@ -65,6 +68,7 @@ __all__ = [
     "dominant",
     "dump",
     "entropy_below",
+    "expected",
     "explain",
     "gain_below",
     "gini_below",
@@ -79,5 +83,6 @@ __all__ = [
     "rank",
     "read_network",
     "right_answers",
+    "simulate",
     "write_network",
 ]

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import pandas as pd
+import numpy as np
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
@@ -19,7 +19,10 @@ from quaestor.simulate.work import Job, parts_of
 
 __all__ = ["Behaviour", "Simulation", "expected", "simulate"]
 
-Students = int | str | pd.DataFrame | Levels
+if TYPE_CHECKING:
+    import pandas as pd
+
+Students: TypeAlias = "int | str | pd.DataFrame | Levels"
 
 
 def simulate(
@@ -29,7 +32,7 @@ def simulate(
     seed: int = 1,
     truth: Bank | str | None = None,
     behaviour: Behaviour | None = None,
-    responses: pd.DataFrame | None = None,
+    responses: "pd.DataFrame | None" = None,
     holdout: Sequence[str] = (),
     workers: int = 1,
     cluster: str | None = None,
@@ -47,6 +50,9 @@ def simulate(
     """
     rules = rules or Rules()
     rules.check(bank)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise QuaestorError(f"a seed is a whole number of at least 0, got {seed!r}")
+    seed = int(seed)
     behaviour = behaviour or Behaviour()
     for name in (*behaviour.reveals, *(other for given in behaviour.reveals.values() for other in given)):
         if name not in bank.questions:
@@ -60,17 +66,18 @@ def simulate(
     return Simulation.of(parts, tuple(bank.skills), tuple(bank.questions))
 
 
-def _people(bank: Bank, responses: pd.DataFrame, seed: int) -> Cohort:
+def _people(bank: Bank, responses: "pd.DataFrame", seed: int) -> Cohort:
     given = read_responses(bank, responses)
     return Cohort(bank, bank, len(given), seed, responses=given)
 
 
 def _students(bank: Bank, students: Students, seed: int, truth: Bank | str | None) -> Cohort:
-    if isinstance(truth, str) and truth != "random":
-        raise QuaestorError(f"truth is a bank or 'random', got '{truth}'")
+    if not isinstance(truth, Bank | None) and truth != "random":
+        raise QuaestorError(f"truth is a bank or 'random', got {truth!r}")
     source = truth if isinstance(truth, Bank) else bank
     check_truth(bank, source)
-    if isinstance(students, int):
+    if isinstance(students, int | np.integer):
+        students = students if isinstance(students, bool) else int(students)
         if students < 1 or isinstance(students, bool):
             raise QuaestorError(f"a simulation has at least 1 student, got {students}")
         return Cohort(bank, source, students, seed, truth == "random")
@@ -90,4 +97,5 @@ def _described(job: Job, seed: int, truth: Bank | str | None) -> dict[str, Any]:
         "seed": seed,
         "truth": source,
         "behaviour": behaviour,
+        **({"holdout": [list(job.bank.questions)[place] for place in job.held.tolist()]} if job.held is not None else {}),
     }

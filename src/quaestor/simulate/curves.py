@@ -1,12 +1,15 @@
 """What a simulation or an exact evaluation tells: curves over the number of questions asked."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from quaestor.simulate.metrics import METRICS
 from quaestor.table import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +37,10 @@ class Curves:
         """The mean number of questions asked."""
         return float(self.running[1:].sum())
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """A row a step: the share still running and every metric, the mean over the skills."""
+        import pandas as pd  # only here: it takes long to import
+
         columns = {name: getattr(self, name) for name in self.means}
         frame = pd.DataFrame({"running": self.running, **columns})
         frame.index.name = "step"

@@ -1,22 +1,23 @@
 """Every step of every simulated student on disk: one Parquet file a part, and what was simulated in `simulation.json`.
 
 A row a student and step (0: before the first question): `student`, `step`, `question`, `answer` (the class; empty for a skip), `rule`
-(in the last row: what stopped the test), for each skill the true level, and for each level the lower and upper probability then. An
-interrupted run goes on from the files that are there.
+(in the last row: what stopped the test), for each skill the true level, and for each level the lower and upper probability then; for
+each question held out (`held out 0`, ...) the probability of the answer given. An interrupted run goes on from the files that are there.
 """
 
 import io
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.simulate.run import Record
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Folder:
@@ -43,6 +44,9 @@ class Folder:
 
     def read(self, number: int, bank: Bank) -> Record:
         """A part that is there."""
+        import pyarrow as pa  # only here: it takes long to import
+        import pyarrow.parquet as pq
+
         try:
             return from_table(pq.read_table(self._file(number)), bank)
         except (OSError, pa.ArrowInvalid, KeyError) as error:
@@ -57,13 +61,17 @@ class Folder:
 
 def to_bytes(record: Record, bank: Bank) -> bytes:
     """A record as a Parquet file."""
+    import pyarrow.parquet as pq  # only here: it takes long to import
+
     buffer = io.BytesIO()
     pq.write_table(to_table(record, bank), buffer, compression="zstd")
     return buffer.getvalue()
 
 
-def to_table(record: Record, bank: Bank) -> pa.Table:
+def to_table(record: Record, bank: Bank) -> "pa.Table":
     """A record as a table, a row a student and step that took place."""
+    import pyarrow as pa  # only here: it takes long to import
+
     students = len(record.asked)
     there = np.concatenate([np.ones((students, 1), dtype=bool), record.asked >= 0], axis=1)
     row, step = np.nonzero(there)
@@ -86,10 +94,12 @@ def to_table(record: Record, bank: Bank) -> pa.Table:
             low, high = record.bounds[number]
             columns[f"lower {skill.id}: {name}"] = low[row, step, level]
             columns[f"upper {skill.id}: {name}"] = high[row, step, level]
+    if record.held_out is not None:
+        columns |= {f"held out {number}": record.held_out[row, step, number] for number in range(record.held_out.shape[2])}
     return pa.table(columns)
 
 
-def from_table(table: pa.Table, bank: Bank) -> Record:
+def from_table(table: "pa.Table", bank: Bank) -> Record:
     """The record that a table was made from."""
     columns = {name: table.column(name).to_pylist() for name in ("question", "answer", "rule")}
     student, step = (table.column(name).to_numpy() for name in ("student", "step"))
@@ -118,4 +128,9 @@ def from_table(table: pa.Table, bank: Bank) -> Record:
                 values[row, step, level] = table.column(f"{end} {skill.id}: {name}").to_numpy()
             ends.append(np.take_along_axis(values, kept[:, :, None], axis=1))
         bounds.append((ends[0], ends[1]))
-    return Record(numbers, levels, asked, answers, tuple(bounds), rule)
+    held = [name for name in table.column_names if name.startswith("held out ")]
+    chances = np.zeros((len(numbers), steps + 1, len(held)))
+    for number, name in enumerate(held):
+        chances[row, step, number] = table.column(name).to_numpy()
+    foretold = np.take_along_axis(chances, kept[:, :, None], axis=1) if held else None
+    return Record(numbers, levels, asked, answers, tuple(bounds), rule, foretold)

@@ -1,39 +1,47 @@
 """Answers of real people as a table: a row a person, a column a question."""
 
-import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError, nearest
 from quaestor.question import Question
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def read_responses(bank: Bank, frame: pd.DataFrame) -> NDArray[np.intp]:
+
+def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
     """Answer classes, (people, questions of the bank), -1 where there is none.
 
     Cells hold class names, or 0 and 1 where there are two classes; an empty cell or NaN means not answered. Questions of the bank that have
     no column were not answered by anybody.
     """
     place = {name: number for number, name in enumerate(bank.questions)}
+    if not hasattr(frame, "columns"):
+        raise QuaestorError(f"responses: a table with a row a person and a column a question, got {type(frame).__name__}")
     for column in frame.columns:
         if column not in place:
             hint = nearest(column, place)
             raise QuaestorError(f"responses: a column is a question of the bank, got '{column}'" + (f" ({hint})" if hint else ""))
+    if not frame.columns.is_unique:
+        raise QuaestorError(f"responses: a question has one column, got two of '{frame.columns[frame.columns.duplicated()][0]}'")
     found = np.full((len(frame), len(place)), -1)
     for column in frame.columns:
         question = bank.questions[column]
-        codes = {value: _class(question, value) for value in pd.unique(frame[column])}
-        wrong = [value for value, code in codes.items() if code is None]
-        if wrong:
-            row = next(number for number, value in enumerate(frame[column]) if value == wrong[0])
-            allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
-            raise QuaestorError(f"responses: row {row}, {column}: an answer is one of {allowed}, got {wrong[0]!r}")
-        found[:, place[column]] = [codes[value] if not _is_missing(value) else -1 for value in frame[column]]
+        codes: dict[Any, int] = {}
+        for row, value in enumerate(frame[column].tolist()):
+            code = codes.get(value) if isinstance(value, Hashable) else None
+            if code is None:
+                code = _class(question, value)
+                if code is None:
+                    allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
+                    raise QuaestorError(f"responses: row {row}, {column}: an answer is one of {allowed}, got {value!r}")
+                codes[value] = code
+            found[row, place[column]] = code
     if not (found >= 0).any():
         raise QuaestorError("responses: a table has answers, got none at all")
     empty = np.flatnonzero((found < 0).all(axis=1))
@@ -43,7 +51,12 @@ def read_responses(bank: Bank, frame: pd.DataFrame) -> NDArray[np.intp]:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value is pd.NA or value == "" or (isinstance(value, float) and math.isnan(value))
+    """Whether a cell is empty: nothing, no text, or one of the values that equal not even themselves (NaN, NaT) or nothing at all (NA)."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, str) and not value.strip()) or not _equals_itself(value)
+
+
+def _equals_itself(value: Any) -> bool:
+    return isinstance(value, str | list | dict) or bool(np.all(value == value))
 
 
 def _class(question: Question, value: Any) -> int | None:
@@ -57,7 +70,7 @@ def _class(question: Question, value: Any) -> int | None:
         return int(text) if len(question.classes) == 2 and text in ("0", "1") else None
     if isinstance(value, bool | np.bool_):
         return int(value) if len(question.classes) == 2 else None
-    return int(value) if len(question.classes) == 2 and value in (0, 1) else None
+    return int(value) if len(question.classes) == 2 and isinstance(value, int | float | np.number) and value in (0, 1) else None
 
 
 def held_out(bank: Bank, questions: Sequence[str]) -> NDArray[np.intp] | None:

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from quaestor.errors import QuaestorError
@@ -14,6 +14,9 @@ from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record
 from quaestor.simulate.totals import Total, calibration_of, stretched, totals_of
 from quaestor.table import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 KEPT = ("accuracy", "brier", "log_loss")  # metrics that are kept for each student, for errors and paired differences
 
@@ -45,13 +48,28 @@ def summarised(record: Record) -> Part:
 
 
 def _foretelling(chances: Array) -> dict[str, Array]:
-    """How well answers held out are foretold, (students, steps): log loss, and whether the answer given was the likelier half."""
+    """How well answers held out are foretold, (students, steps), NaN without any: log loss, and whether they were the likelier half."""
     with np.errstate(divide="ignore"):
         loss = -np.log(chances)
     known = ~np.isnan(chances)
-    count = np.maximum(known.sum(axis=2), 1)
+    count = known.sum(axis=2)
     sums = {"held_out_log_loss": loss, "held_out_accuracy": (chances > 0.5) + 0.5 * (chances == 0.5)}
-    return {name: np.where(known, values, 0).sum(axis=2) / count for name, values in sums.items()}
+    return {name: _divided(np.where(known, values, 0).sum(axis=2), count) for name, values in sums.items()}
+
+
+def _divided(total: Array, count: Array) -> Array:
+    """A quotient; NaN where nothing was counted."""
+    return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
+
+
+def _mean_and_error(values: Array) -> tuple[Array, Array]:
+    """The mean over the students who have a value, and its standard error (NaN where fewer than two have), each (steps,)."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    mean = _divided(np.where(known, values, 0).sum(axis=0), count)
+    with np.errstate(invalid="ignore"):  # an infinite loss has no error
+        squares = (np.where(known, values - mean, 0) ** 2).sum(axis=0)
+        return mean, np.sqrt(_divided(squares, (count - 1) * count))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +99,7 @@ class Simulation(Curves):
         by_student = {name: np.concatenate([stretched(p.by_student[name], steps, 1) for p in parts]) for name in parts[0].by_student}
         running = np.concatenate([[1.0], (asked >= 0).mean(axis=0)])
         means = {name: total.mean() for name, total in totals.items()}
-        means |= {name: values.mean(axis=0)[:, None] for name, values in by_student.items() if name not in means}
+        means |= {name: _mean_and_error(values)[0][:, None] for name, values in by_student.items() if name not in means}
         stops = Counter(rule for part in parts for rule in part.rule.tolist())
         levels = np.concatenate([part.levels for part in parts])
         calibration = np.sum([stretched(part.calibration, steps) for part in parts], axis=0)
@@ -102,16 +120,14 @@ class Simulation(Curves):
 
     def error(self, metric: str = "accuracy") -> Array:
         """The standard error of a curve: of the mean over students of their means over skills, (steps,)."""
-        values = self._students(metric)
-        return np.asarray(values.std(axis=0, ddof=1) / np.sqrt(len(values)))
+        return _mean_and_error(self._students(metric))[1]
 
     def difference(self, other: "Simulation", metric: str = "accuracy") -> tuple[Array, Array]:
         """How much larger a curve is than another's over the same students, and the standard error of that, each (steps,)."""
         if not np.array_equal(self.levels, other.levels):
             raise QuaestorError("differences are taken between simulations of the same students, got others")
         steps = max(len(self.running), len(other.running))
-        apart = stretched(self._students(metric), steps, 1) - stretched(other._students(metric), steps, 1)
-        return np.asarray(apart.mean(axis=0)), np.asarray(apart.std(axis=0, ddof=1) / np.sqrt(len(apart)))
+        return _mean_and_error(stretched(self._students(metric), steps, 1) - stretched(other._students(metric), steps, 1))
 
     def _students(self, metric: str) -> Array:
         if metric not in self.by_student:
@@ -123,8 +139,10 @@ class Simulation(Curves):
         return self.totals[metric].mean(axes=())
 
     @property
-    def exposure(self) -> pd.Series:
+    def exposure(self) -> "pd.Series[float]":
         """The share of students that each question was asked."""
+        import pandas as pd  # only here: it takes long to import
+
         counts = np.bincount(self.asked_places[self.asked_places >= 0], minlength=len(self.questions))
         return pd.Series(counts / len(self.asked_places), index=list(self.questions), name="exposure")
 
@@ -141,7 +159,7 @@ class Simulation(Curves):
         """The questions that nobody was asked."""
         return [name for name, share in zip(self.questions, self.exposure, strict=True) if share == 0]
 
-    def table(self) -> pd.DataFrame:
+    def table(self) -> "pd.DataFrame":
         """A row a step: the share still running, every metric (mean over the skills), and standard errors where they are known."""
         frame = super().table()
         for name in self.by_student:

@@ -1,13 +1,16 @@
 """Students from elsewhere: another bank that they come from, or their true levels in a table."""
 
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError, nearest
 from quaestor.simulate.cohort import Levels
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def check_truth(bank: Bank, truth: Bank) -> None:
@@ -24,14 +27,18 @@ def check_truth(bank: Bank, truth: Bank) -> None:
             raise QuaestorError(f"truth: {question.id} has the answer classes {', '.join(question.classes)}, got {found}")
 
 
-def levels_of(bank: Bank, students: str | pd.DataFrame | Levels) -> Levels:
+def levels_of(bank: Bank, students: "str | pd.DataFrame | Levels") -> Levels:
     """True levels, (students, skills): of every profile (`"profiles"`), or a table with a column a skill (levels by name or number)."""
     sizes = [len(skill.levels) for skill in bank.skills.values()]
     if isinstance(students, str):
         if students != "profiles":
             raise QuaestorError(f"students are a number, 'profiles' or a table of levels, got '{students}'")
         return np.array(list(product(*(range(size) for size in sizes))))
+    import pandas as pd  # only here: it takes long to import
+
     if not isinstance(students, pd.DataFrame):
+        if np.ndim(students) != 2:
+            raise QuaestorError(f"students are a number, 'profiles' or a table of levels, got {students!r}")
         students = pd.DataFrame(
             np.asarray(students), columns=list(bank.skills) if np.ndim(students) == 2 and np.shape(students)[1] == len(sizes) else None
         )
@@ -39,6 +46,8 @@ def levels_of(bank: Bank, students: str | pd.DataFrame | Levels) -> Levels:
         if column not in bank.skills:
             hint = nearest(column, bank.skills)
             raise QuaestorError(f"students: a column is a skill, got '{column}'" + (f" ({hint})" if hint else ""))
+    if not students.columns.is_unique:
+        raise QuaestorError(f"students: a skill has one column, got two of '{students.columns[students.columns.duplicated()][0]}'")
     missing = [skill for skill in bank.skills if skill not in students.columns]
     if missing or not len(students):
         raise QuaestorError(
@@ -47,7 +56,7 @@ def levels_of(bank: Bank, students: str | pd.DataFrame | Levels) -> Levels:
     return np.stack([_levels(bank, skill, students[skill]) for skill in bank.skills], axis=1)
 
 
-def _levels(bank: Bank, skill: str, column: pd.Series) -> Levels:
+def _levels(bank: Bank, skill: str, column: "pd.Series") -> Levels:
     names = bank.skills[skill].levels
     found = []
     for row, value in enumerate(column):
