@@ -93,8 +93,10 @@ def _one_program(low: Array, high: Array, rows_low: Array, rows_high: Array) -> 
         method="highs",
         options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
     )
-    if solved.x is None:
+    if solved.status == 2:
         raise QuaestorError(f"the upper deviation from the mode has no solution: the bounds hold no distribution ({solved.message})")
+    if solved.status != 0:  # what was reached is no bound
+        raise QuaestorError(f"the upper deviation from the mode was not found ({solved.message})")
     result: Array = solved.x.reshape(n, width)[:, levels + cells :].sum(axis=1)
     return result
 
