@@ -55,6 +55,17 @@ def upper(session):
     return np.concatenate([bounds.upper for bounds in session.beliefs.values()])
 
 
+def same(one, other):
+    """Whether two sessions stand at the same place."""
+    return (
+        one == other
+        and one.next == other.next
+        and one.stopped == other.stopped
+        and np.array_equal(lower(one), lower(other))
+        and np.array_equal(upper(one), upper(other))
+    )
+
+
 def random_bank(rng, kind="precise", skills=3, questions=6, zeros=0.0):
     """A random small bank; credal ones are trees of two-level skills, which are fast; with groups, templates, minutes and a pilot."""
     count = int(rng.integers(1, skills + 1))

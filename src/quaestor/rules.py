@@ -104,7 +104,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         check_options(self.score, self.bound, self.then, self.per)
-        _raise(_unlisted(self))
+        _raise(_misshapen(self))
         for name in ("first", "mandatory", "content"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("exclude", "testlets"):
@@ -166,20 +166,40 @@ def _share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
-def _unlisted(rules: Rules) -> Iterator[Fault]:
-    """One id where several are expected: its letters would be taken for ids."""
-    for name in ("first", "mandatory", "exclude", "testlets"):
+def _misshapen(rules: Rules) -> Iterator[Fault]:
+    """Fields that hold another kind of thing; one id where several are expected would have its letters taken for ids."""
+    for name in ("first", "mandatory", "content", "exclude", "testlets"):
         value = getattr(rules, name)
-        if isinstance(value, str):
+        if not _listed(value):
             yield name, "a list is expected", value
         elif name in ("exclude", "testlets"):
-            yield from ((f"{name}[{number}]", "a list is expected", ids) for number, ids in enumerate(value) if isinstance(ids, str))
+            yield from ((f"{name}[{number}]", "a list is expected", ids) for number, ids in enumerate(value) if not _listed(ids))
+    if _listed(rules.content):
+        wrong = ((number, one) for number, one in enumerate(rules.content) if not isinstance(one, Content))
+        yield from ((f"content[{number}]", "a Content is expected", one) for number, one in wrong)
+    for name, kind in (("exposure", Exposure), ("variety", Variety | None), ("robust", Robust | None), ("only_next", bool)):
+        if not isinstance(getattr(rules, name), kind):
+            yield name, f"{'true or false' if kind is bool else name.capitalize() + '(...)'} is expected", getattr(rules, name)
+    target = rules.target
+    if isinstance(target, Mapping):
+        wrong_weights = ((skill, weight) for skill, weight in target.items() if not _weight(weight))
+        yield from ((f"target.{skill}", "a weight above 0", weight) for skill, weight in wrong_weights)
+    elif not isinstance(target, str) and not _listed(target):
+        yield "target", "scope, all, joint, skills, or weights by skill", target
+    if target in ((), [], {}):
+        yield "target", "a target names at least one skill", Words("none")
+
+
+def _listed(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _weight(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e100
 
 
 def _faults(rules: Rules) -> Iterator[Fault]:
     """What is wrong with rules whatever the bank."""
-    if not rules.target:
-        yield "target", "a target names at least one skill", Words("none")
     for name in ("stop", "retire"):
         if not isinstance(getattr(rules, name), Criterion | None):
             yield name, "a criterion such as max_questions(20) is expected", getattr(rules, name)
@@ -250,6 +270,9 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
     for question in rules.mandatory:
         if question in bank.questions and bank.questions[question].pilot:
             yield "mandatory", "a question that counts, not a pilot question", question
+    for number, testlet in enumerate(rules.testlets):
+        if testlet[0] in bank.questions and bank.questions[testlet[0]].pilot:
+            yield f"testlets[{number}]", "a testlet begins with a question that counts, not a pilot question", testlet[0]
     groups = {question.group for question in bank.questions.values() if question.group} if rules.content else set()
     for number, content in enumerate(rules.content):
         if content.of not in bank.skills and content.of not in groups:

@@ -299,7 +299,8 @@ class Session:
             lines.append({**line, "answer": None} if isinstance(event, Answer) and event.answer is None else line)
         bank = {"title": self.bank.title, "version": self.bank.version, "model_version": self.bank.model_version}
         document = {"session": FORMAT, "bank": bank, "rules": self.rules.document, "seed": self.seed, "log": lines}
-        return json.dumps(document, ensure_ascii=False, indent=1)
+        text = json.dumps(document, ensure_ascii=False, indent=1)
+        return text.encode(errors="backslashreplace").decode()  # half a letter, which UTF-8 cannot hold, as its code
 
     @staticmethod
     def from_json(bank: Bank, text: str) -> "Session":
