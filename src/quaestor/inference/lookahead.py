@@ -73,8 +73,14 @@ class Ways:
 
     def look(self, is_open: NDArray[np.bool_], targets: Targets = "scope") -> Lookahead:
         """What every question would tell; `is_open`: (takers, questions)."""
-        compiled, weights = self._compiled, wanted(self._compiled, targets)
-        groups = []
+        return self._look(is_open, wanted(self._compiled, targets), targets == "joint")
+
+    def foretell(self, is_open: NDArray[np.bool_]) -> Lookahead:
+        """Nothing but the probabilities of the answers."""
+        return self._look(is_open, {}, False)
+
+    def _look(self, is_open: NDArray[np.bool_], weights: dict[int, float] | None, with_joint: bool) -> Lookahead:
+        compiled, groups = self._compiled, []
         for batch in bank_batches(compiled.bank):
             skills = list(batch.scope) if weights is None else list(weights)
             way = self.of(batch)
@@ -85,7 +91,7 @@ class Ways:
                 Target(compiled.model.names[s], n[:2], a, self.rows(batch, s, n[1]), 1.0 if weights is None else weights[s])
                 for s, n, a in zip(skills, now, after, strict=True)
             )
-            joint = self.joint(batch) if targets == "joint" else None
+            joint = self.joint(batch) if with_joint else None
             groups.append(Group(batch, answers, found, way.name, max(gap, answers_gap, *(n[2] for n in now), 0.0), joint))
         return Lookahead(compiled.ids, is_open, tuple(groups))
 
@@ -162,8 +168,6 @@ def wanted(compiled: BankModel, targets: Targets) -> dict[int, float] | None:
     if targets == "joint":
         if not compiled.is_precise:
             raise QuaestorError("target 'joint' is for precise banks, got a credal one; use 'scope', 'all' or skills")
-        return {}
-    if targets == ():  # nothing but the answers themselves
         return {}
     if targets == "all":
         return {compiled.position[skill]: 1.0 for skill in compiled.bank.skills}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from quaestor.ahead import Ends, Lookahead
 from quaestor.bank import Bank
-from quaestor.inference import joint_uncertainties
+from quaestor.inference import joint_uncertainties, refuse_conflict
 from quaestor.inference.banks import BankModel, bank_model
 from quaestor.inference.lookahead import Ways
 from quaestor.inference.model import Box, Scope
@@ -115,6 +115,7 @@ class Steps:
         self._of_skill = np.array([[skill in question.skills for skill in bank.skills] for question in questions], dtype=float)
         self._best = np.array([len(question.classes) - 1 for question in questions])
         self._order = [self.compiled.position[skill] for skill in bank.skills]
+        self._possible: set[bytes] = set()
 
     def decide(self, states: States, available: NDArray[np.bool_] | None = None, seeds: Sequence[int] = ()) -> Decision:
         """Bounds, stop and next question of each taker; `available`: (takers, questions), questions that may be asked at all."""
@@ -126,6 +127,7 @@ class Steps:
         if available is not None:
             is_open &= available
         chances = None if self._held is None else np.zeros((takers, len(self._held), int(self._best.max()) + 1))
+        self._refuse_impossible(states)
         for some, boxes in states.patterns(self.compiled):
             ways = Ways(self.compiled, boxes, len(some))
             mine = [ways.now(skill) for skill in self._order]
@@ -135,8 +137,22 @@ class Steps:
             own = [seeds[taker] for taker in some] if seeds else []
             stopped[some], following[some], rule[some] = self._step(part, ways, mine, is_open[some], own)
             if chances is not None and self._held is not None:
-                chances[some] = _chances(ways.look(is_open[some], ()), self._held, chances.shape[2])
+                chances[some] = _chances(ways.foretell(is_open[some]), self._held, chances.shape[2])
         return Decision(bounds, stopped, following, rule, chances)
+
+    def _refuse_impossible(self, states: States) -> None:
+        """Raise AnswerError, as a session does, when the bank rules the answers of somebody out: a truth may allow more than the bank.
+
+        Only what is ruled out matters, so those for whom it is the same are looked at once.
+        """
+        ruled_out = np.concatenate([~np.isfinite(high).reshape(len(high), -1) for _, high in states.boxes.values()], axis=1)
+        for taker in np.flatnonzero(ruled_out.any(axis=1)):
+            key = np.packbits(ruled_out[taker]).tobytes()
+            if key not in self._possible:
+                given = states.answers[taker].tolist()
+                told = [(question, answer) for question, answer in zip(self.bank.questions.values(), given, strict=True) if answer >= 0]
+                refuse_conflict(self.bank, {q.id: q.classes[answer] for q, answer in told if not q.pilot}, {})
+                self._possible.add(key)
 
     def _step(
         self, states: States, ways: Ways, bounds: list[Ends], is_open: NDArray[np.bool_], seeds: Sequence[int]
