@@ -24,11 +24,11 @@ def random_bank(kind, seed, most=1500):
     rng = np.random.default_rng([seed, *kind.encode()])
     graph = {"precise": "loopy", "two skills": "tree", "hulls": "tree", "odds": "tree"}[kind]
     levels = {"odds": (2,), "hulls": (3,), "two skills": (2, 2, 3), "precise": (2, 3)}[kind]
-    count, wide = (3, 1) if kind in ("odds", "hulls") else (2, 2)
+    most_skills = 1 if kind in ("odds", "hulls") else 2
     while True:
         count = int(rng.integers(2, 4)) if kind in ("precise", "odds") else 2
         rows = ("precise",) if kind == "precise" else ("precise", "interval") if kind == "odds" else ("precise", "precise", "interval")
-        scopes = random_models.scopes_of(rng, count, 4, wide)
+        scopes = random_models.scopes_of(rng, count, 4, most_skills)
         if kind == "two skills":
             scopes[0], scopes[1] = [1, 0], [0, 1]
         zeros = 0.15 if seed % 3 == 0 else 0.0
@@ -285,7 +285,7 @@ def test_contract_the_default_tolerance_moves_gains_by_little(kind):
             assert found == pytest.approx(scored(exactly, name, bound), abs=1e-9 + 8 * quickly.gap), (name, bound, target)
             ranking = rank(bank, ANSWERS[1], score=name, bound=bound, target=target)
             assert dict(zip(ranking.ids, ranking.gains, strict=True)) == pytest.approx(found, abs=1e-12)
-    assert quickly.exact == ("loops" not in kind)
+        assert quickly.exact or "loops" in kind
 
 
 @pytest.mark.parametrize("answers", ANSWERS[:2])
