@@ -483,13 +483,13 @@ def loops():
         model, number = random_models.relevant(network, target, evidence)
         if not model.is_singly_connected and not credal_bounds(model, [number], "bracket")[number].exact:
             found.append((network, target, evidence, enumerate_bounds(model, number)))
-        if len(found) == 8:
+        if len(found) == 5:
             break
     return found
 
 
 def test_there_are_loops_that_need_branching():
-    assert len(loops()) == 8
+    assert len(loops()) == 5
 
 
 def test_a_limit_that_is_hit_leaves_a_bracket_and_says_so():
@@ -528,7 +528,7 @@ def test_exact_goes_on_until_it_is_exact_or_the_time_is_over():
 
 
 def test_beliefs_admit_the_worst_gap():
-    bank = load("fractions").widen(0.1)
+    bank = load("fractions").widen(0.02)
     answers = {name: number % 2 for number, name in enumerate(bank.questions)}
     found = posterior(bank, answers, limit=1)
     gaps = {skill: found[skill].gap for skill in bank.skills}

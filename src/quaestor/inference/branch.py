@@ -1,4 +1,4 @@
-"""Certified bounds on any model: inner bounds by votes and flips, outer bounds by a relaxation, branch and bound to bring them together.
+"""Certified bounds on any model: inner bounds by local search, outer bounds by a relaxation, branch and bound to bring them together.
 
 Work is counted in nodes, never in seconds, so that runs repeat.
 """
@@ -8,22 +8,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from quaestor.inference.ascent import LARGEST_JOINT, ascend
 from quaestor.inference.core import Core, core_of
-from quaestor.inference.elimination import Choices, Elimination, Numbers, Pushed
-from quaestor.inference.fixing import fix
+from quaestor.inference.elimination import Choices, Elimination, Numbers, Votes
+from quaestor.inference.fixing import fix, split
 from quaestor.inference.model import Model, Scope, likelihood
+from quaestor.inference.orders import orders
 
-BATCH = 512  # nodes pushed at a time
-COARSEST = 0.1  # the first gap that is proven
+BATCH = 512  # nodes looked at together
+COARSEST = 0.1  # the first gap that is proven by branching when the tolerance was too much
+_ALIKE = 1.3  # problems whose best order is better by no more than this share the order of others
+_HALVINGS = 12  # of the range in which the root alone looks for a bound
 _ROUNDING = 1e-12
-FIXING = 2  # every so many levels of the tree, slopes are looked at
 
 
 @dataclass(frozen=True)
 class Bracket:
     """For each problem an attained value and a bound that no network of the set exceeds; `nodes` counts the work.
 
-    `points`: the target's distribution in the network that attains the value, (problems, states).
+    `points`: the distribution of the goal in the network that attains the value, (problems, *sizes of the goal).
     """
 
     inner: Numbers
@@ -51,35 +54,37 @@ def bracket_bounds(model: Model, target: int, tolerance: float, limit: int) -> t
     """Lower, upper, inner lower and inner upper P(target | evidence), shapes (states,), and the number of nodes."""
     size = model.sizes[target]
     states = np.eye(size)
-    found = maximise(core_of(model, target), np.concatenate([states, 1 - states]), {}, tolerance, limit)
+    core = core_of(model, (target,))
+    found = maximise(core, np.concatenate([states, 1 - states]), {}, tolerance, limit, (core.number[target],))
     upper, lower = found.outer[:size], 1 - found.outer[size:]
     inner_upper, inner_lower = found.inner[:size], 1 - found.inner[size:]
     return lower, upper, inner_lower, inner_upper, found.nodes
 
 
-def maximise(core: Core, g: Numbers, evidence: Mapping[Scope, tuple[Numbers, Numbers]], tolerance: float, limit: int) -> Bracket:
-    """The largest E[g(target) | evidence] over the set, for each row of g, shape (problems, states).
+def maximise(
+    core: Core, g: Numbers, evidence: Mapping[Scope, tuple[Numbers, Numbers]], tolerance: float, limit: int, goal: Scope
+) -> Bracket:
+    """The largest E[g(goal) | evidence] over the set, for each g, shape (problems, *sizes of the goal).
 
     `evidence` replaces boxes of the core by ends that differ between the problems, shape (problems, *scope's sizes).
     """
-    plan = Elimination(core)
+    plans = [Elimination(core, order) for order in orders(core.model, goal)]
     ends = {scope: likelihood(box) for scope, box in core.model.boxes.items()} | dict(evidence)
-    problems = len(g)
-    root = plan.open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, problems)
-    champions = _climb(plan, root, g)
-    inner, outer = champions.value, g.max(axis=1)
+    root = plans[0].open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(g))
+    work = _Work(plans, root, g, goal)
+    inner, outer = work.champions.value, g.reshape(len(g), -1).max(axis=1)
     used = 0
-    for step, allowed in [(tolerance, limit // 2), *((step, limit) for step in _steps(tolerance))]:
+    for turn, (step, allowed) in enumerate([(tolerance, limit // 2), *((step, limit) for step in _steps(tolerance))]):
+        if turn == 1:
+            work.halve(outer, np.flatnonzero(outer > inner + tolerance * (1 + 1e-9)))
         waiting = np.flatnonzero(outer > inner + step * (1 + 1e-9))
         while len(waiting):
             t = inner[waiting] + step
-            proven, nodes = _prove(plan, root, g, inner + step, waiting, champions, allowed - used)
+            proven, nodes = work.prove(inner + step, waiting, allowed - used)
             used += nodes
             outer[waiting[proven]] = np.minimum(outer[waiting[proven]], t[proven])
             waiting = waiting[inner[waiting] > t]  # a better network was met on the way: prove again from there
-    size = g.shape[1]
-    points = [evaluate(plan, champions.choices, np.broadcast_to(np.eye(size)[state], g.shape)) for state in range(size)]
-    return Bracket(inner, np.maximum(outer, inner), np.stack(points, axis=1), used)
+    return Bracket(inner, np.maximum(outer, inner), _distributions(plans[0], work.champions.choices, goal), used)
 
 
 def _steps(tolerance: float) -> list[float]:
@@ -88,108 +93,132 @@ def _steps(tolerance: float) -> list[float]:
     return [*steps, tolerance]
 
 
-def _prove(
-    plan: Elimination, root: Choices, g: Numbers, t: Numbers, problems: Numbers, champions: _Champions, limit: int
-) -> tuple[Numbers, int]:
-    """Try to prove for some problems that no network exceeds t. Returns whether it is proven, and the nodes used."""
-    nodes, owner, depth, used = root.take(problems), problems, np.zeros(len(problems), dtype=int), 0
-    doubtful = np.zeros(len(t), dtype=bool)
-    while len(owner) and used <= max(limit, 0):
-        now, later = np.arange(min(BATCH, len(owner))), np.arange(BATCH, len(owner))
-        batch, mine, deep = nodes.take(now), owner[now], depth[now]
-        nodes, owner, depth = nodes.take(later), owner[later], depth[later]
-        pushed = plan.push(batch, g[mine], t[mine])
-        still = np.flatnonzero((pushed.value > 0) & (champions.value[mine] <= t[mine]))
-        batch, mine, deep, pushed = batch.take(still), mine[still], deep[still], _part(pushed, still)
-        due = np.flatnonzero(deep % FIXING == 0)
-        if len(due):
-            batch, pushed = _fixed(plan, batch, g[mine], t[mine], pushed, due)
-        if len(mine):
-            settled = settle(plan, batch, pushed)
-            champions.challenge(mine, evaluate(plan, settled, g[mine]), settled)
-            still = np.flatnonzero((pushed.value > 0) & (pushed.gain > 0))  # without dispute the value is attained
-            attained = champions.value[mine] > t[mine] - _ROUNDING
-            doubtful[mine[(pushed.value > 0) & (pushed.gain <= 0) & ~attained]] = True  # or should be: this is no proof
-            nodes = Choices.join([_split(plan, batch.take(still), _part(pushed, still)), nodes])
-            owner = np.concatenate([mine[still], mine[still], owner])
-            depth = np.concatenate([deep[still] + 1, deep[still] + 1, depth])
-            used += 2 * len(still)
-    return (champions.value[problems] <= t[problems]) & ~np.isin(problems, owner) & ~doubtful[problems], used
+class _Work:
+    """The problems of one core: the best networks met, and proofs that there are no better ones."""
+
+    def __init__(self, plans: list[Elimination], root: Choices, g: Numbers, goal: Scope) -> None:
+        self._plans, self._root, self._g, self._goal = plans, root, g, goal
+        self.champions = _climb(plans[0], root, g, goal)
+
+    def _less(self, problems: Numbers, t: Numbers) -> Numbers:
+        """g - t for some problems; t: one number for each of them."""
+        less: Numbers = self._g[problems] - t.reshape(-1, *(1,) * len(self._goal))
+        return less
+
+    def _at_root(self, problems: Numbers, t: Numbers) -> Numbers:
+        """F of some problems at the root in every order, (orders, problems)."""
+        start, f = self._root.take(problems), self._less(problems, t)
+        return np.stack([plan.push(start, f, self._goal) for plan in self._plans])
+
+    def halve(self, outer: Numbers, problems: Numbers) -> None:
+        """Lower the outer bounds of some problems to what the root alone proves."""
+        low, high = self.champions.value[problems], outer[problems]
+        for _ in range(_HALVINGS if len(problems) else 0):
+            t = (low + high) / 2
+            proven = (self._at_root(problems, t) <= 0).any(axis=0)
+            low, high = np.where(proven, low, t), np.where(proven, t, high)
+        outer[problems] = high
+
+    def prove(self, t: Numbers, problems: Numbers, limit: int) -> tuple[Numbers, int]:
+        """Try to prove for some problems that no network exceeds t. Returns whether it is proven, and the nodes used."""
+        values = self._at_root(problems, t[problems])
+        proven = np.any(values <= 0, axis=0)
+        used, left = 0, np.flatnonzero(~proven)
+        while len(left):
+            loss = values[:, left] / values[:, left].min(axis=0)  # against the best order for each problem
+            chosen = loss.sum(axis=1).argmin()
+            alike = loss[chosen] <= max(_ALIKE, loss[chosen].min())
+            mine, left = left[alike], left[~alike]
+            proven[mine], nodes = self._branch(self._plans[chosen], t, problems[mine], limit - used)
+            used += nodes
+        return proven & (self.champions.value[problems] <= t[problems]), used
+
+    def _branch(self, plan: Elimination, t: Numbers, problems: Numbers, limit: int) -> tuple[Numbers, int]:
+        """The same in one order."""
+        waiting, used = [(self._root.take(problems), problems)], 0
+        doubtful = np.zeros(len(t), dtype=bool)
+        while waiting and used <= max(limit, 0):
+            nodes, owner = _next(waiting)
+            nodes, owner = self._look(plan, nodes, owner, t, doubtful)
+            used += len(owner)
+            parts = [slice(first, first + BATCH) for first in range(0, len(owner), BATCH)]
+            waiting += [(nodes.take(part), owner[part]) for part in parts]
+        left = [owner for _, owner in waiting]
+        return ~np.isin(problems, np.concatenate([problems[:0], *left])) & ~doubtful[problems], used
+
+    def _look(self, plan: Elimination, nodes: Choices, owner: Numbers, t: Numbers, doubtful: Numbers) -> tuple[Choices, Numbers]:
+        """Drop the nodes that cannot exceed t, settle in the others what can be, and split them."""
+        f, votes = self._less(owner, t[owner]), plan.no_votes(nodes)
+        value = plan.push(nodes, f, self._goal, votes)
+        keep = np.flatnonzero((value > 0) & (self.champions.value[owner] <= t[owner]))
+        nodes, owner, f, votes = nodes.take(keep), owner[keep], f[keep], votes.take(keep)
+        if not len(owner):
+            return nodes, owner
+        settled = settle(plan, nodes, votes)
+        self.champions.challenge(owner, evaluate(plan, settled, self._g[owner], self._goal), settled)
+        nodes, branches, changed = fix(plan, nodes, f, self._goal, votes)
+        is_open = np.isfinite(branches.gain)
+        attained = self.champions.value[owner] > t[owner] - _ROUNDING  # where nothing was open, the value is attained
+        doubtful[owner[~is_open & ~changed & ~attained]] = True  # or should be: this is no proof
+        whole, ready = np.flatnonzero(~is_open & changed), np.flatnonzero(is_open)
+        children = split(plan, nodes.take(ready), votes.take(ready), branches.take(ready))
+        return Choices.join([nodes.take(whole), *children]), np.concatenate([owner[whole], owner[ready], owner[ready]])
 
 
-def _fixed(plan: Elimination, batch: Choices, g: Numbers, t: Numbers, pushed: Pushed, due: Numbers) -> tuple[Choices, Pushed]:
-    """The batch with what slopes settle in the nodes that are due, pushed again."""
-    part = _part(pushed, due)
-    changed = fix(plan, batch.take(due), g[due], t[due], (part.votes_rows, part.votes_pulls))
-    rest = np.setdiff1d(np.arange(len(t)), due)
-    joined = Choices.join([changed, batch.take(rest)]).take(np.argsort(np.concatenate([due, rest])))
-    return joined, plan.push(joined, g, t)
+def _next(waiting: list[tuple[Choices, Numbers]]) -> tuple[Choices, Numbers]:
+    """Take a batch of nodes off those that wait, the latest first."""
+    taken = [waiting.pop()]
+    while waiting and sum(len(owner) for _, owner in taken) + len(waiting[-1][1]) <= BATCH:
+        taken.append(waiting.pop())
+    return Choices.join([choices for choices, _ in taken]), np.concatenate([owner for _, owner in taken])
 
 
-def settle(plan: Elimination, choices: Choices, pushed: Pushed) -> Choices:
+def settle(plan: Elimination, choices: Choices, votes: Votes) -> Choices:
     """One network for each node: every row and every end as voted."""
-    rows = [np.eye(allowed.shape[2], dtype=bool)[votes] for allowed, votes in zip(choices.rows, pushed.votes_rows, strict=True)]
-    ends = {s: np.where(pushed.votes_ends[s], choices.high[s], choices.low[s]) for s in plan.scopes}
-    pulls = [np.eye(allowed.shape[1], dtype=bool)[votes] for allowed, votes in zip(choices.pulls, pushed.votes_pulls, strict=True)]
+    rows = [np.eye(allowed.shape[2], dtype=bool)[vote] for allowed, vote in zip(choices.rows, votes.rows, strict=True)]
+    ends = {s: np.where(votes.ends[s], choices.high[s], choices.low[s]) for s in plan.scopes}
+    pulls = [np.eye(allowed.shape[1], dtype=bool)[vote] for allowed, vote in zip(choices.pulls, votes.pulls, strict=True)]
     return Choices(rows, pulls, ends, ends)
 
 
-def evaluate(plan: Elimination, settled: Choices, g: Numbers) -> Numbers:
+def evaluate(plan: Elimination, settled: Choices, g: Numbers, goal: Scope) -> Numbers:
     """E[g | evidence] of settled nodes; -inf where the evidence is impossible."""
-    pushed = plan.push(settled, g, np.zeros(len(g)))
-    value: Numbers = np.divide(pushed.value, pushed.mass, out=np.full(len(g), -np.inf), where=pushed.mass > 0)
+    twice = settled.take(np.tile(np.arange(len(g)), 2))
+    weight, mass = np.split(plan.push(twice, np.concatenate([g, np.ones_like(g)]), goal), 2)
+    value: Numbers = np.divide(weight, mass, out=np.full(len(g), -np.inf), where=mass > 0)
     return value
 
 
-def _part(pushed: Pushed, nodes: Numbers) -> Pushed:
-    names = ("value", "mass", "gain", "kind", "place", "item")
-    part = Pushed(*(getattr(pushed, name)[nodes] for name in names))
-    part.votes_rows = [votes[nodes] for votes in pushed.votes_rows]
-    part.votes_pulls = [votes[nodes] for votes in pushed.votes_pulls]
-    part.votes_ends = {scope: votes[nodes] for scope, votes in pushed.votes_ends.items()}
-    return part
+def _distributions(plan: Elimination, settled: Choices, goal: Scope) -> Numbers:
+    """The distribution of the goal in settled nodes, (nodes, *sizes of the goal); not finite where the evidence is impossible."""
+    sizes = [plan.model.sizes[v] for v in goal]
+    nodes, cells = len(settled.rows[0]), int(np.prod(sizes))
+    indicators = np.tile(np.eye(cells).reshape(cells, *sizes), (nodes, *(1 for _ in sizes)))
+    return evaluate(plan, settled.take(np.repeat(np.arange(nodes), cells)), indicators, goal).reshape(nodes, *sizes)
 
 
-def _split(plan: Elimination, choices: Choices, pushed: Pushed) -> Choices:
-    """Two children of each node: the disputed row at its voted vertex, or at another; the disputed end at the upper or the lower end."""
-    count = len(pushed.value)
-    one, other = choices.take(np.arange(count)), choices.take(np.arange(count))
-    for v in range(len(choices.rows)):
-        mine = np.flatnonzero((pushed.kind == 0) & (pushed.place == v))
-        if len(mine):
-            item = pushed.item[mine]
-            vote = pushed.votes_rows[v][mine, item]
-            one.rows[v][mine, item] = False
-            one.rows[v][mine, item, vote] = True
-            other.rows[v][mine, item, vote] = False
-        mine = np.flatnonzero((pushed.kind == 2) & (pushed.place == v))
-        if len(mine):
-            vote = pushed.votes_pulls[v][mine]
-            one.pulls[v][mine] = False
-            one.pulls[v][mine, vote] = True
-            other.pulls[v][mine, vote] = False
-    for number, scope in enumerate(plan.scopes):
-        mine = np.flatnonzero((pushed.kind == 1) & (pushed.place == number))
-        if len(mine):
-            item = pushed.item[mine]
-            one.low[scope][mine, item] = one.high[scope][mine, item]
-            other.high[scope][mine, item] = other.low[scope][mine, item]
-    return Choices.join([one, other])
+def _climb(plan: Elimination, root: Choices, g: Numbers, goal: Scope) -> _Champions:
+    """A first network for each problem: by votes at a value in the middle and far below, then by local search or further votes."""
+    flat, everyone = g.reshape(len(g), -1), np.arange(len(g))
 
+    def voted(t: Numbers) -> Choices:
+        votes = plan.no_votes(root)
+        plan.push(root, g - t.reshape(-1, *(1,) * len(goal)), goal, votes)
+        return settle(plan, root, votes)
 
-def _climb(plan: Elimination, root: Choices, g: Numbers) -> _Champions:
-    """A first network for each problem: repeat the vote at the value reached until it rises no more."""
-    settled = settle(plan, root, plan.push(root, g, g.mean(axis=1)))
-    champions = _Champions(evaluate(plan, settled, g), settled)
-    everyone = np.arange(len(g))
-    likely = settle(plan, root, plan.push(root, g, g.min(axis=1) - 10))  # far below, mass is all that counts
-    champions.challenge(everyone, evaluate(plan, likely, g), likely)
-    for _ in range(20):
+    starts = Choices.join([voted(flat.mean(axis=1)), voted(flat.min(axis=1) - 10)])  # far below, mass is all that counts
+    twice = np.tile(everyone, 2)
+    is_small = plan.model.joint_size <= LARGEST_JOINT
+    if is_small:
+        starts = ascend(plan, root.take(twice), starts, g[twice], goal)
+    value = evaluate(plan, starts, g[twice], goal)
+    champions = _Champions(value[everyone].copy(), starts.take(everyone))
+    champions.challenge(twice, value, starts)
+    for _ in range(0 if is_small else 20):
         before = champions.value.copy()
-        start = np.where(np.isfinite(before), before, 0.0)
-        settled = settle(plan, root, plan.push(root, g, start))
-        champions.challenge(everyone, evaluate(plan, settled, g), settled)
+        settled = voted(np.where(np.isfinite(before), before, 0.0))
+        champions.challenge(everyone, evaluate(plan, settled, g, goal), settled)
         if (champions.value <= before + 1e-13).all():
             break
-    champions.value = np.maximum(champions.value, g.min(axis=1))
+    champions.value = np.maximum(champions.value, flat.min(axis=1))
     return champions

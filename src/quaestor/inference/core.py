@@ -20,17 +20,16 @@ class Core:
     """A model without evidence on single variables; `pulls[v]` holds the vertices of what pulls v, shape (vertices, states)."""
 
     model: Model
-    target: int
     pulls: list[Array]
     number: dict[int, int]  # from the variables of the whole model to those of the core
 
 
-def core_of(model: Model, target: int, scope: Scope = ()) -> Core:
-    """Strip the model down to what the target, the loops and the variables of a scope need; the scope's own evidence stays a box."""
-    work = _Work(model, {target, *scope}, scope)
+def core_of(model: Model, needed: Scope, scope: Scope = ()) -> Core:
+    """Strip the model down to what the loops and some needed variables need; the evidence of one scope stays a box even if it could go."""
+    work = _Work(model, {*needed, *scope}, scope)
     while work.strip():
         pass
-    return work.core(target)
+    return work.core()
 
 
 class _Work:
@@ -127,7 +126,7 @@ class _Work:
         self._left.discard(v)
         self._boxes = {scope: box for scope, box in self._boxes.items() if v not in scope}
 
-    def core(self, target: int) -> Core:
+    def core(self) -> Core:
         """The model of the variables that are left."""
         kept = sorted(self._left)
         number = {old: new for new, old in enumerate(kept)}
@@ -138,7 +137,7 @@ class _Work:
             tuple(self._tables[old] for old in kept),
             {tuple(number[v] for v in scope): box for scope, box in self._boxes.items()},
         )
-        return Core(model, number[target], [self._pulls[old] for old in kept], number)
+        return Core(model, [self._pulls[old] for old in kept], number)
 
 
 def _scope(one: int, other: int) -> Scope:

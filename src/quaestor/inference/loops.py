@@ -1,23 +1,33 @@
 """Looking ahead where only branch and bound can tell: loops, questions on several skills. All answers of a scope are solved together."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from quaestor.inference.banks import BankModel
 from quaestor.inference.branch import maximise
-from quaestor.inference.core import core_of
-from quaestor.inference.credal import EXACT, NODES, credal_bounds
+from quaestor.inference.core import Core, core_of
+from quaestor.inference.credal import EXACT, NODES, _drowns, credal_bounds
 from quaestor.inference.groups import Batch
-from quaestor.inference.hulls import TooLargeError, corners, hull
+from quaestor.inference.hulls import TooLargeError, bounds_of, corners, hull
 from quaestor.inference.model import Box, Model, Scope, likelihood
 from quaestor.inference.reach import Reach, reach
-from quaestor.table import Array, Table
+from quaestor.table import Array
 
 Ends = tuple[Array, Array]
 TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
 
 __all__ = ["NODES", "TOLERANCE", "LoopAhead"]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Bounds of the answers, (tables, classes), and of skills after each, (tables, classes, levels)."""
+
+    answers: Ends
+    after: dict[int, Ends]
+    gap: float
 
 
 class LoopAhead:
@@ -33,6 +43,7 @@ class LoopAhead:
             for t in range(takers)
         ]
         self._tolerance, self._limit = tolerance, limit
+        self._asked: dict[tuple[Scope, int], list[_Asked]] = {}
         self._now: dict[int, tuple[Array, Array, float]] = {}
         self._reached: dict[int, list[Reach] | None] = {}
 
@@ -42,89 +53,131 @@ class LoopAhead:
 
     def now(self, skill: int) -> tuple[Array, Array, float]:
         """Bounds of P(skill | evidence), (takers, levels), and the gap."""
-        reached = self._reach(skill)
-        if skill not in self._now and reached is not None:
-            ends = [_own(model, skill) for model in self._models]
-            direct = [one.bounds(low[None], high[None]) for one, (low, high) in zip(reached, ends, strict=True)]
-            low, high = (np.concatenate([bounds[end] for bounds in direct]) for end in (0, 1))
-            self._now[skill] = (low, high, _visible(max(bounds[2] for bounds in direct)))
-        elif skill not in self._now:
-            found = [credal_bounds(model, [skill], "auto", self._tolerance, self._limit)[skill] for model in self._models]
-            low, high = np.stack([bounds.lower for bounds in found]), np.stack([bounds.upper for bounds in found])
-            self._now[skill] = (low, high, max(bounds.gap for bounds in found))
+        if skill not in self._now:
+            reached = self._reach(skill)
+            found = [self._now_of(model, skill, reached[taker] if reached else None) for taker, model in enumerate(self._models)]
+            low, high = np.stack([low for low, _, _ in found]), np.stack([high for _, high, _ in found])
+            self._now[skill] = (low, high, max(gap for _, _, gap in found))
         return self._now[skill]
 
-    def answers(self, batch: Batch) -> tuple[Ends, float]:
-        """Bounds of P(answer | evidence), (takers, tables, classes): the question as one more variable, asked for itself."""
-        reached = self._reach(batch.scope[0]) if len(batch.scope) == 1 else None
+    def _now_of(self, model: Model, skill: int, reached: Reach | None) -> tuple[Array, Array, float]:
         if reached is not None:
-            return self._answers_reached(batch, reached)
-        lows, highs, gap = [], [], 0.0
-        for model in self._models:
-            for table in range(len(batch.low)):
-                asked = _with_question(model, batch, table)
-                goal = len(model.sizes)
-                bounds = credal_bounds(asked, [goal], "auto", self._tolerance, self._limit)[goal]
-                lows.append(bounds.lower)
-                highs.append(bounds.upper)
-                gap = max(gap, bounds.gap)
-        shape = (len(self._models), *batch.low.shape[:2])
-        return (np.stack(lows).reshape(shape), np.stack(highs).reshape(shape)), gap
+            own, other = _own(model, skill)
+            (low,), (high,), gap = reached.bounds(own[None], other[None])
+            if gap <= self._tolerance:
+                return low, high, _visible(gap)
+        found = credal_bounds(model, [skill], "auto", self._tolerance, self._limit)[skill]
+        return found.lower, found.upper, found.gap
+
+    def answers(self, batch: Batch) -> tuple[Ends, float]:
+        """Bounds of P(answer | evidence), (takers, tables, classes)."""
+        found = self._of_scope(batch)
+        return (np.stack([one.answers[0] for one in found]), np.stack([one.answers[1] for one in found])), max(one.gap for one in found)
 
     def after(self, batch: Batch, skills: Sequence[int]) -> tuple[list[Ends], float]:
         """Bounds of P(skill | evidence, answer), (takers, tables, classes, levels)."""
         results, gap = [], 0.0
         for skill in skills:
-            reached = self._reach(skill) if batch.scope == (skill,) else None
-            if reached is not None:
-                found = [_after_reached(model, batch, one) for model, one in zip(self._models, reached, strict=True)]
+            if skill in batch.scope:
+                found = [(*one.after[skill], one.gap) for one in self._of_scope(batch)]
             else:
-                found = [self._solve(model, batch, skill) for model in self._models]
+                found = [self._elsewhere(model, batch, skill) for model in self._models]
             results.append((np.stack([low for low, _, _ in found]), np.stack([high for _, high, _ in found])))
             gap = max(gap, *(one_gap for _, _, one_gap in found))
         return results, gap
 
+    def _of_scope(self, batch: Batch) -> list[_Asked]:
+        """For each taker the answers to a batch and the skills of its scope after them."""
+        key = (batch.scope, batch.low.shape[1])
+        if key not in self._asked:
+            reached = self._reach(batch.scope[0]) if len(batch.scope) == 1 else None
+            self._asked[key] = [
+                self._ask_reached(model, batch, reached[taker]) if reached else self._ask(model, batch)
+                for taker, model in enumerate(self._models)
+            ]
+        return self._asked[key]
+
     def _reach(self, skill: int) -> list[Reach] | None:
-        """For each taker what reaches a skill of two or three levels; None for others."""
+        """For each taker what reaches a skill, finely enough to be multiplied by evidence; None where it is not known."""
         if skill not in self._reached:
             try:
-                self._reached[skill] = [reach(model, skill, self._tolerance, self._limit) for model in self._models]
+                fine = not any(_drowns(model) for model in self._models)
+                self._reached[skill] = [reach(model, skill, self._tolerance, self._limit) for model in self._models] if fine else None
             except TooLargeError:
                 self._reached[skill] = None
         return self._reached[skill]
 
-    def _answers_reached(self, batch: Batch, reached: list[Reach]) -> tuple[Ends, float]:
-        lows, highs, gap = [], [], 0.0
-        for model, one in zip(self._models, reached, strict=True):
-            low, high = _own(model, batch.scope[0])
-            ends = []
-            for vectors in (one.outer, one.inner):
-                points = hull((vectors[:, None] * corners(low[None], high[None])[None]).reshape(-1, vectors.shape[1]))
-                ends.append(((batch.low @ points.T).min(axis=2), (batch.high @ points.T).max(axis=2)))
-            lows.append(ends[0][0])
-            highs.append(ends[0][1])
-            gap = max(gap, float((ends[1][0] - ends[0][0]).max()), float((ends[0][1] - ends[1][1]).max()))
-        return (np.stack(lows), np.stack(highs)), _visible(gap)
+    def _ask_reached(self, model: Model, batch: Batch, reached: Reach) -> _Asked:
+        """One skill, of which it is known what reaches it; tables for which that is not known well enough are asked for themselves."""
+        skill, (low, high) = batch.scope[0], _own(model, batch.scope[0])
+        outer, inner = (_from_vectors(vectors, batch, low, high) for vectors in (reached.outer, reached.inner))
+        apart = [np.abs(one - other).reshape(len(one), -1).max(axis=1) for one, other in zip(outer, inner, strict=True)]
+        gaps = np.max(apart, axis=0)
+        wide = np.flatnonzero(gaps > self._tolerance)
+        if len(wide):
+            closer = self._ask(model, replace(batch, low=batch.low[wide], high=batch.high[wide]))
+            for end, bounds in enumerate((*closer.answers, *closer.after[skill])):
+                outer[end][wide] = (np.maximum, np.minimum)[end % 2](outer[end][wide], bounds)
+            gaps[wide] = np.minimum(gaps[wide], closer.gap)
+        return _Asked((outer[0], outer[1]), {skill: (outer[2], outer[3])}, _visible(float(gaps.max())))
 
-    def _solve(self, model: Model, batch: Batch, skill: int) -> tuple[Array, Array, float]:
-        """All answers to all tables of a batch as problems of one branch and bound."""
-        tables, classes = batch.low.shape[:2]
-        size = model.sizes[skill]
-        blank = np.zeros(batch.low.shape[2:])
-        before = model.boxes.get(batch.scope, (blank, blank))
-        core = core_of(model.with_boxes({**model.boxes, batch.scope: before}), skill, batch.scope)
-        logs = [end + batch.logs[side].reshape(tables * classes, *blank.shape) for side, end in enumerate(before)]
-        top = logs[1].reshape(tables * classes, -1).max(axis=1).reshape(-1, *(1,) * blank.ndim)
-        top = np.where(np.isfinite(top), top, 0)
-        goals = np.eye(size) if size == 2 else np.concatenate([np.eye(size), 1 - np.eye(size)])
-        count = len(goals)
+    def _ask(self, model: Model, batch: Batch) -> _Asked:
+        """The answers to all tables of a batch, and the skills of its scope after each: problems of one branch and bound."""
+        if _drowns(model):
+            return _vacuous(model, batch, batch.scope)
+        core, before, after = _open(model, batch)
         scope = tuple(core.number[v] for v in batch.scope)
-        ends = tuple(np.repeat(np.exp(log - top), count, axis=0) for log in logs)
-        found = maximise(core, np.tile(goals, (tables * classes, 1)), {scope: (ends[0], ends[1])}, self._tolerance, self._limit)
-        outer = found.outer.reshape(tables, classes, -1, size)
-        most, least = outer[:, :, 0], 1 - (outer[:, :, 0, ::-1] if size == 2 else outer[:, :, 1])
-        gap = float((found.outer - found.inner).max())
-        return np.clip(least, 0, 1), np.clip(most, 0, 1), _visible(gap)
+        tables, classes, *sizes = batch.low.shape
+        wanted = [batch.high.reshape(-1, *sizes), -batch.low.reshape(-1, *sizes)]
+        ends = [[np.broadcast_to(end, (2 * tables * classes, *sizes))] for end in before]
+        for skill in batch.scope:
+            goals = _goals(model.sizes[skill])
+            shape = (*(size if v == skill else 1 for v, size in zip(batch.scope, sizes, strict=True)),)
+            goals = np.broadcast_to(goals.reshape(-1, *shape), (len(goals), *sizes))
+            wanted.append(np.tile(goals, (tables * classes, *(1 for _ in sizes))))
+            for side, end in enumerate(after):
+                ends[side].append(np.repeat(end, len(goals), axis=0))
+        low, high = (np.concatenate(parts) for parts in ends)
+        found = maximise(core, np.concatenate(wanted), {scope: (low, high)}, self._tolerance, self._limit, scope)
+        most, least, *rest = np.split(found.outer, np.cumsum([len(part) for part in wanted])[:-1])
+        bounds = {skill: _bounds(part, (tables, classes), model.sizes[skill]) for skill, part in zip(batch.scope, rest, strict=True)}
+        answers = (np.clip(-least, 0, 1).reshape(tables, classes), np.clip(most, 0, 1).reshape(tables, classes))
+        return _Asked(answers, bounds, _visible(float((found.outer - found.inner).max())))
+
+    def _elsewhere(self, model: Model, batch: Batch, skill: int) -> tuple[Array, Array, float]:
+        """A skill outside the scope after all answers to all tables of a batch."""
+        if _drowns(model):
+            return *_vacuous(model, batch, (skill,)).after[skill], 1.0
+        core, _, after = _open(model, batch, skill)
+        scope, goals = tuple(core.number[v] for v in batch.scope), _goals(model.sizes[skill])
+        ends = [np.repeat(end, len(goals), axis=0) for end in after]
+        g = np.tile(goals, (len(after[0]), 1))
+        found = maximise(core, g, {scope: (ends[0], ends[1])}, self._tolerance, self._limit, (core.number[skill],))
+        least, most = _bounds(found.outer, batch.low.shape[:2], model.sizes[skill])
+        return least, most, _visible(float((found.outer - found.inner).max()))
+
+
+def _open(model: Model, batch: Batch, *others: int) -> tuple[Core, Ends, Ends]:
+    """A core that keeps the scope of a batch and its evidence; that evidence before, and after each answer, (tables x classes, *levels)."""
+    sizes = batch.low.shape[2:]
+    before = model.boxes.get(batch.scope, (np.zeros(sizes), np.zeros(sizes)))
+    core = core_of(model.with_boxes({**model.boxes, batch.scope: before}), (*batch.scope, *others), batch.scope)
+    logs = [end + log.reshape(-1, *sizes) for end, log in zip(before, batch.logs, strict=True)]
+    top = logs[1].reshape(len(logs[1]), -1).max(axis=1).reshape(-1, *(1 for _ in sizes))
+    top = np.where(np.isfinite(top), top, 0)
+    return core, likelihood(before), (np.exp(logs[0] - top), np.exp(logs[1] - top))
+
+
+def _goals(size: int) -> Array:
+    """What is maximised to bound a skill: each level, and for more than two each level's complement."""
+    return np.eye(size) if size == 2 else np.concatenate([np.eye(size), 1 - np.eye(size)])
+
+
+def _bounds(outer: Array, shape: tuple[int, ...], size: int) -> Ends:
+    """Lower and upper bounds, (*shape, levels), from the largest values of the goals."""
+    outer = outer.reshape(*shape, -1, size)
+    most, least = outer[..., 0, :], 1 - (outer[..., 0, ::-1] if size == 2 else outer[..., 1, :])
+    return np.clip(least, 0, 1), np.clip(most, 0, 1)
 
 
 def _visible(gap: float) -> float:
@@ -138,17 +191,17 @@ def _own(model: Model, skill: int) -> Ends:
     return likelihood(box) if box is not None else (np.ones(model.sizes[skill]), np.ones(model.sizes[skill]))
 
 
-def _after_reached(model: Model, batch: Batch, reached: Reach) -> tuple[Array, Array, float]:
-    low, high = _own(model, batch.scope[0])
+def _from_vectors(vectors: Array, batch: Batch, low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
+    """From what reaches a skill and its own evidence: lower and upper bounds of the answers and of the skill after each."""
     levels = batch.low.shape[-1]
-    lower, upper, gap = reached.bounds((batch.low * low).reshape(-1, levels), (batch.high * high).reshape(-1, levels))
-    return lower.reshape(batch.low.shape), upper.reshape(batch.low.shape), _visible(gap)
+    points = hull((vectors[:, None] * corners(low[None], high[None])[None]).reshape(-1, levels))
+    least, most = bounds_of(vectors, (batch.low * low).reshape(-1, levels), (batch.high * high).reshape(-1, levels))
+    answers = (batch.low @ points.T).min(axis=2), (batch.high @ points.T).max(axis=2)
+    return *answers, least.reshape(batch.low.shape), most.reshape(batch.low.shape)
 
 
-def _with_question(model: Model, batch: Batch, table: int) -> Model:
-    """The model with one question as a further hidden variable."""
-    low, high = (np.moveaxis(bound[table], 0, -1) for bound in (batch.low, batch.high))
-    states = tuple(str(answer) for answer in range(batch.low.shape[1]))
-    return Model(
-        (*model.names, "?"), (*model.states, states), (*model.parents, batch.scope), (*model.tables, Table(low, high)), model.boxes
-    )
+def _vacuous(model: Model, batch: Batch, skills: Scope) -> _Asked:
+    """Nothing is claimed: plain numbers may lose likelihoods that matter."""
+    shape = batch.low.shape[:2]
+    after = {skill: (np.zeros((*shape, model.sizes[skill])), np.ones((*shape, model.sizes[skill]))) for skill in skills}
+    return _Asked((np.zeros(shape), np.ones(shape)), after, 1.0)
