@@ -80,6 +80,14 @@ def random_bank(rng, kind="precise", skills=3, questions=6, zeros=0.0):
     return qs.Bank(document)
 
 
+def rich_bank(rng):
+    """A random credal bank of the slow kind: loops, three levels, rows of vertices, questions on two skills."""
+    count = int(rng.integers(1, 4))
+    graph = random_models.loopy if rng.random() < 0.5 else random_models.tree
+    scopes = random_models.scopes_of(rng, count, 4, 2 if rng.random() < 0.5 else 1)
+    return random_models.bank(rng, graph(rng, count), scopes, kinds=random_models.KINDS)
+
+
 def random_criterion(rng, made):
     """One criterion, or two together."""
     kinds = [

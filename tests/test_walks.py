@@ -67,11 +67,11 @@ def consistent(session):
         assert bounds.lower.sum() <= 1 + 1e-9 <= bounds.upper.sum() + 2e-9
 
 
-def walk(seed):
+def walk(seed, rich=False):
     """One walk; what happened, counted."""
     rng = np.random.default_rng([2026, seed])
     kind = "credal" if seed % 3 == 0 else "precise"
-    bank = sessions.random_bank(rng, kind, zeros=0.25 * (seed % 2))
+    bank = sessions.rich_bank(rng) if rich else sessions.random_bank(rng, kind, zeros=0.25 * (seed % 2))
     session = qs.Session(bank, sessions.random_rules(rng, bank), int(rng.integers(1000)))
     happened = Counter()
     consistent(session)
@@ -116,6 +116,14 @@ def test_only_documented_errors_come_up_on_random_walks(chunk):
 def test_only_documented_errors_come_up_on_very_many_random_walks(chunk):
     for seed in range(WALKS + chunk, WALKS + LONG_WALKS, 100):
         walk(seed)
+
+
+@pytest.mark.long
+@pytest.mark.xfail(strict=False, reason="the look-ahead meets empty hulls where no network allows an answer (hulls, target all)")
+@pytest.mark.parametrize("chunk", range(10))
+def test_only_documented_errors_come_up_on_walks_through_banks_with_loops_and_vertices(chunk):
+    for seed in range(chunk, 200, 10):
+        walk(seed, rich=True)
 
 
 def test_walks_meet_every_kind_of_step_and_error():
