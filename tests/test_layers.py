@@ -28,8 +28,8 @@ BELOW = {
     "reasons": FOUNDATION | GROUND | {"choice"},
     "wording": FOUNDATION | GROUND | {"session", "reasons"},
     "explain": FOUNDATION | GROUND | FIRST,
-    **dict.fromkeys(SECOND, FOUNDATION | GROUND | FIRST),
-    "report": FOUNDATION | GROUND | FIRST | SECOND,
+    **dict.fromkeys(SECOND, FOUNDATION | GROUND | FIRST | {"formats"}),
+    "report": FOUNDATION | GROUND | FIRST | SECOND | {"formats"},
     **dict.fromkeys(("cli", "web"), {"formats", "report", "web", "quaestor"} | FOUNDATION | GROUND | FIRST | SECOND),
 }
 NUMERICAL = {"numpy", "scipy"}

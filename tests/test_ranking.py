@@ -230,8 +230,8 @@ def test_order_is_the_order_of_the_bank():
         ({"target": "al"}, r"a target is .*, got 'al' \(did you mean 'all'\?\)"),
         ({"target": ["b"]}, "unknown skill, got 'b'"),
         ({"target": []}, "a target names at least one skill, got none"),
-        ({"target": {"a": 0}}, "a: the weight of a target is above 0, got 0"),
-        ({"target": {"a": float("nan")}}, "a: the weight of a target is above 0, got nan"),
+        ({"target": {"a": 0}}, "a: the weight of a target is a number above 0, got 0"),
+        ({"target": {"a": float("nan")}}, "a: the weight of a target is a number above 0, got nan"),
     ],
 )
 def test_wrong_options_are_named(options, words):

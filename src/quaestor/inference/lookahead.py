@@ -174,6 +174,8 @@ def wanted(compiled: BankModel, targets: Targets) -> dict[int, float] | None:
     if isinstance(targets, str):
         hint = nearest(targets, ["scope", "all", "joint"]) or "a list of skills is written ['a', 'b']"
         raise QuaestorError(f"a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got '{targets}' ({hint})")
+    if not isinstance(targets, Mapping | Sequence):
+        raise QuaestorError(f"a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got {targets!r}")
     weights = dict(targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, 1.0)
     if not weights:
         raise QuaestorError("a target names at least one skill, got none")
@@ -181,6 +183,6 @@ def wanted(compiled: BankModel, targets: Targets) -> dict[int, float] | None:
         if name not in compiled.position:
             hint = nearest(name, compiled.position)
             raise QuaestorError(f"unknown skill, got '{name}'" + (f" ({hint})" if hint else ""))
-        if not weight > 0:
-            raise QuaestorError(f"{name}: the weight of a target is above 0, got {weight}")
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
+            raise QuaestorError(f"{name}: the weight of a target is a number above 0, got {weight!r}")
     return {compiled.position[name]: float(weight) for name, weight in weights.items()}

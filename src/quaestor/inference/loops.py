@@ -43,7 +43,7 @@ class LoopAhead:
             for t in range(takers)
         ]
         self._tolerance, self._limit = tolerance, limit
-        self._asked: dict[tuple[Scope, int], list[_Asked]] = {}
+        self._asked: dict[tuple[object, ...], list[_Asked]] = {}
         self._now: dict[int, tuple[Array, Array, float]] = {}
         self._reached: dict[int, list[Reach] | None] = {}
 
@@ -88,7 +88,7 @@ class LoopAhead:
 
     def _of_scope(self, batch: Batch) -> list[_Asked]:
         """For each taker the answers to a batch and the skills of its scope after them."""
-        key = (batch.scope, batch.low.shape[1])
+        key = (batch.scope, batch.low.shape, batch.low.tobytes(), batch.high.tobytes())
         if key not in self._asked:
             reached = self._reach(batch.scope[0]) if len(batch.scope) == 1 else None
             self._asked[key] = [

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from quaestor.inference.banks import BankModel
+from quaestor.inference.conflict import is_possible
 from quaestor.inference.groups import Batch
 from quaestor.inference.hulls import HullMessages, TooLargeError, bounds_of, corners, hull
 from quaestor.inference.model import Box, Model, Scope
@@ -152,14 +153,16 @@ class HullAhead:
 
     @staticmethod
     def _elsewhere(model: Model, batch: Batch, skill: int) -> Ends:
-        """Another skill: the messages on the way to it are worked out anew for each hypothetical answer."""
+        """Another skill: the messages on the way to it are worked out anew for each hypothetical answer; nothing after an impossible one."""
         tables, classes = batch.low.shape[:2]
         before = model.boxes.get(batch.scope, (0.0, 0.0))
         found = []
         for table in range(tables):
             for answer in range(classes):
                 box = (batch.logs[0][table, answer] + before[0], batch.logs[1][table, answer] + before[1])
-                found.append(HullMessages(model.with_boxes({**model.boxes, batch.scope: box})).bounds(skill))
+                then = model.with_boxes({**model.boxes, batch.scope: box})
+                levels = model.sizes[skill]
+                found.append(HullMessages(then).bounds(skill) if is_possible(then) else (np.zeros(levels), np.ones(levels)))
         lower, upper = (np.stack([bounds[end] for bounds in found]).reshape(tables, classes, -1) for end in (0, 1))
         return lower, upper
 
