@@ -1,0 +1,126 @@
+"""Sympson-Hetter: chances that keep every question from being asked of more than a given share of the takers, found by simulation.
+
+A question of chance k that is tried t times on average in a test is asked in a share r = k t of the tests: each try is a draw of its own,
+and the first that succeeds is the last. So t = r / k is known from the rates of a simulation, and the next chance is min(1, most / t). The
+same students take the test in every round, so that rounds differ by the chances alone.
+
+Source: J. B. Sympson and R. D. Hetter, "Controlling item-exposure rates in computerized adaptive testing", 1985. There a question held
+back is out for the rest of the test; a session may try it again at the next step, which is why tries are counted, not tests.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError, format_value
+from quaestor.rules import Exposure, Rules
+from quaestor.simulate.cohort import Behaviour, Cohort, Students, pick
+from quaestor.simulate.run import PLAIN, take
+from quaestor.simulate.states import OPEN, States, Steps
+
+ROUNDS, TOLERANCE = 30, 0.01
+TOGETHER = 256  # students
+Progress = Callable[[int, float], None]  # is told the number of a round and its largest rate
+
+
+def exposure_table(
+    bank: Bank,
+    rules: Rules,
+    most: float,
+    students: int = 1000,
+    rounds: int = ROUNDS,
+    seed: int = 1,
+    tolerance: float = TOLERANCE,
+    progress: Progress | None = None,
+) -> dict[str, float]:
+    """For each question that counts the chance with which it is asked once chosen, so that at most a share `most` of the takers see it.
+
+    It fits `Rules(exposure=Exposure(chances=...))`; questions that need no limit have chance 1. Raises QuaestorError when no chances can
+    do it, or when after so many `rounds` of simulation the largest rate is still above `most` by more than the tolerance.
+    """
+    _check(bank, rules, most, students, rounds)
+    scored = [question.id for question in bank.questions.values() if not question.pilot]
+    chances = dict.fromkeys(scored, 1.0)
+    worst, rate = "", 1.0
+    for number in range(1, rounds + 1):
+        found = rates(bank, _with(rules, chances), students, seed)
+        length = sum(found[question] for question in scored)
+        if length > most * len(scored):
+            raise QuaestorError(
+                f"tests of {length:.3g} questions on average show each of {len(scored)} questions to {length / len(scored):.3g} of the"
+                f" takers on average, got most {most:g}; ask fewer questions or add some"
+            )
+        worst = max(scored, key=lambda question: found[question])
+        rate = found[worst]
+        if progress is not None:
+            progress(number, rate)
+        if rate <= most + tolerance:
+            return chances
+        for question in scored:
+            if found[question] > 0:
+                chances[question] = min(1.0, chances[question] * most / found[question])
+    raise QuaestorError(
+        f"{worst}: asked of at most {most:g} of the takers, got {rate:.3g} after {rounds} rounds; allow more of them, or more rounds"
+    )
+
+
+def rates(bank: Bank, rules: Rules, students: int = 1000, seed: int = 1) -> dict[str, float]:
+    """The share of simulated students that each question is asked."""
+    rules.check(bank)
+    cohort, counts = Cohort(bank, bank, students, seed), np.zeros(len(bank.questions))
+    free = replace(rules, exposure=Exposure())
+    together = rules.exposure == replace(Exposure(), chances=rules.exposure.chances) and set(free.document) <= PLAIN and not free.is_random
+    for start in range(0, students, TOGETHER):
+        some = cohort.part(start, start + TOGETHER)
+        if together:
+            counts += _asked(bank, free, rules.exposure.chances, some).sum(axis=0)
+        else:
+            asked = take(bank, rules, some, Behaviour()).asked
+            counts += np.bincount(asked[asked >= 0], minlength=len(counts))
+    return dict(zip(bank.questions, (counts / students).tolist(), strict=True))
+
+
+def _asked(bank: Bank, rules: Rules, chances: Mapping[str, float], students: Students) -> NDArray[np.bool_]:
+    """What each student is asked, (students, questions), by plain rules with chances: all at once.
+
+    At each step every question is held back or not by a draw of its own; the best of the others is asked, or the best of all when none is
+    left. A session draws only for the questions that it tries, which comes to the same shares.
+    """
+    steps, chance = Steps(bank, rules), np.array([chances.get(question, 1.0) for question in bank.questions])
+    states = States.begin(steps.compiled, len(students.numbers))
+    draws = [np.random.default_rng([seed, 4]) for seed in students.seeds]
+    running = np.arange(len(students.numbers))
+    while len(running):
+        decision = steps.decide(states.take(running))
+        running, following = running[~decision.stopped], decision.next[~decision.stopped]
+        free = np.array([draws[student].random(len(chance)) for student in running]).reshape(-1, len(chance)) < chance
+        spared = np.flatnonzero(~free[np.arange(len(running)), following])
+        if len(spared):
+            others = steps.decide(states.take(running[spared]), free[spared]).next
+            following[spared] = np.where(others >= 0, others, following[spared])
+        classes = np.empty(len(running), dtype=np.intp)
+        for question in np.unique(following):
+            mine = following == question
+            classes[mine] = pick(students.tables[question][running[mine]], students.luck[running[mine], question])
+        states.put(steps.compiled, running, following, classes)
+    return np.asarray(states.answers != OPEN)
+
+
+def _with(rules: Rules, chances: dict[str, float]) -> Rules:
+    limited = {question: chance for question, chance in chances.items() if chance < 1}
+    return replace(rules, exposure=replace(rules.exposure, chances=limited))
+
+
+def _check(bank: Bank, rules: Rules, most: float, students: int, rounds: int) -> None:
+    rules.check(bank)
+    if isinstance(most, bool) or not isinstance(most, int | float) or not 0 < most <= 1:
+        raise QuaestorError(f"most: a share above 0 and at most 1, got {format_value(most)}")
+    for name, value in (("students", students), ("rounds", rounds)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise QuaestorError(f"{name}: a whole number of at least 1, got {format_value(value)}")
+    if most < 1 and (rules.first or rules.mandatory):
+        name = "first" if rules.first else "mandatory"
+        raise QuaestorError(f"{name}: questions that everybody is asked cannot be held back, got {', '.join(getattr(rules, name))}")
