@@ -59,8 +59,8 @@ def reach(model: Model, variable: int, tolerance: float, limit: int) -> Reach:
     core.pulls[goal] = core.pulls[goal] * scale
     for finer in (tolerance / 4, tolerance / 32) if tolerance > _FINEST else (tolerance,):
         found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,))
-        if _farthest(found.inner, found.outer) <= tolerance:
-            break
+        if _farthest(found.inner, found.outer) <= tolerance or (found.outer - found.inner).max() > tolerance:
+            break  # near enough, or the nodes were used up: asking for more would prove less
     ends = np.array([found.outer[0], 1 - found.outer[1]])
     inner = found.points[np.isfinite(found.points).all(axis=1)] / scale
     return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale)
