@@ -146,8 +146,8 @@ def random_rules(rng, made, orderly=False):
     if not orderly:
         if maybe():
             fields |= {"among": 2, "first_among": 3}
-        if maybe() and len(ids) > 1:
-            fields["testlets"] = (some(ids, 2),)
+        if maybe() and len(scored) > 1:
+            fields["testlets"] = (some(scored, 2),)
         if maybe():
             fields["variety"] = qs.Variety(after=1, give_up=0.5)
         if maybe(0.5) and len(scored) < len(ids):
