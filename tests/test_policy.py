@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sessions
 
 import quaestor as qs
 from quaestor.cli import main
@@ -30,6 +31,11 @@ SMALL = {
 }
 
 
+def answered(session, answer):
+    """The next question answered, or skipped."""
+    return session.skip(session.next.id) if answer is None else session.answer(session.next.id, answer)
+
+
 def walk(graph, session, rng, skips=0.0):
     """Play random answers in the graph and in a session side by side until the graph ends; the node there and the session."""
     node = graph["nodes"][0]
@@ -37,16 +43,13 @@ def walk(graph, session, rng, skips=0.0):
         assert session.next is not None
         assert session.next.id == node["ask"]
         assert tuple(node["then"]) == session.next.classes
-        if rng.random() < skips:
-            number, session = node["skip"], session.skip(node["ask"])
-        else:
-            answer = str(rng.choice(list(node["then"])))
-            number = node["then"][answer]
-            if number is None:
-                with pytest.raises(qs.AnswerError):
-                    session.answer(node["ask"], answer)
-                continue
-            session = session.answer(node["ask"], answer)
+        answer = None if rng.random() < skips else str(rng.choice(list(node["then"])))
+        number = node["skip"] if answer is None else node["then"][answer]
+        if number is None:
+            with pytest.raises(qs.AnswerError):
+                answered(session, answer)
+            continue
+        session = answered(session, answer)
         node = graph["nodes"][number]
     return node, session
 
@@ -128,6 +131,19 @@ def test_other_rules_play_as_sessions_too(fields):
 def test_robust_rules_play_as_sessions():
     bank = qs.Bank({**SMALL, "questions": {k: v for k, v in SMALL["questions"].items() if k != "c"}}).widen(0.05)
     check(bank, qs.Rules(robust=qs.Robust(networks=4)), 3)
+
+
+@pytest.mark.parametrize("kind", ["precise", "credal"])
+def test_random_rules_on_random_banks_play_as_sessions(kind):
+    tried = 0
+    for seed in range(50):
+        rng = np.random.default_rng(seed)
+        bank = sessions.random_bank(rng, kind, zeros=0.15 * (seed % 2))
+        rules = sessions.random_rules(rng, bank, orderly=seed % 3 > 0)
+        if not rules.is_random:
+            check(bank, rules, 4, walks=6, skips=0.2)
+            tried += 1
+    assert tried > 20
 
 
 @pytest.mark.parametrize("skips", ["wrong", "right"])
@@ -267,7 +283,7 @@ def test_the_command_writes_a_graph_that_thirty_lines_play(tmp_path, capsys):
     for answer in ("right", None, "right"):
         assert session.next is not None
         assert session.next.id in played.stdout
-        session = session.skip(session.next.id) if answer is None else session.answer(session.next.id, answer)
+        session = answered(session, answer)
     assert "One of these words, please." in played.stdout
     assert session.stopped.reason in played.stdout
     for skill, bounds in session.beliefs.items():
