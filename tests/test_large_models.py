@@ -9,7 +9,9 @@ from large_models import SIZES, large_cases
 from local_search import Climber
 
 from quaestor.inference import bounds, hulls
-from quaestor.inference.hulls import HullMessages, bounds_of, extreme_rows, mixtures
+from quaestor.inference.hulls import HullMessages
+from quaestor.inference.rows import extreme_rows, mixtures
+from quaestor.inference.vectors import bounds_of
 
 SAFE = 1e-9
 CASES = 40

@@ -88,7 +88,7 @@ class Lookahead:
     @property
     def gap(self) -> float:
         """The largest distance between an outer and an inner bound; 0.0 when exact."""
-        return max(group.gap for group in self.groups)
+        return max((group.gap for group in self.groups), default=0.0)
 
     @property
     def exact(self) -> bool:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quaestor.inference.hulls import LARGEST, TooLargeError, corners, expectations, extreme_rows, hull, row_choices
 from quaestor.inference.model import Box, Model, Scope, likelihood
+from quaestor.inference.rows import expectations, extreme_rows, row_choices
+from quaestor.inference.vectors import LARGEST, TooLargeError, corners, hull
 from quaestor.table import Array, Table
 
 _MOST_VERTICES = 64  # a set with more vertices is not worth multiplying into another

@@ -10,11 +10,12 @@ from quaestor.beliefs import Bounds
 from quaestor.errors import QuaestorError
 from quaestor.inference.branch import bracket_bounds
 from quaestor.inference.enumeration import combinations, enumerate_bounds
-from quaestor.inference.hulls import HullMessages, TooLargeError, bounds_of
+from quaestor.inference.hulls import HullMessages
 from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Model, likelihood
 from quaestor.inference.odds import OddsMessages, applies
 from quaestor.inference.reach import reach
+from quaestor.inference.vectors import TooLargeError, bounds_of
 from quaestor.table import Array
 
 METHODS = ("auto", "odds", "hulls", "enumeration", "branch", "bracket", "exact")
@@ -41,7 +42,7 @@ def credal_bounds(
     if method in ("auto", "exact", "odds", "hulls"):
         messages = _messages(model, method)
         if messages is not None:
-            if messages[0] != "odds" and _drowns(model):
+            if messages[0] != "odds" and drowns(model):
                 return _vacuous(model, targets)
             try:
                 return {target: _exact(model, target, *messages[1](target), messages[0]) for target in targets}
@@ -50,7 +51,7 @@ def credal_bounds(
                     raise
         elif method in ("odds", "hulls"):
             raise QuaestorError(f"method {method} needs a singly connected model{' of two-state variables' * (method == 'odds')}")
-    if method != "enumeration" and _drowns(model):
+    if method != "enumeration" and drowns(model):
         return _vacuous(model, targets)
     found = {}
     for target in targets:
@@ -83,7 +84,7 @@ def _messages(model: Model, method: str) -> tuple[str, Callable[[int], tuple[Arr
     return None
 
 
-def _drowns(model: Model) -> bool:
+def drowns(model: Model) -> bool:
     """Whether plain numbers may lose likelihoods that matter: some are too small to be held, and in some network the rest may be, too."""
     tops = {scope: high.max() for scope, (_, high) in model.boxes.items()}
     if all(np.where(np.isfinite(low), low, np.inf).min() - tops[scope] > _TINY for scope, (low, _) in model.boxes.items()):

@@ -15,11 +15,11 @@ from quaestor.bank import Bank
 from quaestor.errors import QuaestorError, nearest
 from quaestor.inference.banks import Answers, BankModel, Stated, bank_model
 from quaestor.inference.groups import Batch, bank_batches
-from quaestor.inference.hulls import TooLargeError
 from quaestor.inference.loops import NODES, TOLERANCE, LoopAhead
 from quaestor.inference.model import Box, Scope
 from quaestor.inference.precise_ahead import PreciseAhead
 from quaestor.inference.tree_ahead import HullAhead, OddsAhead
+from quaestor.inference.vectors import TooLargeError
 
 Ahead = PreciseAhead | OddsAhead | HullAhead | LoopAhead
 Targets = str | Sequence[str] | Mapping[str, float]
@@ -72,16 +72,17 @@ class Ways:
         self._pinned: dict[tuple[int, int], Ways] = {}
 
     def look(self, is_open: NDArray[np.bool_], targets: Targets = "scope") -> Lookahead:
-        """What every question would tell; `is_open`: (takers, questions)."""
-        return self._look(is_open, wanted(self._compiled, targets), targets == "joint")
+        """What every open question would tell; `is_open`: (takers, questions). Groups in which none is open are left out."""
+        batches = [batch for batch in bank_batches(self._compiled.bank) if is_open[:, batch.index].any()]
+        return self._look(is_open, batches, wanted(self._compiled, targets), targets == "joint")
 
     def foretell(self, is_open: NDArray[np.bool_]) -> Lookahead:
-        """Nothing but the probabilities of the answers."""
-        return self._look(is_open, {}, False)
+        """Nothing but the probabilities of the answers, to all questions."""
+        return self._look(is_open, bank_batches(self._compiled.bank), {}, False)
 
-    def _look(self, is_open: NDArray[np.bool_], weights: dict[int, float] | None, with_joint: bool) -> Lookahead:
+    def _look(self, is_open: NDArray[np.bool_], batches: list[Batch], weights: dict[int, float] | None, with_joint: bool) -> Lookahead:
         compiled, groups = self._compiled, []
-        for batch in bank_batches(compiled.bank):
+        for batch in batches:
             skills = list(batch.scope) if weights is None else list(weights)
             way = self.of(batch)
             after, gap = way.after(batch, skills)

@@ -8,11 +8,11 @@ import numpy as np
 from quaestor.inference.banks import BankModel
 from quaestor.inference.branch import maximise
 from quaestor.inference.core import Core, core_of
-from quaestor.inference.credal import EXACT, NODES, _drowns, credal_bounds
+from quaestor.inference.credal import EXACT, NODES, credal_bounds, drowns
 from quaestor.inference.groups import Batch
-from quaestor.inference.hulls import TooLargeError, bounds_of, corners, hull
 from quaestor.inference.model import Box, Model, Scope, likelihood
 from quaestor.inference.reach import Reach, reach
+from quaestor.inference.vectors import TooLargeError, bounds_of, corners, hull
 from quaestor.table import Array
 
 Ends = tuple[Array, Array]
@@ -101,7 +101,7 @@ class LoopAhead:
         """For each taker what reaches a skill, finely enough to be multiplied by evidence; None where it is not known."""
         if skill not in self._reached:
             try:
-                fine = not any(_drowns(model) for model in self._models)
+                fine = not any(drowns(model) for model in self._models)
                 self._reached[skill] = [reach(model, skill, self._tolerance, self._limit) for model in self._models] if fine else None
             except TooLargeError:
                 self._reached[skill] = None
@@ -123,7 +123,7 @@ class LoopAhead:
 
     def _ask(self, model: Model, batch: Batch) -> _Asked:
         """The answers to all tables of a batch, and the skills of its scope after each: problems of one branch and bound."""
-        if _drowns(model):
+        if drowns(model):
             return _vacuous(model, batch, batch.scope)
         core, before, after = _open(model, batch)
         scope = tuple(core.number[v] for v in batch.scope)
@@ -146,7 +146,7 @@ class LoopAhead:
 
     def _elsewhere(self, model: Model, batch: Batch, skill: int) -> tuple[Array, Array, float]:
         """A skill outside the scope after all answers to all tables of a batch."""
-        if _drowns(model):
+        if drowns(model):
             return *_vacuous(model, batch, (skill,)).after[skill], 1.0
         core, _, after = _open(model, batch, skill)
         scope, goals = tuple(core.number[v] for v in batch.scope), _goals(model.sizes[skill])
@@ -195,6 +195,9 @@ def _from_vectors(vectors: Array, batch: Batch, low: Array, high: Array) -> tupl
     """From what reaches a skill and its own evidence: lower and upper bounds of the answers and of the skill after each."""
     levels = batch.low.shape[-1]
     points = hull((vectors[:, None] * corners(low[None], high[None])[None]).reshape(-1, levels))
+    if not len(points):  # networks met on the way that exclude the evidence: nothing is known from them
+        shape = batch.low.shape
+        return np.zeros(shape[:2]), np.ones(shape[:2]), np.zeros(shape), np.ones(shape)
     least, most = bounds_of(vectors, (batch.low * low).reshape(-1, levels), (batch.high * high).reshape(-1, levels))
     answers = (batch.low @ points.T).min(axis=2), (batch.high @ points.T).max(axis=2)
     return *answers, least.reshape(batch.low.shape), most.reshape(batch.low.shape)

@@ -10,9 +10,10 @@ import numpy as np
 
 from quaestor.inference.branch import maximise
 from quaestor.inference.core import core_of
-from quaestor.inference.hulls import LARGEST, TooLargeError, bounds_of, corners, extreme_rows, hull, row_choices
 from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Model, likelihood
+from quaestor.inference.rows import extreme_rows, row_choices
+from quaestor.inference.vectors import LARGEST, TooLargeError, bounds_of, corners, hull
 from quaestor.table import Array
 
 _LEAST = 1e-30  # weights in the centre that are scaled to one

@@ -7,9 +7,10 @@ import numpy as np
 from quaestor.inference.banks import BankModel
 from quaestor.inference.conflict import is_possible
 from quaestor.inference.groups import Batch
-from quaestor.inference.hulls import HullMessages, TooLargeError, bounds_of, corners, hull
+from quaestor.inference.hulls import HullMessages
 from quaestor.inference.model import Box, Model, Scope
 from quaestor.inference.odds import Interval, OddsMessages, add, applies, expit
+from quaestor.inference.vectors import TooLargeError, bounds_of, corners, hull
 from quaestor.table import Array
 
 Ends = tuple[Array, Array]
@@ -153,7 +154,7 @@ class HullAhead:
 
     @staticmethod
     def _elsewhere(model: Model, batch: Batch, skill: int) -> Ends:
-        """Another skill: the messages on the way to it are worked out anew for each hypothetical answer; nothing after an impossible one."""
+        """Another skill: the messages on the way to it are worked out anew for each answer; an impossible one tells nothing."""
         tables, classes = batch.low.shape[:2]
         before = model.boxes.get(batch.scope, (0.0, 0.0))
         found = []
