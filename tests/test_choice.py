@@ -183,7 +183,7 @@ def test_at_most_so_many_of_a_skill_or_group():
     assert "b3" in found
     after = session.answer("a2", "right")
     assert ("content", "a: the rules allow no more than 1 question", 3) in notes(after)
-    assert sessions.played(session).stopped.reason == "No question is left."
+    assert sessions.played(session).stopped.reason == "No question is left that the rules allow."
 
 
 def test_none_at_all_of_a_skill():
@@ -444,3 +444,28 @@ def test_a_question_on_a_decided_and_an_open_skill_stays():
     session = qs.Session(both, qs.Rules(retire=qs.probability_above(0.9))).late("a", "yes")
     assert {list(both.questions)[place] for place in session.choice.candidates} == {"b1", "b2", "b3"}
     assert notes(session)[0] == ("retire", "enough is known of a", 3)
+
+
+def test_a_short_test_has_room_for_its_pilots():
+    asked = {f"q{n}": {"skill": "a", "right": [0.3, 0.8]} for n in range(9)} | {
+        f"p{n}": {"skill": "a", "right": [0.3, 0.8], "pilot": True} for n in range(2)
+    }
+    bank = qs.Bank({"skills": {"a": {}}, "questions": asked})
+    for seed in range(20):
+        found = sessions.asked(qs.Session(bank, qs.Rules(pilots=2, stop=qs.max_questions(5)), seed))
+        assert sorted(name for name in found if name[0] == "p") == ["p0", "p1"]
+        assert len(found) == 7
+
+
+def test_a_testlet_is_finished_before_the_test_stops():
+    rules = qs.Rules(testlets=(("a1", "a2", "a3"),), stop=qs.min_questions(1), first=("a1",))
+    assert sessions.asked(qs.Session(BANK, rules)) == ["a1", "a2", "a3"]
+    limited = qs.Rules(testlets=(("a1", "a2", "a3"),), stop=qs.max_questions(2), first=("a1",))
+    assert sessions.asked(qs.Session(BANK, limited)) == ["a1", "a2"]
+
+
+@pytest.mark.parametrize(("score", "words"), [("order", "it is the first"), ("random", "it was drawn"), ("right", "nearest to one half")])
+def test_scores_that_are_no_gains_are_explained_as_what_they_are(score, words):
+    text = qs.explain(qs.Session(BANK, qs.Rules(score=score))).question.text
+    assert words in text
+    assert "gain" not in text

@@ -8,7 +8,7 @@ import random_models
 from large_models import SIZES, large_cases
 from local_search import Climber
 
-from quaestor.inference import bounds, hulls
+from quaestor.inference import bounds, hulls, rows, vectors
 from quaestor.inference.hulls import HullMessages
 from quaestor.inference.rows import extreme_rows, mixtures
 from quaestor.inference.vectors import bounds_of
@@ -93,8 +93,9 @@ def support(vectors, directions):
 def test_mixtures_lose_nothing(seed, monkeypatch):
     """Filtered by cones or listed in full: the same set, also with zeros, precise rows, equal rows and weights of many sizes."""
     rng = np.random.default_rng(seed)
-    monkeypatch.setattr(hulls, "_FEW", 0)
-    monkeypatch.setattr(hulls, "LARGEST", 2_000)
+    monkeypatch.setattr(rows, "_FEW", 0)
+    for module in (rows, vectors):
+        monkeypatch.setattr(module, "LARGEST", 2_000)
     states, parents = int(rng.integers(2, 5)), int(rng.integers(2, 5))
     kinds = [("interval",), ("interval", "vertices"), ("vertices",), random_models.KINDS][seed % 4]
     table = random_models.random_table(rng, (parents, states), kinds, float(rng.choice([0.1, 0.5])), zeros=0.3 * (seed % 3 == 0))
@@ -127,6 +128,7 @@ def test_parts_do_not_matter(number, monkeypatch):
     """A set pruned a part at a time is the set pruned at once."""
     case = cases(CASES)[number]
     found = bounds(case.network, case.target, case.evidence, method="hulls")
-    monkeypatch.setattr(hulls, "LARGEST", 2_500)
+    for module in (rows, vectors):
+        monkeypatch.setattr(module, "LARGEST", 2_500)
     again = bounds(case.network, case.target, case.evidence, method="hulls")
     np.testing.assert_allclose([again.lower, again.upper], [found.lower, found.upper], rtol=0, atol=1e-12)

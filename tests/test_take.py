@@ -229,7 +229,7 @@ def test_every_answer_is_saved_at_once(monkeypatch, capsys):
 
     monkeypatch.setattr("builtins.input", reply)
     assert main(["take", "bank.yaml", "--rules", "order.yaml", "--session", "s.json"]) == 130
-    assert seen == [1, 2, 1, 2]
+    assert seen == [0, 1, 2, 1, 2]
     assert [event.answer for event in saved().log] == ["right", None]
 
 

@@ -14,6 +14,8 @@ from quaestor.rules import Content, Exposure, Robust, Rules, RulesError, Variety
 from quaestor.rules_file import load_rules
 from quaestor.session import Session, SessionError, Stop
 from quaestor.simulate import Behaviour, Simulation, expected, simulate
+from quaestor.simulate.exposure import exposure_table
+from quaestor.simulate.policy import policy
 from quaestor.skill import Skill
 from quaestor.stopping import (
     all_of,
@@ -70,6 +72,7 @@ __all__ = [
     "entropy_below",
     "expected",
     "explain",
+    "exposure_table",
     "gain_below",
     "gini_below",
     "load",
@@ -78,6 +81,7 @@ __all__ = [
     "min_questions",
     "minutes",
     "mode_below",
+    "policy",
     "posterior",
     "probability_above",
     "rank",

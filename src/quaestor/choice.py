@@ -182,7 +182,10 @@ def _pilot(now: Standing, left: _Candidates) -> Question | None:
         return None
     pilots = [question for question in now.bank.questions.values() if question.pilot]
     seen = sum(question.id in now.asked for question in pilots)
-    steps = np.sort(np.random.default_rng([now.seed, 0, 9]).choice(max(10, 2 * wanted), wanted, replace=False)) + 1
+    within = max(10, 2 * wanted)
+    if now.left is not None:  # a test that is limited has room for its pilots before its last question
+        within = max(wanted, min(within, now.left + len(now.scored) - 1))
+    steps = np.sort(np.random.default_rng([now.seed, 0, 9]).choice(within, wanted, replace=False)) + 1
     if seen >= wanted or len(now.scored) < steps[seen]:
         return None
     free = [question for question in pilots if question.id not in now.asked]
@@ -202,7 +205,8 @@ def _due(now: Standing) -> list[str]:
 
 def is_wanting(now: Standing) -> bool:
     """Whether a question must still be asked before the test may stop: one that the other rules let be asked."""
-    if any(name not in now.asked for name in now.rules.first):
+    begun = any(0 < sum(name in now.asked for name in testlet) < len(testlet) for testlet in now.rules.testlets)
+    if begun or any(name not in now.asked for name in now.rules.first):
         return True
     due, short = set(_due(now)), missing(now)
     if not due and not short:

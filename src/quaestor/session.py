@@ -185,7 +185,9 @@ class Session:
         """Why the test is over, or None."""
         if self._reason and not self._waiting and self.rules.stop is not None:
             return Stop(self._reason, str(self.rules.stop.rule(self._situation)))
-        return Stop("No question is left.") if self._choice.question is None else None
+        if self._choice.question is not None:
+            return None
+        return Stop("No question is left that the rules allow." if len(self._choice.ranking) else "No question is left.")
 
     @property
     def next(self) -> Question | None:

@@ -8,6 +8,11 @@ from quaestor.reasons import Entry, Outcome, WhyQuestion, WhyResult
 from quaestor.session import Session
 
 HEAVIEST = 3  # entries of a ledger that are told
+CLAIMS = {  # what the scores say that are no gain
+    "right": "it is the one whose chance of a right answer is nearest to one half",
+    "random": "it was drawn",
+    "order": "it is the first",
+}
 
 
 def percent(low: float, high: float | None = None) -> str:
@@ -45,21 +50,23 @@ def question(session: Session, why: WhyQuestion) -> str:
     choice = session.choice
     count = len(choice.ranking) if choice is not None else 0
     begins = f"Why {asked.id}, a question on {about}: "
+    claim = CLAIMS.get(session.rules.score, "it is expected to tell most")
     if why.narrowed and why.narrowed[-1].left == 1:
         begins += f"{why.narrowed[-1].text}."
     elif why.narrowed:
-        begins += f"of the {why.narrowed[-1].left} questions that the rules leave it is expected to tell most."
+        begins += f"of the {why.narrowed[-1].left} questions that the rules leave {claim}."
     else:
-        begins += f"of the {count} open questions it is expected to tell most." if count > 1 else "it is the only question left."
+        begins += f"of the {count} open questions {claim}." if count > 1 else "it is the only question left."
     sentences = [begins]
+    by_gain = session.rules.score not in CLAIMS
     if asked.skills == (why.uncertain,):
         sentences.append("That is the skill we know least about.")
     elif why.uncertain in asked.skills:
         sentences.append(f"{_capital(skill_name(bank, why.uncertain))} is the skill we know least about.")
-    elif not why.narrowed:
+    elif not why.narrowed and by_gain:
         sentences.append(f"The skill we know least about is {skill_name(bank, why.uncertain)}, but no question on it tells more now.")
     sentences += [_outcome(bank, outcome) for outcome in why.outcomes]
-    if why.runners_up and why.gain is not None:
+    if why.runners_up and why.gain is not None and by_gain:
         gap = [f"{name} ({'as much' if abs(why.gain - gain) < 5e-4 else _difference(why.gain - gain)})" for name, gain in why.runners_up]
         sentences.append(f"Its gain is {why.gain:.3f}; next in the ranking: {', '.join(gap)}.")
     notes = why.narrowed[:-1] if why.narrowed and why.narrowed[-1].left == 1 else why.narrowed

@@ -44,6 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.widen:
         bank = bank.widen(arguments.widen)
     session = _begin(bank, arguments)
+    if arguments.session:
+        save(session.to_json().encode(), arguments.session)  # noticed now if it cannot be written, not after the first answer
     out = console()
     out.print(bank.title or arguments.bank, style="bold")
     stop = session.rules.stop
@@ -141,11 +143,17 @@ def _why(session: Session, out: Console) -> None:
 
 
 def _quit(session: Session, arguments: argparse.Namespace, out: Console) -> int:
-    path = arguments.session or "quaestor-session.json"
+    path = arguments.session or _free_name()
     save(session.to_json().encode(), path)
     widen = f" --widen {arguments.widen:g}" if arguments.widen else ""
     out.print(f"\nSaved after {_counted(session)}. Go on with:  quaestor take {arguments.bank}{widen} --session {path}")
     return 0
+
+
+def _free_name() -> str:
+    """A name for a session's file that no file has yet."""
+    names = ("quaestor-session.json", *(f"quaestor-session-{number}.json" for number in range(2, 1000)))
+    return next(name for name in names if not Path(name).exists())
 
 
 def _result(session: Session, why: bool, out: Console) -> None:

@@ -10,11 +10,8 @@ from scipy.spatial import ConvexHull, QhullError
 from quaestor.inference.vectors import LARGEST, MOST, TooLargeError, extreme, hull, joined, parts
 from quaestor.table import Array, Table
 
-_MANY = 256  # directions that are not sent on
 _FEW = 2_000  # candidates that are not worth a filter
 _TINY = 1e-4  # probabilities above this do not drown in rounding
-_RANGE = 1e3  # numbers within this factor are of one size
-_NUMBERS = 2_000_000  # numbers in one array of heights
 
 
 def expectations(table: Table, vectors: Array) -> tuple[Array, Array]:
