@@ -1,0 +1,95 @@
+"""Several processes, and a cluster that loses one of them: the same files, bit by bit, and the same results."""
+
+import hashlib
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import quaestor as qs
+from quaestor.errors import QuaestorError
+from quaestor.simulate import Behaviour, simulate
+
+STUDENTS = 600  # three parts
+BEHAVIOUR = Behaviour(skipping=0.1, fatigue=0.02)
+
+
+def run(out, students=STUDENTS, **options):
+    bank = qs.load("german").widen(0.05)
+    rules = qs.Rules(score="random", stop=qs.any_of(qs.entropy_below(0.7), qs.max_questions(6)))
+    return simulate(bank, rules, students, seed=2, behaviour=BEHAVIOUR, out=out, **options)
+
+
+def hashes(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
+
+
+def check_same(one, other):
+    pd.testing.assert_frame_equal(one.table(), other.table(), check_exact=True)
+    assert (one.asked == other.asked).all()
+    assert (one.answers == other.answers).all()
+    assert one.stops == other.stops
+    assert (one.calibration == other.calibration).all()
+    for name, values in one.by_student.items():
+        assert np.array_equal(values, other.by_student[name])
+
+
+@pytest.fixture(scope="module")
+def in_one_process(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("one")
+    return folder, run(folder)
+
+
+def test_two_workers(in_one_process, tmp_path):
+    folder, one = in_one_process
+    check_same(one, run(tmp_path, workers=2))
+    assert hashes(tmp_path) == hashes(folder)
+    assert set(hashes(folder)) == {"simulation.json", *(f"part-{number:06d}.parquet" for number in range(3))}
+
+
+def test_the_files_do_not_change_the_result(in_one_process):
+    check_same(in_one_process[1], run(None))
+
+
+def test_more_workers_than_parts(tmp_path):
+    check_same(run(None, students=3), run(tmp_path, students=3, workers=4))
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("tcp://127.0.0.1:1", "Connection refused"),
+        ("127.0.0.1:1", "Connection refused"),
+        ("somewhere", "missing port number"),
+        ("carrier://pigeon:1", "unknown address scheme"),
+    ],
+)
+def test_a_cluster_that_cannot_be_reached(address, words):
+    with pytest.raises(QuaestorError, match=rf"^cluster: a Dask scheduler that answers, got {address} .*{words}"):
+        run(None, students=3, cluster=address)
+
+
+@pytest.mark.long
+def test_a_cluster_that_loses_a_worker(tmp_path):
+    """Two worker processes; one is killed as soon as the first part is there, and its parts are worked out anew."""
+    from distributed import LocalCluster
+
+    many = 256 * 8
+    one = run(tmp_path / "one", students=many)
+    killed = []
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "host": "127.0.0.1"}
+    with LocalCluster(**settings) as cluster:
+        pids = [worker.pid for worker in cluster.workers.values()]
+        assert len(set(pids)) == 2
+
+        def kill(_):
+            if not killed:
+                killed.append(pids[0])
+                os.kill(pids[0], signal.SIGKILL)
+
+        found = run(tmp_path / "cluster", students=many, cluster=cluster.scheduler_address, progress=kill)
+    assert killed
+    check_same(one, found)
+    assert hashes(tmp_path / "cluster") == hashes(tmp_path / "one")
