@@ -34,10 +34,23 @@ def expected(bank: Bank, rules: Rules | None = None, truth: Bank | None = None, 
         what = f"the rule '{other[0]}'" if other else "rules that draw at random"
         raise QuaestorError(f"exact expectations are for rules that look only at the answers, got {what}; simulate instead")
     rules.check(bank)
+    if not isinstance(truth, Bank | None):
+        raise QuaestorError(f"exact expectations are for students of one bank, got the truth {truth!r}; simulate instead")
     walk = _Walk(bank, rules, truth if truth is not None else bank, limit)
     while walk.step():
         pass
     return walk.curves()
+
+
+def _alike(bank: Bank) -> list[NDArray[np.intp]]:
+    """Places of questions that are asked one after another as if they were one: equal tables, equal minutes, and all of them count."""
+    compiled = bank_model(bank)
+    found: dict[tuple[int, int, float], list[int]] = {}
+    for number, batch in enumerate(bank_batches(bank)):
+        for place, row in zip(batch.index.tolist(), batch.row.tolist(), strict=True):
+            if compiled.is_scored[place]:
+                found.setdefault((number, row, float(compiled.minutes[place])), []).append(place)
+    return [np.array(places) for places in found.values()]
 
 
 class _Walk:
@@ -56,7 +69,7 @@ class _Walk:
         asked = [self._truth.questions[name] for name in bank.questions]
         levels = [tuple(joint.index((self._position[skill],)) for skill in question.skills) for question in asked]
         self._answers = [q.table.lower[at] for q, at in zip(asked, levels, strict=True)]  # P(class | profile), (profiles, classes)
-        self._alike = [batch.index[batch.row == row] for batch in bank_batches(bank) for row in range(len(batch.low))]
+        self._alike = _alike(bank)
         self._sets = np.full((1, len(bank.questions)), OPEN, dtype=np.int16)
         self._weights = joint.posterior({})[None]
         self._done = {name: np.zeros((2, len(bank.skills))) for name in METRICS}  # sums and weights of the tests that are over

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.decisions import TIED
 from quaestor.errors import QuaestorError
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.metrics import METRICS
@@ -53,7 +54,7 @@ def _foretelling(chances: Array) -> dict[str, Array]:
         loss = -np.log(chances)
     known = ~np.isnan(chances)
     count = known.sum(axis=2)
-    sums = {"held_out_log_loss": loss, "held_out_accuracy": (chances > 0.5) + 0.5 * (chances == 0.5)}
+    sums = {"held_out_log_loss": loss, "held_out_accuracy": (chances > 0.5 - TIED) - 0.5 * (np.abs(chances - 0.5) <= TIED)}
     return {name: _divided(np.where(known, values, 0).sum(axis=2), count) for name, values in sums.items()}
 
 

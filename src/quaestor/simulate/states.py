@@ -18,6 +18,7 @@ from quaestor.session import NO_QUESTION
 from quaestor.stopping import ManyBounds, Situation
 from quaestor.table import Array, centre
 
+BLIND = {"random", "order"}  # scores that need no look ahead
 OPEN, MISSING = -2, -1  # not asked; asked, but there is no answer that counts
 Numbers = NDArray[np.intp]
 
@@ -158,11 +159,13 @@ class Steps:
         self, states: States, ways: Ways, bounds: list[Ends], is_open: NDArray[np.bool_], seeds: Sequence[int]
     ) -> tuple[NDArray[np.bool_], Numbers, NDArray[np.object_]]:
         ahead: list[tuple[Lookahead, Array]] = []
+        second = second_score(self.rules.score, self.rules.then)
 
         def gains() -> Array:
             """Gains of all questions, (takers, questions), -inf where they cannot be asked; worked out once."""
             if not ahead:
-                looked = ways.look(is_open, self.rules.target)
+                blind = {self.rules.score, second or self.rules.score} <= BLIND
+                looked = Lookahead(self.compiled.ids, is_open, ()) if blind else ways.look(is_open, self.rules.target)
                 found = gains_of(self.bank, looked, self.rules.score, self.rules.bound, self.rules.per, self._generators(states, seeds))
                 ahead.append((looked, np.where(is_open, found, -np.inf)))
             return ahead[0][1]
@@ -175,7 +178,6 @@ class Steps:
         if over.all():
             return over, np.full(len(over), -1), rule
         tied = top(gains())
-        second = second_score(self.rules.score, self.rules.then)
         if second is not None and (tied.sum(axis=1) > 1).any():
             then = gains_of(self.bank, ahead[0][0], second, self.rules.bound, self.rules.per, self._generators(states, seeds, again=True))
             tied = top(np.where(tied, then, -np.inf))

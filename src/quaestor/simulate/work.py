@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from socket import create_connection
 from typing import Any
 
 from quaestor.bank import Bank
@@ -74,6 +75,7 @@ def _on_cluster(job: Job, numbers: list[int], address: str) -> Iterator[tuple[Pa
     except ImportError as error:
         raise QuaestorError("a cluster needs the extra `cluster`: pip install 'quaestor[cluster]'") from error
     try:
+        _knock(address)
         client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as error:
         raise QuaestorError(f"cluster: a Dask scheduler that answers, got {address} ({error})") from error
@@ -83,6 +85,15 @@ def _on_cluster(job: Job, numbers: list[int], address: str) -> Iterator[tuple[Pa
         for future in futures:
             yield future.result()
             future.release()
+
+
+def _knock(address: str) -> None:
+    """Raise OSError or ValueError unless somebody listens there: a client that cannot connect leaves threads behind."""
+    from distributed.comm.addressing import get_address_host_port
+
+    host, port = get_address_host_port(address)
+    with create_connection((host, port), timeout=10):
+        pass
 
 
 def _part(job: Job, number: int) -> tuple[Part, bytes]:
