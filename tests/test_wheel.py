@@ -43,6 +43,8 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         names = packed.namelist()
     assert {f"quaestor/banks/{name}.yaml" for name in bundled_banks()} <= set(names)
     assert "quaestor/py.typed" in names
+    printed = ("table-1", "single-skill-accuracy", "single-skill-brier", "multi-skill-accuracy")
+    assert {f"quaestor/published/{name}.csv" for name in printed} <= set(names)
     assert {name.split("/")[0] for name in names} == {"quaestor", f"quaestor-{__version__}.dist-info"}
 
 

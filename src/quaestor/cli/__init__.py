@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import check, convert, export, posterior, rank, show, simulate, take, tour
+from quaestor.cli import check, convert, export, posterior, rank, reproduce, show, simulate, take, tour
 from quaestor.errors import QuaestorError
 
 COMMANDS: dict[str, Any] = {
@@ -19,6 +19,7 @@ COMMANDS: dict[str, Any] = {
     "rank": rank,
     "take": take,
     "simulate": simulate,
+    "reproduce": reproduce,
     "export": export,
     "tour": tour,
 }

@@ -1,0 +1,71 @@
+"""A part of the page on the paper: its findings in sentences, its text, tables and figures."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from quaestor.report import page
+from quaestor.report.figures import COLOURS, MARKERS, Line, curves, svg
+from quaestor.simulate.paper import NAMES
+from quaestor.table import Array
+
+STYLES = {name: style for style, name in enumerate(NAMES.values())}  # a method looks the same in every figure
+
+
+@dataclass
+class Section:
+    """What one part of the reproduction has to say. `findings` go to the top of the page as well."""
+
+    title: str
+    findings: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    frames: dict[str, pd.DataFrame] = field(default_factory=dict)
+    figures: dict[str, Figure] = field(default_factory=dict)
+
+    def say(self, words: str) -> None:
+        """A paragraph."""
+        self.parts.append(page.text(words))
+
+    def points(self, items: Sequence[str]) -> None:
+        """A list."""
+        self.parts.append(page.listing(items))
+
+    def table(self, name: str, frame: pd.DataFrame, digits: int = 3) -> None:
+        """A table of the page, and a file."""
+        self.frames[name] = frame
+        self.parts.append(page.table(frame, digits))
+
+    def figure(self, name: str, figure: Figure, caption: str) -> None:
+        """A figure of the page, and files."""
+        self.figures[name] = figure
+        self.parts.append(page.figure(small_svg(figure), caption))
+
+
+def small_svg(figure: Figure) -> str:
+    """The figure as SVG with a tenth of a unit as its finest step, fewer names of fonts and no indents: it is kept twice, also in the "
+    "page."""
+    text = re.sub(r"(\d\d\.\d)\d+", r"\1", svg(figure))
+    text = re.sub(r"font-family: [^;\"]*;", "font-family: sans-serif;", text)
+    text = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", text)
+    return re.sub(r"\n\s*", "\n", text)
+
+
+def overlaid(lines: Mapping[str, Array], points: Mapping[str, Array], quantity: str, bottom: float | None = None, every: int = 1) -> Figure:
+    """Curves as lines and others (such as the printed ones) as open marks of the same colour and shape, without step 0."""
+    styles = {name: STYLES.get(name, len(STYLES) + number) for number, name in enumerate(lines)}
+    figure = curves([Line(name, y, None, styles[name]) for name, y in lines.items()], quantity)
+    axes = figure.axes[0]
+    for name, y in points.items():
+        steps, style = np.arange(1, len(y), every), styles[name]
+        marks: Any = {"marker": MARKERS[style], "color": COLOURS[style], "fillstyle": "none", "markersize": 6.5}
+        axes.plot(steps, y[steps], linestyle="none", **marks)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if bottom is not None:
+        axes.set_ylim(bottom=bottom)
+    return figure

@@ -1,0 +1,140 @@
+"""What the authors' raw results say of how the first study was run: the tables, the scores, the ends of the tests."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from quaestor.bank import Bank
+from quaestor.formats import load
+from quaestor.indices import INDICES
+from quaestor.inference.banks import bank_model
+from quaestor.inference.lookahead import Ways
+from quaestor.ranking import TIED, gains_of
+from quaestor.simulate.paper.methods import WIDTH
+from quaestor.simulate.paper.raw import Raw
+from quaestor.simulate.paper.runs import Run
+from quaestor.simulate.states import OPEN, States, unique_rows
+from quaestor.table import Array
+
+STOP = 0.1  # upper entropy
+TEMPLATES = 9
+WAYS = {
+    "credal entropy": (("entropy", "upper"), ("entropy", "lower")),
+    "credal mode": (("mode", "lower"), ("mode", "upper")),
+    "Bayesian entropy": (("entropy", "upper"),),
+    "Bayesian mode": (("mode", "upper"),),
+}
+
+
+def shares_right(raw: Raw) -> pd.DataFrame:
+    """For each template and level the share of right answers beside the tables as written and as run, and z: how many errors apart."""
+    rows = {}
+    for template in range(TEMPLATES):
+        row: dict[str, float] = {}
+        for level in (0, 1):
+            given = raw.answers[raw.levels == level][:, [template, template + TEMPLATES]]
+            row[f"right at {level}"] = share = float(given.mean())
+            for name in ("single-skill", "single-skill-as-run"):
+                p = float(list(load(name).questions.values())[template].table.lower[level, 1])
+                words = "as run" if name.endswith("run") else "as written"
+                row[f"{words}, {level}"], row[f"z {words}, {level}"] = p, (share - p) / np.sqrt(p * (1 - p) / given.size)
+        rows[f"T{template + 1}"] = row
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("template")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """Every choice of a run: `states` (states, questions), the answer sets it was made from; `state` and `chosen` of each choice."""
+
+    states: NDArray[np.int16]
+    state: NDArray[np.intp]
+    chosen: NDArray[np.int32]
+
+
+def choices(run: Run) -> Choices:
+    """The choices of all students at all steps, equal answer sets once."""
+    now = np.full((len(run.levels), run.asked.shape[1]), OPEN, dtype=np.int16)
+    sets, chosen = [], []
+    for step in range(run.asked.shape[1]):
+        on = np.flatnonzero(run.asked[:, step] >= 0)
+        sets.append(now[on])
+        chosen.append(run.asked[on, step])
+        now[on, run.asked[on, step]] = run.answers[on, step]
+    together = np.concatenate(sets)
+    first, state = unique_rows(together)
+    return Choices(together[first], state, np.concatenate(chosen))
+
+
+def gains(bank: Bank, states: NDArray[np.int16], score: str, bound: str) -> Array:
+    """The gains of all questions after these answers, (states, questions), -inf where they are not open."""
+    compiled = bank_model(bank)
+    at, is_open = States.of(compiled, states), states == OPEN
+    looked = Ways(compiled, at.boxes, len(states)).look(is_open, "scope")
+    return np.where(is_open, gains_of(bank, looked, score, bound, None, []), -np.inf)
+
+
+def agreement(raw: Raw) -> pd.DataFrame:
+    """How often the raw choices are those of a score: a row a method and score.
+
+    `best`: the question asked has the largest gain or is tied with it; `by chance`: what any open question would reach there; `first`: it
+    is the first of the tied. `decisive`: the share of choices where the tied all have one table, and `best there`.
+    """
+    precise = load("single-skill-as-run")
+    credal = precise.widen(WIDTH)
+    rows = {}
+    for method, ways in WAYS.items():
+        made = choices(raw.runs[method])
+        for score, bound in ways:
+            bank = credal if method.startswith("credal") else precise
+            found = gains(bank, made.states, score, bound)
+            tied = found >= found.max(axis=1, keepdims=True) - TIED
+            best = tied[made.state, made.chosen]
+            decisive = (tied[:, :TEMPLATES] | tied[:, TEMPLATES:]).sum(axis=1)[made.state] == 1
+            rows[f"{method}: {bound + ' ' if bank is credal else ''}{score}"] = {
+                "best": float(best.mean()),
+                "by chance": float((tied.sum(axis=1) / np.isfinite(found).sum(axis=1))[made.state].mean()),
+                "first": float((tied.argmax(axis=1)[made.state] == made.chosen).mean()),
+                "decisive": float(decisive.mean()),
+                "best there": float(best[decisive].mean()),
+            }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("raw choices against a score")
+
+
+def ends(raw: Raw) -> pd.DataFrame:
+    """How the credal runs ended: at the upper entropy that stops them, with no question left, or before either."""
+    rows = {}
+    for method in ("credal entropy", "credal mode"):
+        run = raw.runs[method]
+        (low, high), length = run.bounds[0], run.length
+        uncertain = INDICES["entropy"].upper(low.reshape(-1, 2), high.reshape(-1, 2)).reshape(low.shape[:2])
+        last = uncertain[np.arange(len(length)), length]
+        asked_on = sum(int((uncertain[length > step, step] < STOP).sum()) for step in range(run.asked.shape[1]))
+        whole = run.asked.shape[1]
+        early, right = (last >= STOP) & (length < whole), run.values("accuracy")[:, -1]
+        rows[method] = {
+            "mean length": float(length.mean()),
+            "below 0.1": float((last < STOP).mean()),
+            "no question left": float(((last >= STOP) & (length == whole)).mean()),
+            "ended early": float(early.mean()),
+            "accuracy of those": float(right[early].mean()),
+            "of the others": float(right[~early].mean()),
+            "went on below 0.1": str(asked_on),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+
+def random_order(raw: Raw) -> tuple[int, int, int]:
+    """Of the raw "random" runs: how many different orders, and how many different questions come first and last."""
+    asked = raw.runs["random"].asked
+    return len(np.unique(asked, axis=0)), len(np.unique(asked[:, 0])), len(np.unique(asked[:, -1]))
+
+
+def first_question(raw: Raw) -> tuple[int, dict[str, bool]]:
+    """The number of the question that credal mode asks first, and whether it is a best one of lower and of upper M."""
+    first = int(raw.runs["credal mode"].asked[0, 0])
+    credal = load("single-skill-as-run").widen(WIDTH)
+    nothing = np.full((1, len(credal.questions)), OPEN, dtype=np.int16)
+    found = {bound: gains(credal, nothing, "mode", bound)[0] for bound in ("lower", "upper")}
+    return first + 1, {bound: bool(gain[first] >= gain.max() - TIED) for bound, gain in found.items()}

@@ -1,0 +1,72 @@
+"""How right a test of a few questions can be at all: the best choice of questions and levels, worked out by trying everything.
+
+The value of an answer set is sum over skills of max_s P(s, answers) / number of skills; a question's is the sum over its answers, and the
+best test takes the largest at every step. No rule, credal or precise, can exceed it on average.
+"""
+
+import numpy as np
+
+from quaestor.bank import Bank
+from quaestor.decisions import survivors
+from quaestor.inference import posterior
+from quaestor.inference.banks import bank_model
+from quaestor.inference.groups import bank_batches
+from quaestor.inference.joint import Joint
+from quaestor.table import Array
+
+
+class BestTest:
+    """The best possible mean accuracy on a precise bank."""
+
+    def __init__(self, bank: Bank) -> None:
+        model = bank_model(bank).model
+        joint, place = Joint(model), {name: number for number, name in enumerate(model.names)}
+        of_skill = {skill: joint.index((place[skill],)) for skill in bank.skills}
+        self._start = joint.posterior({})
+        self._levels = [np.eye(len(skill.levels))[of_skill[name]] for name, skill in bank.skills.items()]  # (profiles, levels)
+        names = list(bank.questions)
+        alike = [batch.index[batch.row == row][0] for batch in bank_batches(bank) for row in range(len(batch.low))]
+        self.kinds = {names[number]: self._answers(bank, names[number], of_skill) for number in sorted(alike)}  # (profiles, classes)
+
+    @staticmethod
+    def _answers(bank: Bank, name: str, of_skill: dict[str, Array]) -> Array:
+        question = bank.questions[name]
+        return np.asarray(question.table.lower[tuple(of_skill[skill] for skill in question.skills)])
+
+    def chances(self, name: str) -> list[Array]:
+        """P(level, answer) of each skill and the answer to one question, (levels, classes)."""
+        both = self._start[:, None] * self.kinds[name]
+        return [levels.T @ both for levels in self._levels]
+
+    def _value(self, weights: Array) -> Array:
+        """The accuracy that is left to reach, for weights P(answers, profile) of shape (..., profiles)."""
+        return np.asarray(sum((weights @ levels).max(axis=-1) for levels in self._levels) / len(self._levels))
+
+    def after(self, questions: int) -> float:
+        """The best possible accuracy after so many questions, each chosen after the answers before it."""
+        return float(self._best(self._start[None], questions)[0])
+
+    def _best(self, weights: Array, questions: int) -> Array:
+        """The best for each of many answer sets, (sets, profiles) -> (sets,). A question may be asked again: it only makes it larger."""
+        if questions == 0:
+            return self._value(weights)
+        found = np.full(len(weights), -np.inf)
+        for answers in self.kinds.values():
+            then = weights[:, None, :] * answers.T  # (sets, classes, profiles)
+            left = self._best(then.reshape(-1, then.shape[2]), questions - 1)
+            found = np.maximum(found, left.reshape(len(weights), -1).sum(axis=1))
+        return found
+
+
+def left_after_one(credal: Bank) -> dict[str, float]:
+    """For each kind of question: the share of skills whose true level interval dominance leaves after it, exactly."""
+    test, found = BestTest(credal.centre()), {}
+    for name in test.kinds:
+        chances = test.chances(name)
+        total = 0.0
+        for answer in range(chances[0].shape[1]):
+            beliefs = posterior(credal, {name: answer})
+            kept = [survivors(beliefs[skill].lower, beliefs[skill].upper) for skill in credal.skills]
+            total += sum(float(chance[:, answer] @ left) for chance, left in zip(chances, kept, strict=True))
+        found[name] = total / len(credal.skills)
+    return found

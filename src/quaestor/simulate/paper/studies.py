@@ -1,0 +1,100 @@
+"""Figures 2 and 3 again: each method on our own students, and for one skill also the exact expectations."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from quaestor.errors import QuaestorError
+from quaestor.simulate.curves import Curves
+from quaestor.simulate.exact import expected
+from quaestor.simulate.paper import published
+from quaestor.simulate.paper.methods import Method, methods
+from quaestor.simulate.paper.raw import Raw
+from quaestor.simulate.paper.runs import Run, own
+from quaestor.simulate.totals import stretched
+from quaestor.table import Array
+
+SEED = 1
+SINGLE, MULTI = "single-skill-as-run", "four-skills"
+PRINTED = ("credal entropy", "credal mode", "random", "Bayesian entropy", "Bayesian mode")
+IN_DOUBT = ("credal entropy", "Bayesian entropy")
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """One of the paper's studies repeated: runs of our own students, exact curves where there are any, the authors' raw results or None.
+
+    `in_doubt`: runs of students who each come from another network of the credal set, so that the precise bank is wrong for most of them.
+    """
+
+    methods: tuple[Method, ...]
+    students: int
+    own: dict[str, Run]
+    exact: dict[str, Curves]
+    raw: Raw | None
+    in_doubt: dict[str, Run]
+
+    @property
+    def steps(self) -> int:
+        """The number of questions."""
+        return len(self.methods[0].bank.questions)
+
+    def exact_curve(self, method: str, metric: str) -> Array:
+        """An exact curve, as long as the bank."""
+        found: Array = getattr(self.exact[method], metric)
+        return stretched(found, self.steps + 1)
+
+
+def repeat_single(students: int, raw: Raw | None = None) -> Repeated:
+    """The study of one skill, as it was run."""
+    listed = methods(SINGLE)
+    credal = listed[0].bank
+    return Repeated(
+        listed,
+        students,
+        {m.name: own(m.bank, m.rules, students, SEED) for m in listed if m.printed},
+        {m.name: expected(m.bank, m.rules) for m in listed if not m.rules.is_random},
+        raw,
+        {m.name: own(m.bank, m.rules, students, SEED, credal) for m in listed if m.name in IN_DOUBT},
+    )
+
+
+def repeat_multi(students: int) -> Repeated:
+    """The study of four skills; its answer sets are too many for exact expectations."""
+    wanted = (*PRINTED, "Bayesian mode, ties by entropy")
+    listed = tuple(method for method in methods(MULTI) if method.name in wanted)
+    return Repeated(listed, students, {m.name: own(m.bank, m.rules, students, SEED) for m in listed}, {}, None, {})
+
+
+def check_students(students: int) -> None:
+    """Refuse what has no standard error."""
+    if students < 2:
+        raise QuaestorError(f"--students: a whole number of at least 2, got {students}")
+
+
+def gaps(printed: str, curves: dict[str, Array], errors: dict[str, Array] | None = None) -> pd.DataFrame:
+    """How far printed points are from curves, without step 0: a row a method, the largest and the mean absolute difference.
+
+    `errors`: standard errors of the difference; then also the largest difference in them, where they are not 0.
+    """
+    points, rows = published(printed), {}
+    for name, curve in curves.items():
+        apart = np.abs(points[name].to_numpy() - curve)[1:]
+        rows[name] = {"largest": float(apart.max()), "at question": int(apart.argmax()) + 1, "mean": float(apart.mean())}
+        if errors is not None:
+            error = errors[name][1:]
+            rows[name]["in errors"] = float(np.max(np.divide(apart, error, out=np.zeros_like(apart), where=error > 0)))
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
+
+
+def needed(curve: Array, accuracy: float) -> int | None:
+    """After how many questions a curve first reaches an accuracy; None when it never does."""
+    reached = np.flatnonzero(curve >= accuracy)
+    return int(reached[0]) if len(reached) else None
+
+
+def paired(one: Run, other: Run, metric: str) -> tuple[Array, Array]:
+    """How much larger a metric of one run is than of another on the same students, and the standard error, by step."""
+    apart = one.values(metric) - other.values(metric)
+    return np.asarray(apart.mean(axis=0)), np.asarray(apart.std(axis=0, ddof=1) / np.sqrt(len(apart)))
