@@ -70,7 +70,7 @@ def test_bounds_after_each_answer_are_those_of_the_posterior(levels, shape, two_
                     apart = 1e-8 + group.gap + after[target.skill].gap  # two safe bounds differ by no more than their gaps
                     np.testing.assert_allclose(target.after[0][0, row, answer], after[target.skill].lower, rtol=0, atol=apart)
                     np.testing.assert_allclose(target.after[1][0, row, answer], after[target.skill].upper, rtol=0, atol=apart)
-    assert seen == set(ids)
+    assert set(ids) - set(answers) <= seen  # groups in which no question is open are left out
     assert ahead.open.tolist() == [[question not in answers for question in ids]]
 
 
@@ -106,7 +106,9 @@ def test_many_takers_at_once_equal_one_at_a_time(name, width):
     together = look(compiled, stacked, is_open)
     for taker, answers in enumerate(takers):
         alone = lookahead(bank, answers)
-        for one, many in zip(alone.groups, together.groups, strict=True):
+        known = {group.batch.index.tobytes(): group for group in together.groups}
+        for one in alone.groups:
+            many = known[one.batch.index.tobytes()]
             np.testing.assert_allclose(many.answers[0][taker], one.answers[0][0], atol=1e-12)
             for target, same in zip(one.targets, many.targets, strict=True):
                 for end in (0, 1):

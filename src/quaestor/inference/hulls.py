@@ -14,6 +14,8 @@ so its bounds are attained at vertices.
 Sets with many candidates are pruned a part at a time, so memory stays bounded.
 """
 
+from copy import copy
+
 import numpy as np
 
 from quaestor.inference.model import Box, Link, Model, Scope, likelihood
@@ -45,6 +47,38 @@ class HullMessages:
             for variable in scope:
                 self._children[variable].append(("leaf", len(self._leaves)))
             self._leaves.append((scope, likelihood(box)))
+
+    def updated(self, variable: int, box: Box) -> "HullMessages":
+        """The same with other evidence on one variable alone; messages that do not come from there are shared."""
+        made = copy(self)
+        made._own = [likelihood(box) if v == variable else own for v, own in enumerate(self._own)]
+        known, sent, above = self._from(variable)
+        made._known = {key: vectors for key, vectors in self._known.items() if key not in known}
+        made._sent = {key: vectors for key, vectors in self._sent.items() if key not in sent}
+        made._above = {key: vectors for key, vectors in self._above.items() if key not in above}
+        return made
+
+    def _from(self, variable: int) -> tuple[set[tuple[int, Link]], set[tuple[Link, int]], set[int]]:
+        """The messages that depend on the evidence on a variable: all that lead away from it."""
+        known: set[tuple[int, Link]] = set()
+        sent: set[tuple[Link, int]] = set()
+        above: set[int] = set()
+        reached: list[tuple[int, Link | None]] = [(variable, None)]
+        for sender, through in reached:
+            for link in (("family", sender), *self._children[sender]):
+                if link == through:
+                    continue
+                known.add((sender, link))
+                kind, number = link
+                members = (*self._model.parents[number], number) if kind == "family" else self._leaves[number][0]
+                for other in members:
+                    if other != sender:
+                        reached.append((other, link))
+                        if link == ("family", other):
+                            above.add(other)
+                        else:
+                            sent.add((link, other))
+        return known, sent, above
 
     def bounds(self, variable: int) -> tuple[Array, Array]:
         """Lower and upper P(variable | evidence), shape (states,)."""

@@ -8,7 +8,7 @@ from quaestor.inference.banks import BankModel
 from quaestor.inference.conflict import is_possible
 from quaestor.inference.groups import Batch
 from quaestor.inference.hulls import HullMessages
-from quaestor.inference.model import Box, Model, Scope
+from quaestor.inference.model import Box, Scope
 from quaestor.inference.odds import Interval, OddsMessages, add, applies, expit
 from quaestor.inference.vectors import TooLargeError, bounds_of, corners, hull
 from quaestor.table import Array
@@ -134,8 +134,7 @@ class HullAhead:
         results = []
         for skill in skills:
             found = [
-                self._own(taker, batch) if skill == asked else self._elsewhere(model, batch, skill)
-                for taker, model in enumerate(self._models)
+                self._own(taker, batch) if skill == asked else self._elsewhere(taker, batch, skill) for taker in range(len(self._models))
             ]
             results.append((np.stack([low for low, _ in found]), np.stack([high for _, high in found])))
         return results, 0.0
@@ -152,18 +151,24 @@ class HullAhead:
         lower, upper = (np.concatenate([part[end] for part in parts]).reshape(shape) for end in (0, 1))
         return lower, upper
 
-    @staticmethod
-    def _elsewhere(model: Model, batch: Batch, skill: int) -> Ends:
-        """Another skill: the messages on the way to it are worked out anew for each answer; an impossible one tells nothing."""
+    def _elsewhere(self, taker: int, batch: Batch, skill: int) -> Ends:
+        """Another skill: only the messages that lead from the question's skill to it are worked out anew for each answer.
+
+        An answer that cannot be given tells nothing.
+        """
+        messages, model = self._messages[taker], self._models[taker]
+        assert messages is not None
+        messages.around(skill)  # what all answers share
         tables, classes = batch.low.shape[:2]
         before = model.boxes.get(batch.scope, (0.0, 0.0))
         found = []
         for table in range(tables):
             for answer in range(classes):
                 box = (batch.logs[0][table, answer] + before[0], batch.logs[1][table, answer] + before[1])
-                then = model.with_boxes({**model.boxes, batch.scope: box})
-                levels = model.sizes[skill]
-                found.append(HullMessages(then).bounds(skill) if is_possible(then) else (np.zeros(levels), np.ones(levels)))
+                if is_possible(model.with_boxes({**model.boxes, batch.scope: box})):
+                    found.append(messages.updated(batch.scope[0], box).bounds(skill))
+                else:
+                    found.append((np.zeros(model.sizes[skill]), np.ones(model.sizes[skill])))
         lower, upper = (np.stack([bounds[end] for bounds in found]).reshape(tables, classes, -1) for end in (0, 1))
         return lower, upper
 
