@@ -63,8 +63,7 @@ def test_widened_levels():
         check_same(bank, qs.Rules(score=score, stop=qs.max_questions(3)), students_of(bank, 4), tolerance=LOOPS)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("score", ["entropy", "mode"])
+@pytest.mark.parametrize("score", ["entropy", "mode", "gini", "right"])
 def test_widened_fractions(score):
     bank = qs.load("fractions").widen(0.05)
     check_same(bank, qs.Rules(score=score, stop=qs.max_questions(3)), students_of(bank, 2), tolerance=LOOPS)
