@@ -1,0 +1,142 @@
+"""How long simulations take: the paper's suite, large banks, how it grows, two workers against one, catsim on its own kind of model."""
+
+import importlib.metadata
+import time
+from collections.abc import Callable
+
+import numpy as np
+from machine import describe
+from made_banks import chain_bank
+
+import quaestor as qs
+from quaestor.simulate import simulate
+
+SUITE = {
+    "Bayesian entropy": (0.0, qs.Rules(score="entropy", then=None)),
+    "Bayesian mode": (0.0, qs.Rules(score="mode", then=None)),
+    "random": (0.0, qs.Rules(score="random")),
+    "credal upper entropy": (0.05, qs.Rules(score="entropy", then=None, stop=qs.entropy_below(0.1))),
+    "credal upper mode": (0.05, qs.Rules(score="mode", then=None, stop=qs.entropy_below(0.1))),
+}
+STUDIES = {"single-skill-as-run": 1024, "four-skills": 256}
+TWENTY = qs.max_questions(20)
+
+
+def seconds(function: Callable[[], object], repeats: int = 3) -> float:
+    """The least of some runs, after one that warms caches."""
+    function()
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        function()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def suite() -> None:
+    """The five methods of the paper on its two studies; nothing is warmed up, all of it counts."""
+    print("\n### The paper's suite, one process\n")
+    print("| method | 1024 students x 18 questions | 256 students x 64 questions |\n| --- | --- | --- |")
+    total = 0.0
+    for name, (width, rules) in SUITE.items():
+        cells = []
+        for study, students in STUDIES.items():
+            start = time.perf_counter()
+            bank = qs.load(study)
+            simulate(bank.widen(width) if width else bank, rules, students)
+            cells.append(time.perf_counter() - start)
+        total += sum(cells)
+        print(f"| {name} | {' | '.join(f'{cell:.2f} s' for cell in cells)} |", flush=True)
+    print(f"\nIn all {total:.1f} s (aim: under 5 s).")
+
+
+def large() -> None:
+    """1,000 students x 20 of 500 questions."""
+    print(
+        "\n### 1,000 students x 20 of 500 questions, seconds\n\n| bank | entropy | mode | random | aim |\n| --- | --- | --- | --- | --- |"
+    )
+    for name, skills, levels, aim in (("one skill of 5 levels", 1, 5, 0.5), ("chain of 4 skills of 4 levels", 4, 4, 1.0)):
+        bank = chain_bank(skills, levels, 500)
+        times = [seconds(lambda b=bank, s=s: simulate(b, qs.Rules(score=s, stop=TWENTY), 1000)) for s in ("entropy", "mode", "random")]
+        print(f"| {name} | {' | '.join(f'{one:.2f}' for one in times)} | {aim} |", flush=True)
+
+
+def growth() -> None:
+    """Students per second against one thing at a time; 20 questions each, entropy."""
+    print("\n### Students per second, 20 questions each, entropy\n\n| what | values | students per second |\n| --- | --- | --- |")
+    rows = (
+        ("questions, chain of 4 skills of 2 levels", (100, 500, 2_000, 10_000), lambda n: chain_bank(4, 2, n), (1024, 1024, 512, 256)),
+        ("the same, ±.05", (100, 500, 2_000), lambda n: chain_bank(4, 2, n, 0.05), (256, 256, 256)),
+        ("skills of 2 levels, chain, 500 questions", (1, 2, 4, 8, 16), lambda n: chain_bank(n, 2, 500), (1024, 1024, 1024, 512, 256)),
+        ("levels of one skill, 500 questions", (2, 3, 5, 8), lambda n: chain_bank(1, n, 500), (1024,) * 4),
+    )
+    for name, values, make, cohorts in rows:
+        rates = []
+        for value, students in zip(values, cohorts, strict=True):
+            bank = make(value)
+            rates.append(students / seconds(lambda b=bank, n=students: simulate(b, qs.Rules(score="entropy", stop=TWENTY), n), 2))
+        print(f"| {name} | {', '.join(f'{one:,}' for one in values)} | {'; '.join(f'{rate:,.0f}' for rate in rates)} |", flush=True)
+
+
+def workers(students: int = 20_000) -> None:
+    """Two processes against one on a large cohort; starting them counts."""
+    bank, rules = chain_bank(4, 4, 500), qs.Rules(score="entropy", stop=TWENTY)
+    print(f"\n### Two workers against one, {students:,} students x 20 of 500 questions, chain of 4 skills of 4 levels\n")
+    times = []
+    for count in (1, 2):
+        start = time.perf_counter()
+        simulate(bank, rules, students, workers=count)
+        times.append(time.perf_counter() - start)
+    print(
+        f"| workers | seconds |\n| --- | --- |\n| 1 | {times[0]:.1f} |\n| 2 | {times[1]:.1f} |\n\n{times[0] / times[1]:.2f} times as fast."
+    )
+
+
+def beside_catsim() -> None:
+    """catsim's own kind of model, 2PL: the most informative of 500 items, ability estimated after each of 20; and ours on as many."""
+    print("\n### Beside catsim, 1,000 takers x 20 of 500 questions, one process\n")
+    try:
+        from catsim.estimation import NumericalSearchEstimator
+        from catsim.initialization import RandomInitializer
+        from catsim.item_bank import ItemBank
+        from catsim.selection import MaxInfoSelector
+        from catsim.simulation import Simulator
+        from catsim.stopping import TestLengthStopper
+    except ImportError as error:
+        print(f"Left out: catsim is not installed ({error}).")
+        return
+    rng = np.random.default_rng(1)
+    slope, difficulty = rng.uniform(0.8, 2.0, 500), rng.normal(0, 1, 500)
+    items = ItemBank(np.stack([slope, difficulty, np.zeros(500), np.ones(500)], axis=1))
+    start = time.perf_counter()
+    made = Simulator(
+        items, 1000, RandomInitializer(), MaxInfoSelector(), NumericalSearchEstimator(), TestLengthStopper(max_items=20), seed=1
+    )
+    made.simulate()
+    theirs = time.perf_counter() - start
+    levels = np.linspace(-2, 2, 5)
+    names = [f"{level:+g}" for level in levels]
+    right = (1 / (1 + np.exp(-slope[:, None] * (levels - difficulty[:, None])))).round(4)
+    asked = {f"Q{number}": {"skill": "ability", "right": row.tolist()} for number, row in enumerate(right)}
+    bank = qs.Bank({"skills": {"ability": {"levels": names}}, "questions": asked})
+    start = time.perf_counter()
+    simulate(bank, qs.Rules(score="entropy", stop=TWENTY), 1000)
+    ours = time.perf_counter() - start
+    version = importlib.metadata.version("catsim")
+    print("| program | model | seconds |\n| --- | --- | --- |")
+    print(f"| catsim {version} | 2PL, maximum information, numerical search | {theirs:.2f} |")
+    print(f"| Quaestor | the same items at 5 levels of ability, entropy | {ours:.2f} |")
+
+
+def main() -> None:
+    """Print all tables."""
+    print(f"\n## Simulation\n\n{describe()}; single thread")
+    suite()
+    large()
+    growth()
+    workers()
+    beside_catsim()
+
+
+if __name__ == "__main__":
+    main()
