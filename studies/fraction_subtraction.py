@@ -88,13 +88,14 @@ def conclusions(found: dict[str, dict[str, np.ndarray]], rate: float) -> list[st
         apart = loss["random"][:, step] - loss[name][:, step]
         error = apart.std(ddof=1) / np.sqrt(len(apart))
         word = "better than" if apart.mean() > 2 * error else "worse than" if apart.mean() < -2 * error else "no clearer than"
+        means = f"{loss[name][:, step].mean():.3f} against {loss['random'][:, step].mean():.3f}"
         said.append(
-            f"After {step} question{'s' * (step > 1)} `{name}` foretells held-out answers {word} random questions: log loss"
-            f" {loss[name][:, step].mean():.3f} against {loss['random'][:, step].mean():.3f} (paired difference {apart.mean():.3f} ± {2 * error:.3f})."
+            f"After {step} question{'s' * (step > 1)} `{name}` foretells held-out answers {word} random questions: log loss {means}"
+            f" (paired difference {apart.mean():.3f} ± {2 * error:.3f})."
         )
     said.append(
-        "The score of a question's own skills (`scope`) prefers problems that need many skills, which tell little of each; held-out problems are"
-        " better foretold when what a question tells of all skills counts."
+        "The target decides more than the score: counting only a question's own skills (`scope`) is a poor guide to answers that need"
+        " other skills; counting what it tells of all skills is the better one here."
     )
     apart = loss["mode"][:, 5] - loss["entropy"][:, 5]
     error = apart.std(ddof=1) / np.sqrt(len(apart))
@@ -105,14 +106,16 @@ def conclusions(found: dict[str, dict[str, np.ndarray]], rate: float) -> list[st
         + (f"from question {first} on." if first is not None else "at no point.")
     )
     end = loss["entropy"][:, -1].mean()
-    said.append(f"With all 15 other answers known the log loss is {end:.3f}: what is left is what this stated, not fitted, bank cannot tell.")
+    said.append(
+        f"With all 15 other answers known the log loss is {end:.3f}; what is left is what a bank of stated, not fitted, numbers misses."
+    )
     return said
 
 
 def main(folder: Path, results: Path) -> int:
     """Run the study and write its results."""
     if not (folder / "responses.csv").is_file():
-        print(f"The answers are not part of this repository: {folder.name}/responses.csv was not found.", file=sys.stderr)
+        sys.stderr.write(f"The answers are not part of this repository: {folder.name}/responses.csv was not found.\n")
         return 1
     bank, responses = read(folder)
     found, rate = foretell(bank, responses), base_rates(responses)
@@ -127,7 +130,8 @@ def main(folder: Path, results: Path) -> int:
             lines.append(Line(name, values[metric].mean(axis=0), error, style))
         figure = curves(lines, quantity)
         save_figure(figure, results, metric)
-        parts.append(page.figure(svg(figure), f"{quantity.capitalize()} against the number of questions asked; bands are two standard errors."))
+        caption = f"{quantity.capitalize()} against the number of questions asked; bands are two standard errors to each side."
+        parts.append(page.figure(svg(figure), caption))
     parts += [page.heading("What it says"), page.listing(conclusions(found, rate)), page.heading("In numbers"), page.table(table, 3)]
     parts += [page.heading("How to repeat it"), page.code("python studies/fraction_subtraction.py")]
     save(page.page("Fraction subtraction: foretelling real answers", parts).encode(), results / "index.html")
