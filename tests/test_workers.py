@@ -71,7 +71,6 @@ def test_a_cluster_that_cannot_be_reached(address, words):
         run(None, students=3, cluster=address)
 
 
-@pytest.mark.long
 def test_a_cluster_that_loses_a_worker(tmp_path):
     """Two worker processes; one is killed as soon as the first part is there, and its parts are worked out anew."""
     from distributed import LocalCluster
