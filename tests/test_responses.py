@@ -234,7 +234,8 @@ def test_paired_differences_of_foretelling():
     assert mean[-1] == pytest.approx(0, abs=1e-9)  # in the end all have been asked the same
 
 
-def test_people_answer_what_the_table_says_whatever_the_behaviour():
-    frame = people(BANK, 20)
-    one, other = (simulate(BANK, responses=frame, behaviour=made) for made in (None, Behaviour(slips=1.0, skipping=0.5)))
-    assert (one.answers == other.answers).all()
+def test_real_people_take_no_behaviour_and_no_truth():
+    frame = pd.DataFrame({name: [0, 1] for name in BANK.questions})
+    for wrong in ({"behaviour": Behaviour(slips=1.0)}, {"truth": BANK}):
+        with pytest.raises(QuaestorError, match="responses: real people answer as they did, got a truth or a behaviour as well"):
+            simulate(BANK, responses=frame, **wrong)

@@ -179,7 +179,8 @@ def test_looking_ahead_twice_gives_the_same_numbers():
     bank = fractions()
     answers = answered(bank, 3, 4)
     one, other = lookahead(bank, answers), lookahead(bank, dict(reversed(answers.items())))
-    assert len(one.groups) == len(bank_batches(bank))
+    still = [batch for batch in bank_batches(bank) if any(list(bank.questions)[place] not in answers for place in batch.index)]
+    assert len(one.groups) == len(still)
     for group, same in zip(one.groups, other.groups, strict=True):
         np.testing.assert_allclose(group.answers, same.answers, atol=2 * GAP)
     again = lookahead(bank, answers)

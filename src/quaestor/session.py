@@ -16,6 +16,7 @@ from quaestor.choice import Choice, Standing, choose, is_wanting
 from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
 from quaestor.inference import joint_uncertainty, posterior, refuse_conflict
 from quaestor.inference.banks import Stated
+from quaestor.inference.loops import TOLERANCE
 from quaestor.question import Question
 from quaestor.ranking import Ranking
 from quaestor.rules import MISSING, WRONG, Rules
@@ -128,7 +129,7 @@ class Session:
     @cached_property
     def beliefs(self) -> Beliefs:
         """What is known of every skill."""
-        return posterior(self.bank, self.answers, stated=self.stated, tolerance=_TOLERANCE)
+        return posterior(self.bank, self.answers, stated=self.stated, tolerance=TOLERANCE)
 
     @cached_property
     def _waiting(self) -> bool:
@@ -321,9 +322,6 @@ class Session:
             except QuaestorError as error:
                 raise SessionError(f"log[{number}]: {error}") from error
         return session
-
-
-_TOLERANCE = 5e-4
 
 
 def _limits(stop: Criterion | None) -> list[Criterion]:

@@ -97,10 +97,12 @@ class Ways:
         return Lookahead(compiled.ids, is_open, tuple(groups))
 
     def now(self, skill: int) -> Ends:
-        """Bounds of P(skill | evidence), (takers, levels), by the fastest way that fits."""
+        """Bounds of P(skill | evidence), (takers, levels), by the fastest way that fits; in loops the very numbers of `posterior`."""
         for kind in self._kinds:
             way = self._make(kind)
-            if isinstance(way, LoopAhead) or way.fits:
+            if isinstance(way, LoopAhead):
+                return way.posterior(skill)
+            if way.fits:
                 with suppress(TooLargeError):
                     return way.now(skill)[:2]
         raise AssertionError("the last way always fits")

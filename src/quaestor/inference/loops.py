@@ -69,6 +69,11 @@ class LoopAhead:
         found = credal_bounds(model, [skill], "auto", self._tolerance, self._limit)[skill]
         return found.lower, found.upper, found.gap
 
+    def posterior(self, skill: int) -> Ends:
+        """Bounds of P(skill | evidence), (takers, levels), as `posterior` finds them with this tolerance."""
+        found = [credal_bounds(model, [skill], "auto", self._tolerance, self._limit)[skill] for model in self._models]
+        return np.stack([bounds.lower for bounds in found]), np.stack([bounds.upper for bounds in found])
+
     def answers(self, batch: Batch) -> tuple[Ends, float]:
         """Bounds of P(answer | evidence), (takers, tables, classes)."""
         found = self._of_scope(batch)

@@ -60,8 +60,8 @@ class PreciseAhead:
         """P(skill | evidence, answer) for each skill, (takers, tables, classes, levels); zero where the answer is impossible."""
         tables, classes = batch.low.shape[:2]
         joint = self._marginal(batch.scope)[:, None, None] * batch.low.reshape(1, tables, classes, -1)
-        total = joint.sum(axis=3, keepdims=True)
-        conditional = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
+        total = np.einsum("tqac->tqa", joint)[..., None]
+        conditional = joint / np.where(total > 0, total, 1.0)  # zero where the answer is impossible
         levels = [self._compiled.model.sizes[v] for v in batch.scope]
         shaped = conditional.reshape(*conditional.shape[:3], *levels)
         results = []

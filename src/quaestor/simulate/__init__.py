@@ -57,6 +57,8 @@ def simulate(
     for name in (*behaviour.reveals, *(other for given in behaviour.reveals.values() for other in given)):
         if name not in bank.questions:
             raise QuaestorError(f"behaviour.reveals: a question of the bank, got '{name}'")
+    if responses is not None and (truth is not None or behaviour != Behaviour()):
+        raise QuaestorError("responses: real people answer as they did, got a truth or a behaviour as well")
     cohort = _people(bank, responses, seed) if responses is not None else _students(bank, students, seed, truth)
     if holdout and responses is None:
         raise QuaestorError("holdout: questions are held out from responses of real people, got simulated students")

@@ -1,7 +1,7 @@
 """What a simulation or an exact evaluation tells: curves over the number of questions asked."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,6 +31,11 @@ class Curves:
             known = f"; there are {', '.join(means)}" if metric in METRICS else ""
             raise AttributeError(f"no {name}{known}")
         return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
+
+    @property
+    def length(self) -> Any:
+        """The number of questions asked: here its mean; in a simulation that of each student."""
+        return self.mean_length
 
     @property
     def mean_length(self) -> float:

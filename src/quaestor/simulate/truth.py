@@ -60,8 +60,8 @@ def _levels(bank: Bank, skill: str, column: "pd.Series") -> Levels:
     names = bank.skills[skill].levels
     found = []
     for row, value in enumerate(column):
-        if value in names:
-            found.append(names.index(value))
+        if str(value) in names:  # a level named 1 is meant by the number 1
+            found.append(names.index(str(value)))
         elif isinstance(value, int | np.integer) and not isinstance(value, bool) and 0 <= value < len(names):
             found.append(int(value))
         else:
