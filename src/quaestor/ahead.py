@@ -34,16 +34,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class Target:
-    """One skill that questions may tell about: bounds now, (takers, levels), and after each answer, (takers, tables, classes, levels).
+    """One skill that questions may tell about: bounds `now`, (takers, levels), and `after` each answer.
 
     Where both ends are one array the bank is precise.
     """
 
     skill: str
     now: Ends
-    after: Ends
+    find_after: Callable[[], Ends] = field(repr=False)
     find_rows: Callable[[], Ends] = field(repr=False)
     weight: float = 1.0
+
+    @cached_property
+    def after(self) -> Ends:
+        """Bounds after each answer, (takers, tables, classes, levels); in precise banks worked out when first asked for."""
+        return self.find_after()
 
     @cached_property
     def rows(self) -> Ends:

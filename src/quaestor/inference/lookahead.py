@@ -4,8 +4,9 @@ Bounds after a hypothetical answer are exact wherever the posterior is: they com
 likelihood box, never from the box of its posteriors.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,7 @@ class Ways:
         for batch in batches:
             skills = list(batch.scope) if weights is None else list(weights)
             way = self.of(batch)
-            after, gap = way.after(batch, skills)
+            after, gap = _after(way, batch, skills)
             answers, answers_gap = way.answers(batch)
             now = [way.now(skill) for skill in skills]
             found = tuple(
@@ -141,6 +142,18 @@ class Ways:
         ways = self._pinned[skill, level]
         rest = batch.without(skill, level)
         return ways.of(rest).answers(rest)[0]
+
+
+def _after(way: Ahead, batch: Batch, skills: list[int]) -> tuple[list[Callable[[], Ends]], float]:
+    """For each skill its bounds after each answer, and the gap; in precise banks they are left to be worked out when a score needs them."""
+    if isinstance(way, PreciseAhead):
+        return [partial(way.one_after, batch, skill) for skill in skills], 0.0
+    found, gap = way.after(batch, skills)
+    return [partial(_same, ends) for ends in found], gap
+
+
+def _same(ends: Ends) -> Ends:
+    return ends
 
 
 class _Rows:

@@ -1,6 +1,6 @@
 """Looking ahead in precise banks: matrix products on the marginals of scopes and pairs; no inference for any hypothetical answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -29,6 +29,7 @@ class PreciseAhead:
             self._calibrated = compiled.junction.calibrate(self._evidence)
             self.name = "junction"
         self._marginals: dict[Scope, Array] = {}
+        self._after: dict[tuple[Scope, int], Array] = {}
 
     def applies(self, batch: Batch) -> bool:
         """Always."""
@@ -56,23 +57,27 @@ class PreciseAhead:
         found = (self._marginal(batch.scope) @ batch.low.reshape(tables * classes, -1).T).reshape(-1, tables, classes)
         return (found, found), 0.0
 
-    def after(self, batch: Batch, skills: Sequence[int]) -> tuple[list[Ends], float]:
-        """P(skill | evidence, answer) for each skill, (takers, tables, classes, levels); zero where the answer is impossible."""
-        tables, classes = batch.low.shape[:2]
-        joint = self._marginal(batch.scope)[:, None, None] * batch.low.reshape(1, tables, classes, -1)
-        total = np.einsum("tqac->tqa", joint)[..., None]
-        conditional = joint / np.where(total > 0, total, 1.0)  # zero where the answer is impossible
-        levels = [self._compiled.model.sizes[v] for v in batch.scope]
-        shaped = conditional.reshape(*conditional.shape[:3], *levels)
-        results = []
-        for skill in skills:
-            if skill in batch.scope:
-                others = tuple(3 + axis for axis, v in enumerate(batch.scope) if v != skill)
-                found = shaped.sum(axis=others) if others else shaped
-            else:
-                found = np.einsum("tqac,tcl->tqal", conditional, self._given(batch.scope, skill))
-            results.append((found, found))
-        return results, 0.0
+    def one_after(self, batch: Batch, skill: int) -> Ends:
+        """P(skill | evidence, answer), (takers, tables, classes, levels); zero where the answer is impossible."""
+        conditional = self._scope_after(batch)
+        if skill in batch.scope:
+            levels = [self._compiled.model.sizes[v] for v in batch.scope]
+            others = tuple(3 + axis for axis, v in enumerate(batch.scope) if v != skill)
+            shaped = conditional.reshape(*conditional.shape[:3], *levels)
+            found = shaped.sum(axis=others) if others else shaped
+        else:
+            found = np.einsum("tqac,tcl->tqal", conditional, self._given(batch.scope, skill))
+        return found, found
+
+    def _scope_after(self, batch: Batch) -> Array:
+        """P(scope | evidence, answer), (takers, tables, classes, configurations); worked out once a batch."""
+        key = (batch.scope, batch.low.shape[1])
+        if key not in self._after:
+            tables, classes = batch.low.shape[:2]
+            joint = self._marginal(batch.scope)[:, None, None] * batch.low.reshape(1, tables, classes, -1)
+            total = np.einsum("tqac->tqa", joint)[..., None]
+            self._after[key] = joint / np.where(total > 0, total, 1.0)
+        return self._after[key]
 
     def joint_of(self, batch: Batch) -> JointTarget:
         """All skills together, summed up for each configuration of a batch's scope."""

@@ -34,7 +34,12 @@ def _gain(index: str, remaining: Remaining) -> Score:
                 return joint_gain(index, group, group.joint)
             total, weights = np.zeros(group.answers[0].shape[:2]), 0.0
             for target in group.targets:
-                total += target.weight * (now(*target.now, bound)[:, None] - remaining(group, target, bound))
+                if target.now[0] is target.now[1] and group.batch.skills == (target.skill,):
+                    p = target.now[0]
+                    told = joint_gain(index, group, JointTarget(p.shape[1], p, p, p * p))  # the skill is the whole joint of its scope
+                else:
+                    told = now(*target.now, bound)[:, None] - remaining(group, target, bound)
+                total += target.weight * told
                 weights += target.weight
             return total / weights if weights else total
 
@@ -82,7 +87,10 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
     if joint.peak is None or joint.squares is None:
         raise QuaestorError(f"score {index} with target 'joint' is for small joints, got {n:.3g} joint states; use entropy")
     if index == "mode":
-        after = (joint.peak[:, None, None] * table).max(axis=-1).sum(axis=-1)
+        most = joint.peak[:, 0, None, None] * table[..., 0]
+        for configuration in range(1, table.shape[-1]):  # faster than the largest along a short axis
+            np.maximum(most, joint.peak[:, configuration, None, None] * table[..., configuration], out=most)
+        after = np.einsum("tqa->tq", most)
         return deviation(joint.peak.max(axis=1, keepdims=True), n) - deviation(after, n)
     squares = np.einsum("tc,qac->tqa", joint.squares, table**2)
     left = np.divide(squares, answers, out=np.zeros_like(squares), where=answers > 0).sum(axis=-1)
