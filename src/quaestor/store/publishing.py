@@ -1,0 +1,149 @@
+"""Banks as uploaded and tests as published: both frozen, both seen only by their teacher."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.formats import dump_bytes, load_bytes
+from quaestor.rules import Rules
+from quaestor.store.clock import now
+from quaestor.store.models import BankVersion, Published, Pupil, Teacher
+from quaestor.store.secrets import code
+
+MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
+MOST_PUPILS = 2000
+
+
+class MissingError(QuaestorError):
+    """Something that is not there, or not for this teacher: the same words for both."""
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How a test is given. `minutes`: a time limit; `by_list`: only pupils of the class list; `keep_days`: when names are erased."""
+
+    mode: str = "exam"
+    minutes: float | None = None
+    opens: datetime | None = None
+    closes: datetime | None = None
+    retakes: str = "none"
+    by_list: bool = False
+    keep_days: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise QuaestorError(f"mode: one of {', '.join(MODES)}, got '{self.mode}'")
+        if self.retakes not in RETAKES:
+            raise QuaestorError(f"retakes: one of {', '.join(RETAKES)}, got '{self.retakes}'")
+        if self.minutes is not None and not 0 < self.minutes <= 24 * 60:
+            raise QuaestorError(f"minutes: above 0 and at most a day, got {self.minutes:g}")
+        if self.opens is not None and self.closes is not None and self.opens >= self.closes:
+            raise QuaestorError(f"closes: later than it opens, got {self.closes} after {self.opens}")
+        if self.keep_days is not None and self.keep_days < 1:
+            raise QuaestorError(f"keep_days: at least 1, got {self.keep_days}")
+
+
+def keep_bank(work: Work, teacher: Teacher, bank: Bank) -> BankVersion:
+    """Keep a bank; the same version twice is kept once."""
+    found = work.scalar(select(BankVersion).where(BankVersion.teacher_id == teacher.id, BankVersion.version == bank.version))
+    if found is None:
+        text = dump_bytes(bank, ".yaml").decode()
+        title = bank.title or "A bank without a title"
+        found = BankVersion(
+            teacher_id=teacher.id,
+            title=title[:200],
+            version=bank.version,
+            model_version=bank.model_version,
+            content=text,
+            questions=len(bank.questions),
+            created=now(),
+        )
+        work.add(found)
+        work.flush()
+    return found
+
+
+def banks_of(work: Work, teacher: Teacher) -> Sequence[BankVersion]:
+    """A teacher's banks, the newest first."""
+    return work.scalars(select(BankVersion).where(BankVersion.teacher_id == teacher.id).order_by(BankVersion.id.desc())).all()
+
+
+def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
+    """One of a teacher's banks."""
+    found = work.get(BankVersion, bank_id)
+    if found is None or found.teacher_id != teacher.id:
+        raise MissingError("there is no such bank")
+    return found
+
+
+@lru_cache(maxsize=64)
+def read_bank(version: str, content: str) -> Bank:
+    """The bank of a kept version, read once and kept in memory for a while."""
+    bank = load_bytes(content.encode(), ".yaml")
+    if bank.version != version:
+        raise QuaestorError(f"bank: its content is version {bank.version}, got {version} in the database")
+    return bank
+
+
+def publish(work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, conditions: Conditions, title: str = "") -> Published:
+    """Publish a test: bank version, rules and conditions are frozen, and it gets a code."""
+    bank = read_bank(kept.version, kept.content)
+    rules.check(bank)
+    unusable = [question.id for question in bank.questions.values() if not question.takes_entries or not question.text]
+    if unusable:
+        raise QuaestorError(f"a test in the browser has questions with a text and a way to answer, got {unusable[0]} without")
+    for _ in range(5):
+        made = Published(
+            teacher_id=teacher.id,
+            bank_id=kept.id,
+            title=(title or kept.title)[:200],
+            code=code(),
+            rules=rules.document,
+            created=now(),
+            **vars(conditions),
+        )
+        try:
+            with work.begin_nested():
+                work.add(made)
+                work.flush()
+            return made
+        except IntegrityError:
+            continue
+    raise QuaestorError("no free code was found for the test, got five that are taken")
+
+
+def published_by(work: Work, teacher: Teacher) -> Sequence[Published]:
+    """A teacher's tests, the newest first."""
+    return work.scalars(select(Published).where(Published.teacher_id == teacher.id).order_by(Published.id.desc())).all()
+
+
+def published(work: Work, teacher: Teacher, test_id: int) -> Published:
+    """One of a teacher's tests."""
+    found = work.get(Published, test_id)
+    if found is None or found.teacher_id != teacher.id:
+        raise MissingError("there is no such test")
+    return found
+
+
+def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]:
+    """Put names on the class list; each gets a code of their own."""
+    clean = [" ".join(name.split())[:200] for name in names if name.strip()]
+    known = work.scalars(select(Pupil.name).where(Pupil.test_id == test.id)).all()
+    if len(known) + len(clean) > MOST_PUPILS:
+        raise QuaestorError(f"a class list has at most {MOST_PUPILS} names, got {len(known) + len(clean)}")
+    made = [Pupil(test_id=test.id, name=name, code=code(8)) for name in clean if name not in known]
+    work.add_all(made)
+    work.flush()
+    return made
+
+
+def pupils_of(work: Work, test: Published) -> Sequence[Pupil]:
+    """The class list of a test, by name."""
+    return work.scalars(select(Pupil).where(Pupil.test_id == test.id).order_by(Pupil.name)).all()

@@ -1,0 +1,130 @@
+"""Teachers and how they are recognised: one-time links, passwords, signed-in browsers, API tokens."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError
+from quaestor.store.clock import now
+from quaestor.store.models import Link, Login, Teacher, Token
+from quaestor.store.secrets import hashed, password_fits, password_hash, token
+
+LINK_HOURS, LOGIN_DAYS, SHORTEST_PASSWORD = 48, 14, 10
+SCOPES = ("sessions", "banks", "tests", "results")
+
+
+class AccessError(QuaestorError):
+    """Somebody who is not (or no longer) allowed in. It never says whether an address is known."""
+
+
+def owner(work: Work, email: str) -> Teacher:
+    """The owner of this installation; made when there is none."""
+    found = work.scalar(select(Teacher).where(Teacher.is_owner))
+    if found is None:
+        found = Teacher(email=email, name="", password=None, is_owner=True, created=now())
+        work.add(found)
+        work.flush()
+    return found
+
+
+def sign_in_link(work: Work, teacher: Teacher) -> str:
+    """A token that signs a teacher in once, within two days."""
+    made = token()
+    work.add(
+        Link(token=hashed(made), kind="sign-in", teacher_id=teacher.id, email="", expires=now() + timedelta(hours=LINK_HOURS), used=None)
+    )
+    return made
+
+
+def invitation(work: Work, by: Teacher, email: str) -> str:
+    """A token by which a new teacher can enter; only the owner may give one."""
+    if not by.is_owner:
+        raise AccessError("only the owner may invite teachers")
+    address = email.strip().lower()
+    if "@" not in address or len(address) > 254 or any(letter.isspace() for letter in address):
+        raise QuaestorError(f"email: an address such as name@school.example, got '{email[:80]}'")
+    made = token()
+    work.add(
+        Link(token=hashed(made), kind="invitation", teacher_id=None, email=address, expires=now() + timedelta(hours=LINK_HOURS), used=None)
+    )
+    return made
+
+
+def use_link(work: Work, secret: str) -> Teacher:
+    """The teacher that a link lets in; it works once."""
+    link = work.get(Link, hashed(secret), with_for_update=True)
+    if link is None or link.used is not None or link.expires < now():
+        raise AccessError("this link was used already or is too old; ask for a new one")
+    link.used = now()
+    if link.kind == "sign-in":
+        teacher = work.get(Teacher, link.teacher_id)
+        if teacher is None:
+            raise AccessError("this link was used already or is too old; ask for a new one")
+        return teacher
+    known = work.scalar(select(Teacher).where(Teacher.email == link.email))
+    if known is not None:
+        return known
+    teacher = Teacher(email=link.email, name="", password=None, is_owner=False, created=now())
+    work.add(teacher)
+    work.flush()
+    return teacher
+
+
+def set_password(work: Work, teacher: Teacher, password: str) -> None:
+    """Give a teacher a password."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise QuaestorError(f"password: at least {SHORTEST_PASSWORD} characters, got {len(password)}")
+    teacher.password = password_hash(password)
+    work.flush()
+
+
+def by_password(work: Work, email: str, password: str) -> Teacher:
+    """The teacher with this address and password; takes equally long when there is none."""
+    found = work.scalar(select(Teacher).where(Teacher.email == email.strip().lower()))
+    if not password_fits(found.password if found is not None else None, password) or found is None:
+        raise AccessError("the address or the password is wrong")
+    return found
+
+
+def log_in(work: Work, teacher: Teacher) -> str:
+    """A token for the browser of a signed-in teacher."""
+    made = token()
+    work.add(Login(token=hashed(made), teacher_id=teacher.id, expires=now() + timedelta(days=LOGIN_DAYS)))
+    return made
+
+
+def logged_in(work: Work, secret: str | None) -> Teacher | None:
+    """Who is signed in with this browser, if anybody."""
+    login = work.get(Login, hashed(secret)) if secret else None
+    return login.teacher if login is not None and login.expires > now() else None
+
+
+def log_out(work: Work, secret: str) -> None:
+    """Forget a browser."""
+    login = work.get(Login, hashed(secret))
+    if login is not None:
+        work.delete(login)
+        work.flush()
+
+
+def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) -> str:
+    """A token of the API; shown once, kept as a hash."""
+    wrong = [scope for scope in scopes if scope not in SCOPES]
+    if wrong or not scopes:
+        raise QuaestorError(f"scopes: one or more of {', '.join(SCOPES)}, got {wrong[0] if wrong else 'none'}")
+    made = token()
+    work.add(Token(token=hashed(made), teacher_id=teacher.id, name=name[:200], scopes=list(scopes), created=now(), used=None))
+    return made
+
+
+def by_token(work: Work, secret: str, scope: str) -> Teacher:
+    """The teacher whose token this is, if it may do what is asked."""
+    found = work.scalar(select(Token).where(Token.token == hashed(secret)))
+    if found is None:
+        raise AccessError("this token is not known")
+    if scope not in found.scopes:
+        raise AccessError(f"this token may not do that: it lacks the scope '{scope}'")
+    found.used = now()
+    return found.teacher

@@ -1,0 +1,262 @@
+"""The store: teachers, banks, published tests and attempts, on SQLite."""
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, inspect, select
+
+import quaestor as qs
+from quaestor.errors import QuaestorError
+from quaestor.store import attempts, clock, publishing, teachers
+from quaestor.store.database import Database
+from quaestor.store.models import Attempt, Base, Event, Login
+from quaestor.store.secrets import tidy
+
+RULES = qs.Rules(score="order", stop=qs.max_questions(3))
+
+
+@pytest.fixture
+def database(tmp_path):
+    made = Database(f"sqlite:///{tmp_path}/quaestor.db")
+    made.migrate()
+    attempts._sessions._kept.clear()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def test_code(database):
+    return published(database)
+
+
+def published(database, **conditions):
+    with database.work() as work:
+        teacher = teachers.owner(work, "owner@school.example")
+        kept = publishing.keep_bank(work, teacher, qs.load("fractions"))
+        return publishing.publish(work, teacher, kept, RULES, publishing.Conditions(**conditions)).code
+
+
+def begin(database, code, name="Ada"):
+    with database.work() as work:
+        return attempts.enter(work, code, name).key
+
+
+def stands(database, key):
+    with database.work() as work:
+        return attempts.sitting(work, attempts.by_key(work, key))
+
+
+def put(database, key, step, entry):
+    with database.work() as work:
+        return attempts.answer(work, attempts.by_key(work, key), step, entry)
+
+
+def right(question):
+    return question.correct[0]
+
+
+def test_migrations_make_the_tables_of_the_models(database):
+    there = inspect(database.engine)
+    for name, table in Base.metadata.tables.items():
+        assert {column["name"]: column["nullable"] for column in there.get_columns(name)} == {c.name: c.nullable for c in table.columns}
+        assert set(there.get_pk_constraint(name)["constrained_columns"]) == {column.name for column in table.primary_key}
+    database.migrate()  # once more changes nothing
+
+
+def test_a_test_from_the_first_question_to_the_last(database, test_code):
+    key = begin(database, f" {test_code[:3].lower()}-{test_code[3:].lower()} ")
+    for step in range(1, 4):
+        now = stands(database, key)
+        assert (now.step, now.over) == (step, "")
+        put(database, key, step, right(now.session.next))
+    done = stands(database, key)
+    assert done.over == "3 questions were asked; the limit is 3."
+    assert list(done.session.answers.values()) == ["right"] * 3
+    with pytest.raises(attempts.EntryError, match="the test is over: 3 questions were asked"):
+        put(database, key, 4, "1")
+
+
+def test_the_state_is_rebuilt_from_the_log(database, test_code):
+    key = begin(database, test_code)
+    put(database, key, 1, right(stands(database, key).session.next))
+    before = stands(database, key)
+    attempts._sessions._kept.clear()
+    after = stands(database, key)
+    assert after.session == before.session
+    assert after.session.next == before.session.next
+
+
+def test_a_step_is_answered_once(database, test_code):
+    key = begin(database, test_code)
+    question = stands(database, key).session.next
+    put(database, key, 1, right(question))
+    with pytest.raises(attempts.StaleError, match="the test stands at step 2"):
+        put(database, key, 1, right(question))
+    with database.work() as work:
+        assert work.scalar(select(func.count()).select_from(Event)) == 1
+
+
+def test_two_processes_answer_the_same_step(database, test_code):
+    """The other one has not seen the first answer: its memory is behind, and the database says so."""
+    key = begin(database, test_code)
+    question = stands(database, key).session.next
+    with database.work() as work:
+        attempt = attempts.by_key(work, key)
+        behind = attempts.sitting(work, attempt).session
+    put(database, key, 1, right(question))
+    attempts._sessions._kept[attempt.id] = behind
+    with pytest.raises(attempts.StaleError) as error:
+        put(database, key, 1, right(question))
+    assert error.value.step == 2
+    assert stands(database, key).step == 2
+
+
+def test_bad_entries_change_nothing(database, test_code):
+    key = begin(database, test_code)
+    with pytest.raises(qs.AnswerError, match="the entry is empty"):
+        put(database, key, 1, " ")
+    assert stands(database, key).step == 1
+
+
+def test_a_skip_is_a_line_without_an_answer(database, test_code):
+    key = begin(database, test_code)
+    with database.work() as work:
+        after = attempts.skip(work, attempts.by_key(work, key), 1)
+    assert after.step == 2
+    assert after.session.log[0].answer is None
+
+
+def test_going_on_with_the_personal_code(database, test_code):
+    key = begin(database, test_code)
+    with database.work() as work:
+        own = attempts.by_key(work, key).code
+    assert begin(database, own, "") == key
+
+
+def test_pupils_have_codes_and_one_attempt(database):
+    code = published(database, by_list=True)
+    with database.work() as work:
+        teacher = teachers.owner(work, "")
+        test = publishing.published_by(work, teacher)[0]
+        made = publishing.add_pupils(work, test, ["Ada", " Bob  B ", "", "Ada"])
+        assert [pupil.name for pupil in publishing.pupils_of(work, test)] == ["Ada", "Ada", "Bob B"]
+        own = made[1].code
+    with pytest.raises(attempts.EntryError, match="pupils of a class list"):
+        begin(database, code)
+    key = begin(database, own, "somebody else")
+    with database.work() as work:
+        assert attempts.by_key(work, key).name == "Bob B"
+    assert begin(database, own) == key
+
+
+def test_time_limits_and_opening_times(database, monkeypatch):
+    start = clock.now()
+    code = published(database, minutes=10, opens=start - timedelta(hours=1), closes=start + timedelta(hours=1))
+    key = begin(database, code)
+    assert 590 < stands(database, key).left <= 600
+    for module in (attempts, clock):
+        monkeypatch.setattr(module, "now", lambda: start + timedelta(minutes=11))
+    assert stands(database, key).over == "The time is up."
+    with pytest.raises(attempts.EntryError, match="the test is over: The time is up"):
+        put(database, key, 1, "1")
+    monkeypatch.setattr(attempts, "now", lambda: start + timedelta(hours=2))
+    with pytest.raises(attempts.EntryError, match="this test is closed"):
+        begin(database, code)
+
+
+def test_unknown_codes_and_empty_names(database, test_code):
+    with pytest.raises(attempts.EntryError, match="opens no test"):
+        begin(database, "NOSUCH")
+    with pytest.raises(attempts.EntryError, match="please enter a name"):
+        begin(database, test_code, "  ")
+    assert tidy("ab-2 3") == "AB23"
+
+
+@pytest.mark.parametrize(
+    ("conditions", "words"),
+    [
+        ({"mode": "game"}, "mode: one of exam, practice, got 'game'"),
+        ({"retakes": "some"}, "retakes: one of none, any, best, got 'some'"),
+        ({"minutes": 0}, "minutes: above 0 and at most a day, got 0"),
+        ({"keep_days": 0}, "keep_days: at least 1, got 0"),
+    ],
+)
+def test_bad_conditions(conditions, words):
+    with pytest.raises(QuaestorError) as error:
+        publishing.Conditions(**conditions)
+    assert str(error.value) == words
+
+
+def test_banks_that_cannot_be_shown_are_not_published(database):
+    with database.work() as work:
+        teacher = teachers.owner(work, "owner@school.example")
+        kept = publishing.keep_bank(work, teacher, qs.load("four-skills"))
+        with pytest.raises(QuaestorError, match="a test in the browser has questions with a text and a way to answer, got Q1 without"):
+            publishing.publish(work, teacher, kept, RULES, publishing.Conditions())
+
+
+def test_teachers_see_only_their_own(database, test_code):
+    with database.work() as work:
+        owner = teachers.owner(work, "")
+        other = teachers.use_link(work, teachers.invitation(work, owner, "Other@School.example"))
+        assert (other.email, other.is_owner) == ("other@school.example", False)
+        test = publishing.published_by(work, owner)[0]
+        assert publishing.published_by(work, other) == []
+        with pytest.raises(publishing.MissingError, match="there is no such test"):
+            publishing.published(work, other, test.id)
+        with pytest.raises(publishing.MissingError, match="there is no such bank"):
+            publishing.bank_of(work, other, test.bank_id)
+        with pytest.raises(teachers.AccessError, match="only the owner"):
+            teachers.invitation(work, other, "x@y.example")
+
+
+def test_links_work_once_and_not_for_ever(database, monkeypatch):
+    with database.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        link, late = teachers.sign_in_link(work, owner), teachers.sign_in_link(work, owner)
+        assert teachers.use_link(work, link) == owner
+        for secret in (link, "nonsense"):
+            with pytest.raises(teachers.AccessError, match="used already or is too old"):
+                teachers.use_link(work, secret)
+        monkeypatch.setattr(teachers, "now", lambda: clock.now() + timedelta(days=3))
+        with pytest.raises(teachers.AccessError, match="too old"):
+            teachers.use_link(work, late)
+
+
+def test_passwords_logins_and_tokens(database, monkeypatch):
+    with database.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        with pytest.raises(QuaestorError, match="at least 10 characters, got 5"):
+            teachers.set_password(work, owner, "short")
+        teachers.set_password(work, owner, "a long enough one")
+        assert teachers.by_password(work, " Owner@school.example", "a long enough one") == owner
+        for email, password in (("owner@school.example", "wrong password"), ("nobody@school.example", "a long enough one")):
+            with pytest.raises(teachers.AccessError, match="the address or the password is wrong"):
+                teachers.by_password(work, email, password)
+        cookie = teachers.log_in(work, owner)
+        assert teachers.logged_in(work, cookie) == owner
+        assert teachers.logged_in(work, None) is teachers.logged_in(work, "other") is None
+        assert cookie not in {login.token for login in work.scalars(select(Login))}
+        teachers.log_out(work, cookie)
+        assert teachers.logged_in(work, cookie) is None
+        secret = teachers.api_token(work, owner, "platform", ["sessions"])
+        assert teachers.by_token(work, secret, "sessions") == owner
+        with pytest.raises(teachers.AccessError, match="lacks the scope 'banks'"):
+            teachers.by_token(work, secret, "banks")
+        with pytest.raises(teachers.AccessError, match="not known"):
+            teachers.by_token(work, "x", "sessions")
+        with pytest.raises(QuaestorError, match="scopes: one or more of sessions, banks, tests, results, got all"):
+            teachers.api_token(work, owner, "x", ["all"])
+
+
+def test_a_database_that_is_none():
+    with pytest.raises(QuaestorError, match="database: an address such as sqlite"):
+        Database("nonsense")
+
+
+def test_an_attempt_keeps_nothing_but_its_log(database, test_code):
+    begin(database, test_code)
+    with database.work() as work:
+        assert set(vars(work.scalar(select(Attempt)))) - {"_sa_instance_state"} == {
+            *("id", "key", "code", "test_id", "pupil_id", "name", "seed", "started", "ended", "reason"),
+        }
