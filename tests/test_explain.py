@@ -120,3 +120,43 @@ def test_a_pilot_is_named_as_one():
     why = qs.explain(session).question
     assert why.text == "Why P: it is a pilot question, which is tried out and does not count."
     assert (why.gain, why.outcomes) == (None, ())
+
+
+def test_open_skills_are_those_whose_level_is_not_probable_enough():
+    session = answered(qs.load("fractions"), qs.Rules(stop=qs.max_questions(1)), {"M3": "right"})
+    found = qs.explain(session)
+    low = {skill: bounds.lower[bounds.centre.argmax()] for skill, bounds in session.beliefs.items()}
+    assert found.open == tuple(skill for skill, p in low.items() if p < 0.8)
+    assert "Still open, with a probability below 80 %: " in found.stop
+
+
+def test_what_one_more_answer_would_change():
+    session = answered(qs.load("fractions"), qs.Rules(stop=qs.max_questions(1)), {"M3": "right"})
+    result = qs.explain(session).results["division"]
+    longer = qs.Session(session.bank, qs.Rules(), log=session.log)
+    for answer, low, high in (result.more.worst, result.more.best):
+        then = longer.answer(result.more.question, answer).beliefs["division"]
+        at = then.states.index(result.level)
+        np.testing.assert_allclose([low, high], [then.lower[at], then.upper[at]], atol=1e-9)
+    assert f"One more question ({result.more.question}) would make it" in result.text
+
+
+def test_the_answers_that_counted_are_told_even_when_later_ones_weigh_more():
+    bank = qs.load("single-skill")
+    session = answered(bank, qs.Rules(), dict.fromkeys(list(bank.questions)[:10], "right"))
+    assert "Q1 (right) raised it from 50 % to 67 %" in qs.explain(session).results["S"].text
+
+
+def test_rules_that_pass_over_better_questions_say_so():
+    session = qs.Session(qs.load("fractions"), qs.Rules(first=("P4",)))
+    assert "the rules passed over M3" in qs.explain(session).question.text
+
+
+def test_named_targets_are_the_only_ones_spoken_of():
+    session = qs.Session(qs.load("fractions"), qs.Rules(target={"division": 2, "parts": 1}))
+    assert qs.explain(session).question.uncertain in ("division", "parts")
+
+
+def test_only_sessions_are_explained():
+    with pytest.raises(qs.QuaestorError, match="a session is explained, got 3"):
+        qs.explain(3)

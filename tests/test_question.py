@@ -242,7 +242,7 @@ def test_an_empty_entry_is_refused(asked, entry):
     assert refusal(asked, entry) == "Q: the entry is empty"
 
 
-@pytest.mark.parametrize(("entry", "shown"), [(None, "None"), (5, "5"), (["Pear"], "['Pear']"), (b"Pear", "b'Pear'"), (True, "True")])
+@pytest.mark.parametrize(("entry", "shown"), [(None, "None"), (["Pear"], "['Pear']"), (b"Pear", "b'Pear'"), (True, "True")])
 @pytest.mark.parametrize("asked", [FRUIT, TOWN, question(kind="number", correct=5)], ids=["choice", "text", "number"])
 def test_an_entry_of_the_wrong_type_is_refused(asked, entry, shown):
     assert refusal(asked, entry) == f"Q: one entry is expected, got {shown}"

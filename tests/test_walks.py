@@ -119,7 +119,6 @@ def test_only_documented_errors_come_up_on_very_many_random_walks(chunk):
 
 
 @pytest.mark.long
-@pytest.mark.xfail(strict=False, reason="the look-ahead meets empty hulls where no network allows an answer (hulls, target all)")
 @pytest.mark.parametrize("chunk", range(10))
 def test_only_documented_errors_come_up_on_walks_through_banks_with_loops_and_vertices(chunk):
     for seed in range(chunk, 200, 10):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from quaestor.errors import UnknownNameError, format_value, nearest
 from quaestor.table import Array, centre
 
 
@@ -68,6 +69,8 @@ class Beliefs(Mapping[str, Bounds]):
         return Beliefs, (dict(self.skills),)
 
     def __getitem__(self, skill: str) -> Bounds:
+        if skill not in self.skills:
+            raise UnknownNameError(f"unknown skill, got {format_value(skill)}", nearest(skill, self.skills))
         return self.skills[skill]
 
     def __iter__(self) -> Iterator[str]:

@@ -21,6 +21,16 @@ class AnswerError(QuaestorError):
     """An entry or answer that the question cannot take."""
 
 
+class UnknownNameError(QuaestorError, KeyError):
+    """A name that is not there, with a proposal where one is near."""
+
+    def __init__(self, words: str, hint: str = "") -> None:
+        super().__init__(f"{words} ({hint})" if hint else words)
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show it in quotes
+
+
 class StatementError(QuaestorError):
     """A statement about probabilities that breaks a rule: `rule`, `value`, and perhaps a `hint`."""
 

@@ -1,5 +1,6 @@
 """Why this question, why this result, why stopped, how sure: as data, and as sentences in plain English."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -7,25 +8,31 @@ import numpy as np
 from quaestor import wording
 from quaestor.choice import vote
 from quaestor.decisions import level, undominated
+from quaestor.errors import QuaestorError, format_value
 from quaestor.indices import entropy
+from quaestor.inference.banks import bank_model
 from quaestor.inference.misfit import misfit
 from quaestor.question import Question
-from quaestor.reasons import Entry, Explanation, Outcome, WhyQuestion, WhyResult
+from quaestor.reasons import Entry, Explanation, More, Outcome, WhyQuestion, WhyResult
 from quaestor.rules import Robust
 from quaestor.session import Late, Session
 
 RUNNERS_UP = 3
+OPEN_BELOW = 0.8  # a level of less probability is still open
 
 
 def explain(session: Session) -> Explanation:
     """Explain where a session stands."""
+    if not isinstance(session, Session):
+        raise QuaestorError(f"a session is explained, got {format_value(session)}")
     question = why_question(session)
     results = {skill: why_result(session, skill) for skill in session.bank.skills}
-    still = tuple(skill for skill, result in results.items() if len(result.possible) > 1)
-    stop = wording.stop(session.bank, session.stopped.reason, still) if session.stopped else None
+    unsettled = tuple(skill for skill, result in results.items() if len(result.possible) > 1)
+    still = tuple(skill for skill, result in results.items() if result.bounds.lower[result.bounds.states.index(result.level)] < OPEN_BELOW)
+    stop = wording.stop(session.bank, session.stopped.reason, still, OPEN_BELOW) if session.stopped else None
     found = misfit(session.bank, session.answers)
     hint = wording.misfit(session, found) if found is not None and found.is_hint else ""
-    return Explanation(question, results, stop, still, wording.sure(session, still), found, hint)
+    return Explanation(question, results, stop, still, wording.sure(session, unsettled), found, hint)
 
 
 def why_question(session: Session) -> WhyQuestion | None:
@@ -34,15 +41,19 @@ def why_question(session: Session) -> WhyQuestion | None:
     if choice is None or choice.question is None:
         return None
     question, ranking = choice.question, choice.ranking
-    unclear = {skill: float(entropy(bounds.centre)) for skill, bounds in session.beliefs.items()}
+    named = session.rules.target
+    wanted = list(session.bank.skills) if isinstance(named, str) else list(named)
+    unclear = {skill: float(entropy(session.beliefs[skill].centre)) for skill in wanted}
     uncertain = max(unclear, key=lambda skill: unclear[skill])
-    others = [(str(name), float(gain)) for name, gain in zip(ranking.ids[:8], ranking.gains[:8], strict=True) if name != question.id]
-    agree = None
+    allowed = np.isin(ranking.places, choice.candidates) if len(choice.candidates) else np.ones(len(ranking), dtype=bool)
+    others = [
+        (str(name), float(gain)) for name, gain in zip(ranking.ids[allowed], ranking.gains[allowed], strict=True) if name != question.id
+    ]
+    votes: Mapping[str, int] = {}
     if not session.bank.is_precise and len(choice.candidates):
         votes = choice.votes or vote(session.standing, Robust(), choice.candidates)
-        agree = (votes.get(question.id, 0), sum(votes.values()))
     outcomes = () if question.pilot else _outcomes(session, question)
-    found = WhyQuestion(question, choice.gain, uncertain, outcomes, tuple(others[:RUNNERS_UP]), choice.narrowed, agree, "")
+    found = WhyQuestion(question, choice.gain, uncertain, outcomes, tuple(others[:RUNNERS_UP]), choice.narrowed, votes, "")
     return replace(found, text=wording.question(session, found))
 
 
@@ -74,8 +85,24 @@ def why_result(session: Session, skill: str) -> WhyResult:
         else:
             source, answer = event.question, event.answer if event.answer is not None else "skipped"
         ledger.append(Entry(source, answer, _log_odds(after) - _log_odds(before), float(before), float(after)))
-    result = WhyResult(skill, found, undominated(bounds), bounds, tuple(ledger), "")
-    return replace(result, text=wording.result(session.bank, result))
+    result = WhyResult(skill, found, undominated(bounds), bounds, tuple(ledger), _more(session, skill, at), "")
+    return replace(result, text=wording.result(session.bank, result, bool(session.stopped)))
+
+
+def _more(session: Session, skill: str, at: int) -> More | None:
+    """What the best open question on a skill could still make of the level at a place."""
+    ahead, bank = session.ahead, session.bank
+    for name in session.ranking.ids:
+        question = bank.questions[name]
+        if skill in question.skills:
+            place = bank_model(bank).place[question.id]
+            group = next(group for group in ahead.groups if place in group.batch.index)
+            row = group.batch.row[group.batch.index == place][0]
+            target = next(target for target in group.targets if target.skill == skill)
+            low, high = (end[0, row, :, at] for end in target.after)
+            ends = [(question.classes[n], float(low[n]), float(high[n])) for n in (0, len(question.classes) - 1)]
+            return More(question.id, ends[0], ends[1])
+    return None
 
 
 def _log_odds(p: float) -> float:

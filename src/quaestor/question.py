@@ -60,7 +60,7 @@ class Question:
         """Whether `classify` can be used: a question may also be stated by its classes alone, for tests on paper."""
         return self.kind != "choice" or bool(self.options)
 
-    def classify(self, entry: str | Iterable[str]) -> str:
+    def classify(self, entry: str | float | Iterable[str]) -> str:
         """The answer class of what a taker entered; an entry that is none at all (empty, not an option, no number) raises AnswerError.
 
         Several choices are given as a list of options, or as one text with `|` between them.
@@ -69,6 +69,8 @@ class Question:
             raise AnswerError(f"{self.id}: has no options to choose from; its answer classes are {', '.join(self.classes)}")
         if self.kind == "choices":
             return self._classify_choices(entry.split("|") if isinstance(entry, str) else entry)
+        if isinstance(entry, int | float) and not isinstance(entry, bool):
+            entry = str(entry)
         if not isinstance(entry, str):
             raise AnswerError(f"{self.id}: one entry is expected, got {format_value(entry)}")
         if not entry.strip():
@@ -90,11 +92,11 @@ class Question:
             raise AnswerError(f"{self.id}: one of {' | '.join(self.options)} is expected, got {format_value(entry)}")
         return alike[0]
 
-    def _classify_choices(self, entered: Iterable[str]) -> str:
-        entered = list(entered) if isinstance(entered, Iterable) else [entered]
-        if not all(isinstance(entry, str) for entry in entered):
-            raise AnswerError(f"{self.id}: a list of options is expected, got {format_value(entered)}")
-        ticked = {self._option(entry) for entry in entered if entry.strip()}
+    def _classify_choices(self, entered: object) -> str:
+        listed: list[Any] = list(entered) if isinstance(entered, Iterable) else [entered]
+        if not all(isinstance(entry, str) for entry in listed):
+            raise AnswerError(f"{self.id}: a list of options is expected, got {format_value(listed)}")
+        ticked = {self._option(entry) for entry in listed if entry.strip()}
         if not ticked:
             raise AnswerError(f"{self.id}: the entry is empty")
         hits = len(ticked & set(self.correct))

@@ -22,7 +22,7 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class WhyQuestion:
-    """Why a question comes next. `agree`: how many of so many networks of a credal set would ask the same; None for precise banks."""
+    """Why a question comes next. `votes`: for credal banks how many of the networks drawn from the set would ask which question."""
 
     question: Question
     gain: float | None
@@ -30,8 +30,13 @@ class WhyQuestion:
     outcomes: tuple[Outcome, ...]
     runners_up: tuple[tuple[str, float], ...]
     narrowed: tuple[Narrowing, ...]
-    agree: tuple[int, int] | None
+    votes: Mapping[str, int]
     text: str
+
+    @property
+    def agree(self) -> tuple[int, int] | None:
+        """How many of so many networks of a credal set would ask the same question; None for precise banks."""
+        return (self.votes.get(self.question.id, 0), sum(self.votes.values())) if self.votes else None
 
 
 @dataclass(frozen=True)
@@ -48,15 +53,28 @@ class Entry:
     after: float
 
 
+@dataclass(frozen=True)
+class More:
+    """What one more answer would make of the level found: bounds of its probability after the worst and the best class of a question."""
+
+    question: str
+    worst: tuple[str, float, float]
+    best: tuple[str, float, float]
+
+
 @dataclass(frozen=True, eq=False)
 class WhyResult:
-    """What was found of one skill: the level, all levels that some network of the set may prefer, the bounds, the ledger in order."""
+    """What was found of one skill: the level, all levels that some network of the set may prefer, the bounds, the ledger in order.
+
+    `more`: what the best open question on the skill could still change; None when none is left.
+    """
 
     skill: str
     level: str
     possible: tuple[str, ...]
     bounds: Bounds
     ledger: tuple[Entry, ...]
+    more: More | None
     text: str
 
     @property
@@ -67,7 +85,10 @@ class WhyResult:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """All there is to say of a session; `text` says it in sentences. `question` is None when the test is over, `stop` while it runs."""
+    """All there is to say of a session; `text` says it in sentences. `question` is None when the test is over, `stop` while it runs.
+
+    `open`: skills whose level has a (lower) probability below 0.8.
+    """
 
     question: WhyQuestion | None
     results: Mapping[str, WhyResult]

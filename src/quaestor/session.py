@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from quaestor.ahead import Lookahead
 from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs
 from quaestor.choice import Choice, Standing, choose, is_wanting
 from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
 from quaestor.inference import joint_uncertainty, posterior, refuse_conflict
 from quaestor.inference.banks import Stated
+from quaestor.inference.lookahead import lookahead
 from quaestor.inference.loops import TOLERANCE
 from quaestor.question import Question
 from quaestor.ranking import Ranking
@@ -85,6 +87,9 @@ class Session:
     log: tuple[Answer | Late, ...] = ()
 
     def __post_init__(self) -> None:
+        for name, kind in (("bank", Bank), ("rules", Rules)):
+            if not isinstance(getattr(self, name), kind):
+                raise SessionError(f"{name}: {kind.__name__} is expected, got {format_value(getattr(self, name))}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise SessionError(f"a seed is a whole number of at least 0, got {self.seed!r}")
         self.rules.check(self.bank)
@@ -176,6 +181,18 @@ class Session:
         """The choice, among what must still be asked when the test would stop otherwise."""
         return choose(replace(self.standing, waiting=True)) if self._reason and self._waiting else self._free_choice
 
+    @property
+    def ranking(self) -> Ranking:
+        """All open questions, ranked by the rules' score, also when the test is over."""
+        return self._choice.ranking
+
+    @cached_property
+    def ahead(self) -> Lookahead:
+        """What each open question would tell of its own skills, also when the test is over."""
+        if self.rules.target == "scope":
+            return self._choice.ranking.ahead
+        return lookahead(self.bank, self.answers, "scope", stated=self.stated, asked=self.asked)
+
     @cached_property
     def choice(self) -> Choice | None:
         """How the next question was chosen; None when the test is over."""
@@ -228,12 +245,14 @@ class Session:
         name = _answer_class(self.bank.questions[question], answer)
         return self._with(Answer(question, name, None, _minutes(minutes)))
 
-    def enter(self, question: str, entry: str | Iterable[str], minutes: float | None = None) -> "Session":
+    def enter(self, question: str, entry: str | float | Iterable[str], minutes: float | None = None) -> "Session":
         """The session after what a taker typed or ticked: it is classified, and both are logged."""
         self._open(question)
-        written = entry if isinstance(entry, str) else list(entry)
-        typed = written if isinstance(written, str) else " | ".join(str(one) for one in written)
-        return self._with(Answer(question, self.bank.questions[question].classify(written), typed, _minutes(minutes)))
+        several = isinstance(entry, Iterable) and not isinstance(entry, str)
+        written = list(entry) if several else entry  # type: ignore[arg-type]
+        answer = self.bank.questions[question].classify(written)
+        typed = " | ".join(str(one) for one in written) if isinstance(written, list) else str(written)
+        return self._with(Answer(question, answer, typed, _minutes(minutes)))
 
     def skip(self, question: str, minutes: float | None = None) -> "Session":
         """The session after a skip; it is not asked again."""
@@ -335,7 +354,7 @@ def _document(text: str) -> dict[str, Any]:
     """The fields of a saved session, each of the right kind."""
     try:
         document = json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
+    except (TypeError, ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         raise SessionError(f"a saved session is JSON, got {error}") from error
     if not isinstance(document, dict) or document.get("session") != FORMAT:
         found = document.get("session") if isinstance(document, dict) else document

@@ -115,7 +115,7 @@ class Table:
 
     def widen(self, epsilon: float) -> "Table":
         """Every bound moved outwards by epsilon, cut to [0, 1]; a row of vertices becomes its widened envelope."""
-        if not 0 <= epsilon <= 1:
+        if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 <= epsilon <= 1:
             raise NetworkError(f"a table is widened by a number between 0 and 1, got {epsilon}")
         if epsilon == 0:
             return self

@@ -18,16 +18,15 @@ CLAIMS = {  # what the scores say that are no gain
 def percent(low: float, high: float | None = None) -> str:
     """A probability as people say it.
 
-    >>> percent(0.615), percent(0.6, 0.714), percent(0.9996), percent(0.0001, 0.02)
-    ('62 %', '60 to 71 %', 'over 99 %', '0 to 2 %')
+    >>> percent(0.615), percent(0.6, 0.714), percent(0.9996), percent(0.46, 0.9999)
+    ('62 %', '60 to 71 %', 'over 99 %', '46 to over 99 %')
     """
-    high = low if high is None else high
-    if low == high and 0 < high < 0.005:
-        return "under 1 %"
-    if low == high and 0.995 < low < 1:
-        return "over 99 %"
-    first, second = f"{100 * low:.0f}", f"{100 * high:.0f}"
+    first, second = _rounded(low), _rounded(low if high is None else high)
     return f"{first} %" if first == second else f"{first} to {second} %"
+
+
+def _rounded(p: float) -> str:
+    return "under 1" if 0 < p < 0.005 else "over 99" if 0.995 < p < 1 else f"{100 * p:.0f}"
 
 
 def listed(names: Sequence[str]) -> str:
@@ -59,25 +58,40 @@ def question(session: Session, why: WhyQuestion) -> str:
         begins += f"of the {count} open questions {claim}." if count > 1 else "it is the only question left."
     sentences = [begins]
     by_gain = session.rules.score not in CLAIMS
-    if asked.skills == (why.uncertain,):
+    if not by_gain or len(bank.skills) == 1:
+        pass
+    elif asked.skills == (why.uncertain,):
         sentences.append("That is the skill we know least about.")
     elif why.uncertain in asked.skills:
         sentences.append(f"{_capital(skill_name(bank, why.uncertain))} is the skill we know least about.")
-    elif not why.narrowed and by_gain:
+    elif not why.narrowed:
         sentences.append(f"The skill we know least about is {skill_name(bank, why.uncertain)}, but no question on it tells more now.")
     sentences += [_outcome(bank, outcome) for outcome in why.outcomes]
-    if why.runners_up and why.gain is not None and by_gain:
-        gap = [f"{name} ({'as much' if abs(why.gain - gain) < 5e-4 else _difference(why.gain - gain)})" for name, gain in why.runners_up]
-        sentences.append(f"Its gain is {why.gain:.3f}; next in the ranking: {', '.join(gap)}.")
+    if why.gain is not None and by_gain:
+        sentences.append(_gains(why.gain, why.runners_up))
     notes = why.narrowed[:-1] if why.narrowed and why.narrowed[-1].left == 1 else why.narrowed
     sentences += [f"Rule: {note.text}." for note in notes]
     if why.agree is not None:
-        sentences.append(f"{why.agree[0]} of {why.agree[1]} networks drawn from the set would ask the same question.")
+        sentences.append(f"{why.agree[0]} of {why.agree[1]} networks drawn from the set would ask the same question{_others(why)}.")
     return " ".join(sentences)
 
 
+def _others(why: WhyQuestion) -> str:
+    """What the other networks would ask."""
+    others = [f"{name} ({count})" for name, count in why.votes.items() if name != why.question.id][:2]
+    return f"; others would ask {listed(others)}" if others else ""
+
+
+def _gains(gain: float, runners_up: Sequence[tuple[str, float]]) -> str:
+    """The gain, who comes next, and who was passed over by a rule."""
+    better = [f"{name} ({_difference(gain - other)})" for name, other in runners_up if other > gain + 5e-4]
+    worse = [f"{name} ({_difference(gain - other)})" for name, other in runners_up if other <= gain + 5e-4]
+    passed = f"; the rules passed over {', '.join(better)}" if better else ""
+    return f"Its gain is {gain:.3f}{passed}{'; next in the ranking: ' + ', '.join(worse) if worse else ''}."
+
+
 def _difference(gap: float) -> str:
-    return f"{abs(gap):.3f} {'less' if gap > 0 else 'more'}"
+    return "as much" if abs(gap) < 5e-4 else f"{abs(gap):.3f} {'less' if gap > 0 else 'more'}"
 
 
 def _capital(text: str) -> str:
@@ -94,19 +108,26 @@ def _outcome(bank: Bank, outcome: Outcome) -> str:
     return f"The answer '{outcome.answer}' (probability {percent(*outcome.probability)}) would put {listed(told)}."
 
 
-def result(bank: Bank, why: WhyResult) -> str:
-    """What was found of a skill, and which answers made it so."""
+def result(bank: Bank, why: WhyResult, over: bool) -> str:
+    """What was found of a skill, which answers made it so, and, when the test is over, what one more could change."""
     at = why.bounds.states.index(why.level)
     low, high = float(why.bounds.lower[at]), float(why.bounds.upper[at])
     sentences = [f"{_capital(skill_name(bank, why.skill))}: '{why.level}', with a probability of {percent(low, high)}."]
     others = [f"'{name}'" for name in why.possible if name != why.level]
     if others:
         sentences.append(f"{_capital(listed(others))} cannot be ruled out.")
-    heavy = [entry for entry in why.largest[:HEAVIEST] if abs(entry.after - entry.before) >= 0.005]
+    moved = sorted(why.ledger, key=lambda entry: -abs(entry.after - entry.before))
+    heavy = [entry for entry in moved if abs(entry.after - entry.before) >= 0.005][:HEAVIEST]
+    middle = "" if why.bounds.width < 1e-9 else " (the middle of the bounds)"
     if heavy:
-        sentences.append(f"What counted most: {'; '.join(_entry(entry) for entry in heavy)}.")
+        sentences.append(f"What counted most{middle}: {'; '.join(_entry(entry) for entry in heavy)}.")
     elif why.ledger:
         sentences.append("No answer changed this by a per cent or more.")
+    if over and why.more is not None:
+        worst, best = why.more.worst, why.more.best
+        sentences.append(
+            f"One more question ({why.more.question}) would make it {percent(*best[1:])} if {best[0]}, {percent(*worst[1:])} if {worst[0]}."
+        )
     return " ".join(sentences)
 
 
@@ -115,12 +136,13 @@ def _entry(entry: Entry) -> str:
     return f"{entry.source} ({entry.answer}) {moved} it from {percent(entry.before)} to {percent(entry.after)}"
 
 
-def stop(bank: Bank, reason: str, still_open: Sequence[str]) -> str:
+def stop(bank: Bank, reason: str, still_open: Sequence[str], below: float) -> str:
     """Why the test stopped and what is still open."""
     if not still_open:
         return f"The test is over: {reason}"
     names = listed([skill_name(bank, skill) for skill in still_open])
-    return f"The test is over: {reason} Still open: the level of {names}."
+    may = "" if bank.is_precise else "that may be "
+    return f"The test is over: {reason} Still open, with a probability {may}below {percent(below)}: {names}."
 
 
 def sure(session: Session, still_open: Sequence[str]) -> str:

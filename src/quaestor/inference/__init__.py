@@ -6,7 +6,7 @@ import numpy as np
 
 from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs, Bounds
-from quaestor.errors import AnswerError, NetworkError, QuaestorError
+from quaestor.errors import AnswerError, NetworkError, QuaestorError, format_value
 from quaestor.indices import INDICES
 from quaestor.inference.banks import Answers, BankModel, Stated, bank_model
 from quaestor.inference.conflict import excludes, is_possible, smallest_conflict
@@ -91,6 +91,10 @@ def bounds(
     seconds: float | None = None,
 ) -> Bounds:
     """Bounds of P(variable | evidence) in any credal network; variables and states by name or index. See `posterior` for the rest."""
+    if not isinstance(network, Network):
+        raise NetworkError(f"a network is expected, as qs.read_network or bank.network gives it, got {format_value(network)}")
+    if evidence is not None and not isinstance(evidence, Mapping):
+        raise NetworkError(f"evidence is a map from variables to states, got {format_value(evidence)}")
     target = network.index(variable)
     observed = {network.index(name): network.state(name, state) for name, state in (evidence or {}).items()}
     if target in observed:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bank import Bank
-from quaestor.errors import AnswerError, nearest
+from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
 from quaestor.inference.joint import LARGEST, Joint
 from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Box, Model, Scope, add_box
@@ -80,6 +80,8 @@ class BankModel:
 
     def boxes(self, answers: Answers, stated: Stated | None = None) -> dict[Scope, Box]:
         """The likelihood box of each scope after these answers and statements; answers to pilot questions do not count."""
+        if not isinstance(answers, Mapping):
+            raise AnswerError(f"answers are a map from questions to answer classes, got {format_value(answers)}")
         chosen: dict[Scope, tuple[list[int], list[int]]] = {}
         for question_id, answer in answers.items():
             number = self.answer_class(question_id, answer)
@@ -112,7 +114,7 @@ class BankModel:
         if isinstance(answer, str):
             if answer in question.classes:
                 return question.classes.index(answer)
-        elif 0 <= answer < len(question.classes):
+        elif isinstance(answer, int | np.integer) and 0 <= answer < len(question.classes):
             return int(answer)
         raise AnswerError(f"{question_id}: an answer class is one of {', '.join(question.classes)}, got {answer!r}")
 
@@ -130,4 +132,6 @@ class BankModel:
 @lru_cache(maxsize=64)
 def bank_model(bank: Bank) -> BankModel:
     """The model of a bank, kept for the banks used last."""
+    if not isinstance(bank, Bank):
+        raise QuaestorError(f"a bank is expected, as qs.load gives it, got {format_value(bank)}")
     return BankModel(bank)

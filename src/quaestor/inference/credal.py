@@ -38,6 +38,10 @@ def credal_bounds(
     """
     if method not in METHODS:
         raise QuaestorError(f"method is one of {', '.join(METHODS)}, got {method!r}")
+    if not tolerance >= 0 or limit < 0:
+        raise QuaestorError(f"tolerance and limit are at least 0, got {tolerance} and {limit}")
+    if seconds is not None and (method != "exact" or not seconds >= 0):
+        raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {seconds} with {method!r}")
     targets = list(targets)
     if method in ("auto", "exact", "odds", "hulls"):
         messages = _messages(model, method)

@@ -12,7 +12,11 @@ def show_ledger(session: Session, out: Console) -> None:
     results = [why_result(session, skill) for skill in session.bank.skills]
     if not session.log:
         return
-    table = grid("answer", *(f"{result.skill}: {result.level}" for result in results), title="What each answer did")
+    table = grid(
+        "answer",
+        *(f"{result.skill}: {result.level}" for result in results),
+        title="What each answer did to the probability, in percentage points",
+    )
     for column in table.columns[1:]:
         column.justify = "right"
     for number, first in enumerate(results[0].ledger):
