@@ -11,10 +11,9 @@ from made_banks import answers_of, chain_bank
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-from timing import median
+from timing import full_step, median
 
 import quaestor as qs
-from quaestor.inference.lookahead import lookahead
 
 FIGURE = Path(__file__).with_name("growth.svg")
 COLOURS = ("#1b5e8c", "#b34a10")
@@ -25,8 +24,8 @@ Row = tuple[str, list[float], list[float]]
 def measure() -> list[Row]:
     """For each row its name, the values of what grows, and the median milliseconds of a full step."""
     cases: list[tuple[str, list[float], list[qs.Bank], list[int]]] = [
-        ("answers, chain of 4, 500 questions, credal", [5, 50, 500], [chain_bank(4, 2, 500, 0.05)] * 3, [5, 50, 500]),
-        ("answers, chain of 4, 500 questions, precise", [5, 50, 500], [chain_bank(4, 2, 500)] * 3, [5, 50, 500]),
+        ("answers, chain of 4, 1000 questions, credal", [5, 50, 500], [chain_bank(4, 2, 1_000, 0.05)] * 3, [5, 50, 500]),
+        ("answers, chain of 4, 1000 questions, precise", [5, 50, 500], [chain_bank(4, 2, 1_000)] * 3, [5, 50, 500]),
         ("binary skills, chain, 64 questions, credal", [4, 8, 16, 30], [chain_bank(n, 2, 64, 0.05) for n in (4, 8, 16, 30)], [10] * 4),
         ("levels, chain of 4, 80 questions, credal", [2, 3, 4], [chain_bank(4, n, 80, 0.05) for n in (2, 3, 4)], [10] * 3),
         (
@@ -42,7 +41,7 @@ def measure() -> list[Row]:
         times = []
         for bank, count in zip(banks, counts, strict=True):
             answers = answers_of(bank, count)
-            times.append(median(lambda bank=bank, answers=answers: lookahead(bank, answers), 5))  # type: ignore[misc]
+            times.append(median(lambda bank=bank, answers=answers: full_step(bank, answers), 5))  # type: ignore[misc]
         rows.append((name, values, times))
     return rows
 

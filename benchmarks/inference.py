@@ -7,12 +7,11 @@ import growth
 from machine import describe
 from made_banks import answers_of, chain_bank, tree_bank
 from other_libraries import pgmpy_step, pyagrum_step
-from timing import median
+from timing import full_step, median
 
 import quaestor as qs
 from quaestor.inference.banks import bank_model
 from quaestor.inference.groups import bank_batches
-from quaestor.inference.lookahead import lookahead
 
 
 def full_steps() -> None:
@@ -36,8 +35,8 @@ def full_steps() -> None:
         answers = answers_of(bank, count, seed=count)
         bank_model(bank), bank_batches(bank)
         posterior = median(lambda bank=bank, answers=answers: qs.posterior(bank, answers, tolerance=5e-4), repeats)  # type: ignore[misc]
-        step = median(lambda bank=bank, answers=answers: lookahead(bank, answers), repeats)  # type: ignore[misc]
-        ahead = lookahead(bank, answers)
+        step = median(lambda bank=bank, answers=answers: full_step(bank, answers), repeats)  # type: ignore[misc]
+        ahead = full_step(bank, answers)
         methods = " + ".join(sorted({group.method for group in ahead.groups}))
         theirs = " | ".join(times_longer(bank, answers, step))
         print(f"| {name} | {len(answers)} | {posterior:.2f} | {step:.2f} | {methods} | {ahead.gap:.2g} | {theirs} |", flush=True)

@@ -5,6 +5,19 @@ from collections.abc import Callable
 
 import numpy as np
 
+import quaestor as qs
+from quaestor.ahead import Lookahead
+from quaestor.inference.lookahead import lookahead
+
+
+def full_step(bank: qs.Bank, answers: dict[str, int]) -> Lookahead:
+    """The look-ahead with everything worked out, also what is otherwise left until a score asks for it."""
+    ahead = lookahead(bank, answers)
+    for group in ahead.groups:
+        for target in group.targets:
+            _ = target.after
+    return ahead
+
 
 def median(function: Callable[[], object], repeats: int) -> float:
     """Milliseconds, after one run that warms caches."""

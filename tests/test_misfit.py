@@ -37,18 +37,50 @@ def conflicts(bank):
     return {a: float(np.log(np.prod([alone[n][c] for n, c in enumerate(a)]) / p)) for a, p in table.items()}, table
 
 
+def strangeness(bank):
+    """The strangeness of every combination of answers, from its definition."""
+    found = {}
+    for answers in chances(bank):
+        beliefs = qs.posterior(bank, dict(zip(bank.questions, answers, strict=True)))
+        at = {skill: int(bounds.lower.argmax()) for skill, bounds in beliefs.items()}
+        rows = [question.table.lower[tuple(at[skill] for skill in question.skills)] for question in bank.questions.values()]
+        bits = [-np.log(np.maximum(row, 1e-9)) for row in rows]
+        seen = [bit[q.classes.index(c)] for bit, q, c in zip(bits, bank.questions.values(), answers, strict=True)]
+        mean = [row @ bit for row, bit in zip(rows, bits, strict=True)]
+        variance = sum(row @ (bit - m) ** 2 for row, bit, m in zip(rows, bits, mean, strict=True))
+        found[answers] = (sum(seen) - sum(mean)) / np.sqrt(max(variance, 1e-9))
+    return found
+
+
+def share(measure, table, answers):
+    """How often a measure is at least as large."""
+    return sum(p for other, p in table.items() if measure[other] >= measure[answers] - 1e-9)
+
+
+def test_easy_questions_wrong_and_hard_ones_right_are_pointed_at():
+    bank = qs.load("four-skills")
+    answers = {f"Q{n}": "wrong" if n < 5 else "right" for n in range(1, 17)}
+    found = misfit(bank, answers)
+    assert found.is_hint
+    assert found.conflict < 0  # the answers agree on the level: it is the strangeness that tells
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_conflict_share_and_surprises_are_those_of_enumeration(seed):
     rng = np.random.default_rng(seed)
     bank = sessions.random_bank(rng, questions=5)
     bank = bank.subset([name for name, question in bank.questions.items() if not question.pilot])
     conflict, table = conflicts(bank)
+    strange = strangeness(bank)
     for place in rng.permutation(len(table))[:6]:
         answers = list(table)[place]
         found = misfit(bank, dict(zip(bank.questions, answers, strict=True)))
         assert found.conflict == pytest.approx(conflict[answers], abs=1e-9)
-        exact = sum(p for other, p in table.items() if conflict[other] >= conflict[answers] - 1e-9)
-        assert abs(found.share - exact) <= 4 * np.sqrt(exact * max(0.0, 1 - exact) / 2000) + 1e-9
+        assert found.strangeness == pytest.approx(strange[answers], abs=1e-6)
+        rare = {other: min(share(measure, table, other) for measure in (conflict, strange)) for other in table}
+        exact = sum(p for other, p in table.items() if rare[other] <= rare[answers] + 1e-9)
+        near = sum(p for other, p in table.items() if abs(rare[other] - rare[answers]) < 0.06)  # draws may swap what is about as rare
+        assert abs(found.share - exact) <= near + 4 * np.sqrt(exact * max(0.0, 1 - exact) / 2000) + 1e-9
         for number, name in enumerate(bank.questions):
             others = sum(
                 p for other, p in table.items() if other[:number] + other[number + 1 :] == answers[:number] + answers[number + 1 :]

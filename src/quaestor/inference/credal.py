@@ -41,7 +41,7 @@ def credal_bounds(
     if not tolerance >= 0 or limit < 0:
         raise QuaestorError(f"tolerance and limit are at least 0, got {tolerance} and {limit}")
     if seconds is not None and (method != "exact" or not seconds >= 0):
-        raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {seconds} with {method!r}")
+        raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {seconds}")
     targets = list(targets)
     if method in ("auto", "exact", "odds", "hulls"):
         messages = _messages(model, method)

@@ -1,8 +1,14 @@
 """Answers that do not fit together: how much they contradict one another, and how often chance alone contradicts as much.
 
-The conflict of answers q_1..q_n is log( P(q_1) ... P(q_n) / P(q_1, ..., q_n) ): answers that support one another are likelier together than
-apart (below 0), contradicting ones rarer (above 0). How large is large depends on the questions, so it is compared with takers drawn
-from the bank's centre who answer the same questions. A hint for a person to look, never a verdict.
+Two measures, each compared with takers drawn from the bank's centre who answer the same questions:
+
+- the *conflict* log( P(q_1) ... P(q_n) / P(q_1, ..., q_n) ): answers that support one another are likelier together than apart (below
+  0), contradicting ones rarer (above 0);
+- the *strangeness* of the answers for somebody at the levels they point to: the sum of -log P(q_i | levels), less its mean and divided
+  by its standard deviation. Easy questions wrong and hard ones right are strange even when the levels are clear.
+
+The rarer of the two counts: how rare that is, is found on the same drawn takers, so that those who follow the bank are pointed at just
+as often as stated. A hint for a person to look, never a verdict.
 """
 
 from dataclasses import dataclass
@@ -18,13 +24,15 @@ from quaestor.table import Array
 
 ALARM = 0.05  # the share of takers that follow the bank exactly and are pointed at all the same
 DRAWS = 2000
+_LEAST = 1e-9  # probabilities and variances below this count as this
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """`share`: how often takers drawn from the bank have a conflict at least as large. `surprises`: P(answer | the other answers)."""
+    """`share`: how often takers drawn from the bank contradict themselves as much. `surprises`: P(answer | the other answers)."""
 
     conflict: float
+    strangeness: float
     share: float
     surprises: dict[str, float]
 
@@ -46,12 +54,21 @@ def misfit(bank: Bank, answers: Answers, draws: int = DRAWS, seed: int = 0) -> M
         conflict = _apart(compiled, counted, drawn) - _together(compiled, counted, drawn)
     if not np.isfinite(conflict[0]):
         return None
-    share = float((conflict[1:] >= conflict[0] - 1e-12).mean())
+    strangeness = _strangeness(compiled, counted, drawn)
+    rarer = np.minimum(_rarity(conflict), _rarity(strangeness))
+    share = float((rarer[1:] <= rarer[0] + 1e-12).mean())
     total = _together(compiled, counted, given)[0]
     others = {
         name: _together(compiled, [o for o in counted if o != name], np.delete(given, n, axis=1))[0] for n, name in enumerate(counted)
     }
-    return Misfit(float(conflict[0]), share, {name: float(np.exp(total - rest)) for name, rest in others.items()})
+    return Misfit(float(conflict[0]), float(strangeness[0]), share, {name: float(np.exp(total - rest)) for name, rest in others.items()})
+
+
+def _rarity(values: Array) -> Array:
+    """For each taker the share of the drawn ones (all but the first) whose value is at least as large, (takers,)."""
+    ordered = np.sort(values[1:])
+    found: Array = 1 - np.searchsorted(ordered, values - 1e-12) / len(ordered)
+    return found
 
 
 @lru_cache(maxsize=16)
@@ -92,6 +109,25 @@ def _together(compiled: BankModel, questions: list[str], classes: NDArray[np.int
     """log P(all answers), (takers,)."""
     found = compiled.junction.log_probability(_evidence(compiled, questions, classes))
     return np.broadcast_to(found, len(classes))
+
+
+def _strangeness(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
+    """How unlikely answers are at the most probable level of each skill given all of them, in standard deviations, (takers,)."""
+    calibrated = compiled.junction.calibrate(_evidence(compiled, questions, classes))
+    takers = len(classes)
+    levels = [
+        np.broadcast_to(compiled.junction.marginal(calibrated, (v,)).argmax(axis=1), takers) for v in range(len(compiled.model.sizes))
+    ]
+    surprise, mean, variance = np.zeros(takers), np.zeros(takers), np.zeros(takers)
+    for name, column in zip(questions, classes.T, strict=True):
+        question = compiled.bank.questions[name]
+        p = question.table.lower[tuple(levels[compiled.position[skill]] for skill in question.skills)]
+        bits = -np.log(np.maximum(p, _LEAST))
+        surprise += np.take_along_axis(bits, column[:, None], axis=1)[:, 0]
+        expected = (p * bits).sum(axis=1)
+        mean += expected
+        variance += (p * bits**2).sum(axis=1) - expected**2
+    return (surprise - mean) / np.sqrt(np.maximum(variance, _LEAST))
 
 
 def _apart(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
