@@ -14,8 +14,8 @@ from quaestor.simulate import expected, simulate
 from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record, take
-from quaestor.simulate.simulation import KEPT, Simulation, summarised
-from quaestor.simulate.totals import BINS
+from quaestor.simulate.simulation import Simulation, summarised
+from quaestor.simulate.totals import BINS, KEPT
 from quaestor.table import centre
 
 # One metric for one student and step, from plain numbers
@@ -187,11 +187,14 @@ def test_means_over_students(summed, name):
         np.testing.assert_allclose(found[step, skill, level], mine, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["accuracy", "brier"])
+SINGLE = 1e-6  # each student's numbers are kept as float32
+
+
+@pytest.mark.parametrize("name", [name for name in KEPT if "log_loss" not in name])
 def test_errors_and_paired_differences(summed, name):
     records, x = summed
     values = every_student(records, name).mean(axis=2)
-    np.testing.assert_allclose(x.error(name), values.std(axis=0, ddof=1) / np.sqrt(40), atol=1e-12)
+    np.testing.assert_allclose(x.error(name), values.std(axis=0, ddof=1) / np.sqrt(40), atol=SINGLE)
     rng = np.random.default_rng(9)
     shorter = []
     for record in records:
@@ -200,12 +203,52 @@ def test_errors_and_paired_differences(summed, name):
     other = Simulation.of([summarised(record) for record in shorter], ("a", "b"), QUESTIONS)
     apart = values - every_student(shorter, name).mean(axis=2)
     mean, error = x.difference(other, name)
-    np.testing.assert_allclose(mean, apart.mean(axis=0), atol=1e-12)
-    np.testing.assert_allclose(error, apart.std(axis=0, ddof=1) / np.sqrt(40), atol=1e-12)
+    np.testing.assert_allclose(mean, apart.mean(axis=0), atol=SINGLE)
+    np.testing.assert_allclose(error, apart.std(axis=0, ddof=1) / np.sqrt(40), atol=SINGLE)
     back, same = other.difference(x, name)
     np.testing.assert_allclose(back, -mean, atol=1e-12)
     np.testing.assert_allclose(same, error, atol=1e-12)
     assert x.difference(x, name)[0].tolist() == [0.0] * 7
+
+
+@pytest.mark.parametrize("name", ["single_accuracy", "set_accuracy"])
+def test_errors_where_not_every_student_has_a_value(summed, name):
+    """For each skill over those who have one; the mean of these is at least the error of the mean."""
+    records, x = summed
+    values = every_student(records, name)
+    for step in range(7):
+        errors = []
+        for skill in range(2):
+            known = values[:, step, skill][~np.isnan(values[:, step, skill])]
+            errors.append(known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else math.nan)
+        np.testing.assert_allclose(x.error(name)[step], mean_of_known(errors), atol=1e-12)
+    with pytest.raises(QuaestorError, match=rf"^a metric is one of accuracy, brier, .*, got '{name}'$"):
+        x.difference(x, name)
+
+
+def test_two_infinite_losses_have_no_difference(summed):
+    _, x = summed
+    mean, error = x.difference(x, "log_loss")
+    endless = np.isinf(x.by_student["log_loss"]).any(axis=0)
+    assert endless.any()
+    assert np.isnan(mean[endless]).all()
+    assert np.isnan(error[endless]).all()
+    assert (mean[~endless] == 0).all()
+
+
+def test_unknown_metrics_and_known_ones(summed):
+    _, x = summed
+    for call in (x.by_level, x.error):
+        with pytest.raises(QuaestorError, match=r"^a metric is one of accuracy, brier, log_loss, .*, got 'speed'$"):
+            call("speed")
+    assert {*METRICS, *(f"{name}_by_skill" for name in METRICS), "table", "error"} <= set(dir(x))
+
+
+def test_parts_one_after_another_are_the_same_as_all_of_them(summed):
+    records, x = summed
+    again = Simulation.of((summarised(record) for record in records), ("a", "b"), QUESTIONS, sum(len(one.asked) for one in records))
+    pd.testing.assert_frame_equal(x.table(), again.table(), check_exact=True)
+    assert (again.asked == x.asked).all()
 
 
 def test_an_infinite_loss_has_no_error_and_raises_no_warning(summed):
@@ -214,14 +257,11 @@ def test_an_infinite_loss_has_no_error_and_raises_no_warning(summed):
     assert np.isnan(x.error("log_loss")[np.isinf(x.log_loss)]).all()
 
 
-def test_differences_of_other_students_are_refused(summed):
-    _, x = summed
+def test_differences_of_other_students_are_refused():
     bank = sessions.bank()
     one, other = simulate(bank, students=20, seed=1), simulate(bank, students=20, seed=2)
     with pytest.raises(QuaestorError, match=r"^differences are taken between simulations of the same students, got others$"):
         one.difference(other)
-    with pytest.raises(QuaestorError, match=r"^errors are known for accuracy, brier, log_loss, got 'u65'$"):
-        x.error("u65")
 
 
 def test_calibration(summed):
@@ -270,7 +310,7 @@ def test_the_simulation_of_a_bank_is_summed_up_so():
     for name in KEPT:
         values = every_student(records, name, steps)
         np.testing.assert_allclose(getattr(x, name), values.mean(axis=(0, 2)), atol=1e-12)
-        np.testing.assert_allclose(x.by_student[name], values.mean(axis=2), atol=1e-12)
+        np.testing.assert_allclose(x.by_student[name], values.mean(axis=2), atol=SINGLE)
     assert x.asked[0].tolist() == [list(bank.questions)[place] if place >= 0 else "" for place in x.asked_places[0]]
     assert (x.levels == cohort.part(0, 300).levels).all()
 
@@ -279,7 +319,7 @@ def test_tables():
     x = simulate(sessions.bank(), qs.Rules(stop=qs.max_questions(3)), students=40)
     table = x.table()
     assert isinstance(table, pd.DataFrame)
-    assert list(table.columns) == ["running", *METRICS, *(f"{name}_error" for name in KEPT)]
+    assert list(table.columns) == ["running", *METRICS, *(f"{name}_error" for name in METRICS)]
     assert table.index.name == "step"
     assert table.index.tolist() == [0, 1, 2, 3]
     assert table["brier"].to_numpy() == pytest.approx(x.brier)

@@ -219,8 +219,36 @@ def test_people_without_an_answer_held_out_do_not_count():
     both = [-np.log(foretold(BANK, {"a1": answer}, "b1")[place]) for answer, place in (("right", 1), ("wrong", 0))]
     assert x.held_out_log_loss[1] == pytest.approx(np.mean(both))
     assert x.error("held_out_log_loss")[1] == pytest.approx(np.std(both, ddof=1) / np.sqrt(2))
-    nobody = simulate(BANK, responses=frame, holdout=["b2"])
+    nobody = simulate(BANK, responses=frame.assign(b2=None), holdout=["b2"])
     assert np.isnan(nobody.held_out_log_loss).all()
+
+
+def test_what_nobody_was_asked_cannot_be_held_out():
+    with pytest.raises(QuaestorError, match=r"^holdout: a question with a column in the responses, got 'b2'$"):
+        simulate(BANK, responses=pd.DataFrame({"a1": [1, 0]}), holdout=["a1", "b2"])
+
+
+def test_the_rows_are_the_people():
+    with pytest.raises(QuaestorError, match=r"^responses: the rows are the people, got students as well$"):
+        simulate(BANK, students=1024, responses=pd.DataFrame({"a1": [1, 0]}))
+
+
+def test_what_is_not_known_of_real_people_is_said():
+    frame = people(BANK, 5)
+    x, held = simulate(BANK, responses=frame), simulate(BANK, responses=frame, holdout=["b1"])
+    words = "no accuracy: the true levels of real people are not known; use holdout= to see how well answers are foretold"
+    with pytest.raises(AttributeError) as error:
+        _ = x.accuracy
+    assert str(error.value) == words
+    with pytest.raises(AttributeError) as error:
+        _ = held.accuracy
+    assert str(error.value) == f"{words}; there are held_out_log_loss, held_out_accuracy"
+    for call in (x.error, x.by_level, lambda metric: x.difference(x, metric)):
+        with pytest.raises(QuaestorError) as found:
+            call("accuracy")
+        assert str(found.value) == words
+    assert {"held_out_log_loss", "held_out_accuracy"} <= set(dir(held))
+    assert "accuracy" not in dir(held)
 
 
 def test_paired_differences_of_foretelling():

@@ -1,6 +1,7 @@
 """Many simulated students take a test: curves with standard errors (`simulate`), or without sampling (`expected`)."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,14 +24,22 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Students: TypeAlias = "int | str | pd.DataFrame | Levels"
+STUDENTS = 1024  # how many, unless it is said
+
+
+@dataclass(frozen=True, eq=False)
+class Scattered:
+    """A truth: each student comes from another network of the credal set of this bank, whatever bank the test uses."""
+
+    bank: Bank
 
 
 def simulate(
     bank: Bank,
     rules: Rules | None = None,
-    students: Students = 1024,
+    students: "Students | None" = None,
     seed: int = 1,
-    truth: Bank | str | None = None,
+    truth: Bank | Scattered | str | None = None,
     behaviour: Behaviour | None = None,
     responses: "pd.DataFrame | None" = None,
     holdout: Sequence[str] = (),
@@ -41,12 +50,13 @@ def simulate(
 ) -> Simulation:
     """Let simulated students take a test by the same steps as a `Session`.
 
-    `students`: how many, drawn from the network of the `truth` (default: the centre of the bank); `"profiles"`: one for every profile of
-    levels; or a table of true levels, a column a skill. `truth`: another bank that the students come from, or `"random"`: each student
-    from another network of the credal set. `behaviour`: how they answer otherwise than the bank says. `responses`: answers of real
-    people instead, a row a person and a column a question; `holdout`: questions that are never asked, only foretold. The same seed gives
-    the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not change results. `out`: a
-    folder for every step of every student; a run that was interrupted goes on from there. `progress` is told how many more are done.
+    `students`: how many (1024 unless it is said), drawn from the network of the `truth` (default: the centre of the bank); `"profiles"`:
+    one for every profile of levels; or a table of true levels, a column a skill. `truth`: another bank that the students come from, or
+    `"random"`: each student from another network of the credal set. `behaviour`: how they answer otherwise than the bank says.
+    `responses`: answers of real people instead, a row a person and a column a question; `holdout`: questions that are never asked, only
+    foretold. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not
+    change results. `out`: a folder for every step of every student; a run that was interrupted goes on from there. `progress` is told
+    how many more are done.
     """
     rules = rules or Rules()
     rules.check(bank)
@@ -59,13 +69,16 @@ def simulate(
             raise QuaestorError(f"behaviour.reveals: a question of the bank, got '{name}'")
     if responses is not None and (truth is not None or behaviour != Behaviour()):
         raise QuaestorError("responses: real people answer as they did, got a truth or a behaviour as well")
+    if responses is not None and students is not None:
+        raise QuaestorError("responses: the rows are the people, got students as well")
+    students = STUDENTS if students is None else students
     cohort = _people(bank, responses, seed) if responses is not None else _students(bank, students, seed, truth)
     if holdout and responses is None:
         raise QuaestorError("holdout: questions are held out from responses of real people, got simulated students")
-    job = Job(bank, rules, cohort, behaviour, held_out(bank, holdout), out is not None)
+    held = held_out(bank, holdout, list(responses.columns) if responses is not None else ())
+    job = Job(bank, rules, cohort, behaviour, held, out is not None)
     folder = Folder(out, _described(job, seed, truth)) if out is not None else None
-    parts = list(parts_of(job, workers, cluster, folder, progress))
-    return Simulation.of(parts, tuple(bank.skills), tuple(bank.questions))
+    return Simulation.of(parts_of(job, workers, cluster, folder, progress), tuple(bank.skills), tuple(bank.questions), len(cohort))
 
 
 def _people(bank: Bank, responses: "pd.DataFrame", seed: int) -> Cohort:
@@ -73,23 +86,26 @@ def _people(bank: Bank, responses: "pd.DataFrame", seed: int) -> Cohort:
     return Cohort(bank, bank, len(given), seed, responses=given)
 
 
-def _students(bank: Bank, students: Students, seed: int, truth: Bank | str | None) -> Cohort:
-    if not isinstance(truth, Bank | None) and truth != "random":
+def _students(bank: Bank, students: Students, seed: int, truth: Bank | Scattered | str | None) -> Cohort:
+    if not isinstance(truth, Bank | Scattered | None) and truth != "random":
         raise QuaestorError(f"truth is a bank or 'random', got {truth!r}")
-    source = truth if isinstance(truth, Bank) else bank
+    apart = isinstance(truth, Scattered) or truth == "random"
+    source = truth.bank if isinstance(truth, Scattered) else truth if isinstance(truth, Bank) else bank
     check_truth(bank, source)
     if isinstance(students, int | np.integer):
         students = students if isinstance(students, bool) else int(students)
         if students < 1 or isinstance(students, bool):
             raise QuaestorError(f"a simulation has at least 1 student, got {students}")
-        return Cohort(bank, source, students, seed, truth == "random")
+        return Cohort(bank, source, students, seed, apart)
     levels = levels_of(bank, students)
-    return Cohort(bank, source, len(levels), seed, truth == "random", levels)
+    return Cohort(bank, source, len(levels), seed, apart, levels)
 
 
-def _described(job: Job, seed: int, truth: Bank | str | None) -> dict[str, Any]:
+def _described(job: Job, seed: int, truth: Bank | Scattered | str | None) -> dict[str, Any]:
     """What makes a simulation the same one."""
     source = truth.version if isinstance(truth, Bank) else truth or "the bank's centre"
+    if isinstance(truth, Scattered):
+        source = f"random: {truth.bank.version}"
     behaviour = {name: value for name, value in vars(job.behaviour).items() if value}
     return {
         "bank": {"title": job.bank.title, "version": job.bank.version},

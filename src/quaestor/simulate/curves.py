@@ -11,6 +11,8 @@ from quaestor.table import Array
 if TYPE_CHECKING:
     import pandas as pd
 
+UNKNOWN = "the true levels of real people are not known; use holdout= to see how well answers are foretold"
+
 
 @dataclass(frozen=True, eq=False)
 class Curves:
@@ -28,9 +30,14 @@ class Curves:
         """`x.accuracy`, `x.brier`, ...: the mean over the skills by step; `x.accuracy_by_skill`: by step and skill."""
         metric, means = name.removesuffix("_by_skill"), self.__dict__.get("means", {})
         if metric not in means:
-            known = f"; there are {', '.join(means)}" if metric in METRICS else ""
-            raise AttributeError(f"no {name}{known}")
+            known = f"; there are {', '.join(means)}" if metric in METRICS and means else ""
+            why = f": {UNKNOWN}" if metric in METRICS and METRICS.keys().isdisjoint(means) else ""
+            raise AttributeError(f"no {name}{why}{known}")
         return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
+
+    def __dir__(self) -> list[str]:
+        """The metrics as well."""
+        return sorted({*super().__dir__(), *self.means, *(f"{name}_by_skill" for name in self.means)})
 
     @property
     def length(self) -> Any:

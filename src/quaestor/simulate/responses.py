@@ -1,6 +1,6 @@
 """Answers of real people as a table: a row a person, a column a question."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,11 +73,13 @@ def _class(question: Question, value: Any) -> int | None:
     return int(value) if len(question.classes) == 2 and isinstance(value, int | float | np.number) and value in (0, 1) else None
 
 
-def held_out(bank: Bank, questions: Sequence[str]) -> NDArray[np.intp] | None:
-    """The places of questions that are never asked, only foretold."""
+def held_out(bank: Bank, questions: Sequence[str], columns: Collection[str] = ()) -> NDArray[np.intp] | None:
+    """The places of questions that are never asked, only foretold; they are among the columns of the responses."""
     place = {name: number for number, name in enumerate(bank.questions)}
     for name in questions:
         if name not in place:
             hint = nearest(name, place)
             raise QuaestorError(f"holdout: a question of the bank, got '{name}'" + (f" ({hint})" if hint else ""))
+        if name not in columns:
+            raise QuaestorError(f"holdout: a question with a column in the responses, got '{name}'")
     return np.array([place[name] for name in questions]) if questions else None

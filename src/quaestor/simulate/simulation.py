@@ -1,25 +1,23 @@
 """The result of a simulation: curves with standard errors, paired differences, lengths, stop rules, exposure."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.decisions import TIED
 from quaestor.errors import QuaestorError
-from quaestor.simulate.curves import Curves
+from quaestor.simulate.curves import UNKNOWN, Curves
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record
-from quaestor.simulate.totals import Total, calibration_of, stretched, totals_of
+from quaestor.simulate.totals import Total, Values, calibration_of, stretched, totals_of
 from quaestor.table import Array
 
 if TYPE_CHECKING:
     import pandas as pd
-
-KEPT = ("accuracy", "brier", "log_loss")  # metrics that are kept for each student, for errors and paired differences
 
 
 @dataclass
@@ -28,7 +26,7 @@ class Part:
 
     totals: dict[str, Total]
     calibration: Array
-    by_student: dict[str, Array]
+    by_student: dict[str, Values]
     asked: NDArray[np.int32]
     answers: NDArray[np.int32]
     rule: NDArray[np.object_]
@@ -37,15 +35,14 @@ class Part:
 
 def summarised(record: Record) -> Part:
     """The part of a record that is kept."""
-    by_student = {}
+    by_student: dict[str, Values] = {}
     if record.held_out is not None:
-        by_student = _foretelling(record.held_out)
+        by_student |= _foretelling(record.held_out)
     if (record.levels < 0).any():  # real people: nobody knows their levels
         return Part({}, np.zeros((record.asked.shape[1] + 1, 0, 3)), by_student, record.asked, record.answers, record.rule, record.levels)
-    for name in KEPT:
-        values = [METRICS[name](low, high, record.levels[:, skill]) for skill, (low, high) in enumerate(record.bounds)]
-        by_student[name] = np.mean(values, axis=0)
-    return Part(totals_of(record), calibration_of(record), by_student, record.asked, record.answers, record.rule, record.levels)
+    totals, own = totals_of(record)
+    by_student |= own
+    return Part(totals, calibration_of(record), by_student, record.asked, record.answers, record.rule, record.levels)
 
 
 def _foretelling(chances: Array) -> dict[str, Array]:
@@ -63,26 +60,31 @@ def _divided(total: Array, count: Array) -> Array:
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
-def _mean_and_error(values: Array) -> tuple[Array, Array]:
+def _mean_and_error(values: Values) -> tuple[Array, Array]:
     """The mean over the students who have a value, and its standard error (NaN where fewer than two have), each (steps,)."""
-    known = ~np.isnan(values)
-    count = known.sum(axis=0)
-    mean = _divided(np.where(known, values, 0).sum(axis=0), count)
-    with np.errstate(invalid="ignore"):  # an infinite loss has no error
-        squares = (np.where(known, values - mean, 0) ** 2).sum(axis=0)
-        return mean, np.sqrt(_divided(squares, (count - 1) * count))
+    found = np.full((2, values.shape[1]), np.nan)
+    for step in range(values.shape[1]):  # one after another: a million students fit in memory
+        known = values[:, step].astype(float)
+        known = known[~np.isnan(known)]
+        if len(known):
+            with np.errstate(invalid="ignore"):  # an infinite loss has no error
+                mean = known.mean()
+                error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
+            found[:, step] = mean, error
+    return found[0], found[1]
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation(Curves):
     """Curves of simulated students. `length`: questions asked of each, (students,); `stops`: how many tests each rule ended.
 
+    `by_student`: the mean over the skills for each student, (students, steps), of every metric but `single_accuracy` and `set_accuracy`.
     `asked` and `answers`: ids of questions and numbers of classes by student and step; `levels`: true levels, (students, skills).
     """
 
     questions: tuple[str, ...]
     totals: dict[str, Total]
-    by_student: dict[str, Array]
+    by_student: dict[str, Values]
     asked_places: NDArray[np.int32]
     answers: NDArray[np.int32]
     stops: dict[str, int]
@@ -90,20 +92,31 @@ class Simulation(Curves):
     calibration: Array
 
     @staticmethod
-    def of(parts: Sequence[Part], skills: tuple[str, ...], questions: tuple[str, ...]) -> "Simulation":
-        """Everything together."""
-        steps = max(len(part.calibration) for part in parts)
-        totals = dict(parts[0].totals)
-        for part in parts[1:]:
-            totals = {name: total.plus(part.totals[name]) for name, total in totals.items()}
-        asked, answers = (_joined([getattr(part, name) for part in parts], steps - 1) for name in ("asked", "answers"))
-        by_student = {name: np.concatenate([stretched(p.by_student[name], steps, 1) for p in parts]) for name in parts[0].by_student}
+    def of(parts: Iterable[Part], skills: tuple[str, ...], questions: tuple[str, ...], students: int | None = None) -> "Simulation":
+        """Everything together. Parts that are made one after another are let go as they come, if it is said how many students there are."""
+        if students is None:
+            parts = list(parts)
+            students = sum(len(part.asked) for part in parts)
+        totals: dict[str, Total] = {}
+        stops: Counter[str] = Counter()
+        calibration: Array | None = None
+        every: dict[str, _Rows] = defaultdict(lambda: _Rows(students))
+        places, classes, true_levels = _Rows(students, -1), _Rows(students, -1), _Rows(students)
+        for part in parts:
+            totals = {name: totals[name].plus(total) if name in totals else total for name, total in part.totals.items()}
+            stops.update(part.rule.tolist())
+            calibration = part.calibration if calibration is None else _added(calibration, part.calibration)
+            true_levels.add(part.levels)
+            places.add(part.asked)
+            classes.add(part.answers)
+            for name, values in part.by_student.items():
+                every[name].add(values)
+        assert calibration is not None, "a simulation has at least 1 student"
+        asked, answers, levels = places.rows, classes.rows, true_levels.rows
+        by_student = {name: found.rows for name, found in every.items()}
         running = np.concatenate([[1.0], (asked >= 0).mean(axis=0)])
         means = {name: total.mean() for name, total in totals.items()}
         means |= {name: _mean_and_error(values)[0][:, None] for name, values in by_student.items() if name not in means}
-        stops = Counter(rule for part in parts for rule in part.rule.tolist())
-        levels = np.concatenate([part.levels for part in parts])
-        calibration = np.sum([stretched(part.calibration, steps) for part in parts], axis=0)
         return Simulation(
             skills, means, running, questions, totals, by_student, asked, answers, dict(stops.most_common()), levels, calibration
         )
@@ -120,7 +133,12 @@ class Simulation(Curves):
         return np.array([*self.questions, ""], dtype=object)[self.asked_places]
 
     def error(self, metric: str = "accuracy") -> Array:
-        """The standard error of a curve: of the mean over students of their means over skills, (steps,)."""
+        """The standard error of a curve: of the mean over students of their means over skills, (steps,).
+
+        Of `single_accuracy` and `set_accuracy`, which not every student has: the mean of the skills' errors, which is at least as large.
+        """
+        if metric in self.totals and metric not in self.by_student:
+            return _mean_and_error(self.totals[metric].error().T)[0]
         return _mean_and_error(self._students(metric))[1]
 
     def difference(self, other: "Simulation", metric: str = "accuracy") -> tuple[Array, Array]:
@@ -128,15 +146,27 @@ class Simulation(Curves):
         if not np.array_equal(self.levels, other.levels):
             raise QuaestorError("differences are taken between simulations of the same students, got others")
         steps = max(len(self.running), len(other.running))
-        return _mean_and_error(stretched(self._students(metric), steps, 1) - stretched(other._students(metric), steps, 1))
+        mine, yours = (stretched(one._students(metric), steps, 1) for one in (self, other))
+        with np.errstate(invalid="ignore"):
+            mean, error = _mean_and_error(mine - yours)
+        endless = (np.isinf(mine) & np.isinf(yours)).any(axis=0)
+        mean[endless] = error[endless] = np.nan  # nobody knows how far two infinite losses are apart
+        return mean, error
 
-    def _students(self, metric: str) -> Array:
+    def _students(self, metric: str) -> Values:
         if metric not in self.by_student:
-            raise QuaestorError(f"errors are known for {', '.join(self.by_student)}, got '{metric}'")
+            raise self._unknown(metric, self.by_student)
         return self.by_student[metric]
+
+    def _unknown(self, metric: str, known: Iterable[str]) -> QuaestorError:
+        if metric in METRICS and not self.totals:
+            return QuaestorError(f"no {metric}: {UNKNOWN}")
+        return QuaestorError(f"a metric is one of {', '.join(known)}, got '{metric}'")
 
     def by_level(self, metric: str = "accuracy") -> Array:
         """The means for each true level, (steps, skills, levels); NaN where nobody has it."""
+        if metric not in self.totals:
+            raise self._unknown(metric, self.totals or self.by_student)
         return self.totals[metric].mean(axes=())
 
     @property
@@ -163,11 +193,37 @@ class Simulation(Curves):
     def table(self) -> "pd.DataFrame":
         """A row a step: the share still running, every metric (mean over the skills), and standard errors where they are known."""
         frame = super().table()
-        for name in self.by_student:
+        for name in self.means:
             frame[f"{name}_error"] = self.error(name)
         return frame
 
 
-def _joined(parts: list[NDArray[np.int32]], steps: int) -> NDArray[np.int32]:
-    """Arrays over (students, steps), made equally long by -1."""
-    return np.concatenate([np.pad(part, ((0, 0), (0, steps - part.shape[1])), constant_values=-1) for part in parts])
+def _added(one: Array, other: Array) -> Array:
+    """The sum of two arrays over steps, the shorter one made longer by its last value."""
+    steps = max(len(one), len(other))
+    return stretched(one, steps) + stretched(other, steps)
+
+
+class _Rows:
+    """Rows of students that come in parts, as one array from the beginning: twice the memory is never needed.
+
+    Steps that a part does not have are filled with `after`, or with its last value.
+    """
+
+    def __init__(self, count: int, after: int | None = None) -> None:
+        self._count, self._after, self._filled = count, after, 0
+        self.rows: NDArray[Any] = np.zeros((0, 0))
+
+    def add(self, part: NDArray[Any]) -> None:
+        """The next students."""
+        if not self._filled:
+            self.rows = np.zeros((self._count, part.shape[1]), part.dtype)
+        steps = max(self.rows.shape[1], part.shape[1])
+        self.rows, part = self._longer(self.rows, steps), self._longer(part, steps)
+        self.rows[self._filled : self._filled + len(part)] = part
+        self._filled += len(part)
+
+    def _longer(self, rows: NDArray[Any], steps: int) -> NDArray[Any]:
+        if self._after is None or rows.shape[1] == steps:
+            return stretched(rows, steps, 1)
+        return np.pad(rows, ((0, 0), (0, steps - rows.shape[1])), constant_values=self._after)

@@ -1,23 +1,30 @@
 """Sums over students, kept so that parts can be added up: means, standard errors, and the same for each true level."""
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record
 from quaestor.table import Array, centre
 
+Values = NDArray[np.floating[Any]]
+Kind = TypeVar("Kind", bound=NDArray[Any])
+
 BINS = 20  # of the calibration table
+KEPT = tuple(name for name in METRICS if name not in ("single_accuracy", "set_accuracy"))  # every student has a value: kept for each
 
 
-def stretched(values: Array, steps: int, axis: int = 0) -> Array:
+def stretched(values: Kind, steps: int, axis: int = 0) -> Kind:
     """An array over steps made longer by its last value: after a stop nothing changes any more."""
     more = steps - values.shape[axis]
     if more <= 0:
         return values
     last = np.take(values, [-1], axis=axis)
-    return np.concatenate([values, np.repeat(last, more, axis=axis)], axis=axis)
+    longer: Kind = np.concatenate([values, np.repeat(last, more, axis=axis)], axis=axis)  # type: ignore[assignment]
+    return longer
 
 
 @dataclass
@@ -43,24 +50,37 @@ class Total:
         count, total = self.count.sum(axis=axes), self.sum.sum(axis=axes)
         return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
+    def error(self) -> Array:
+        """The standard error of the mean over students and levels, (steps, skills); NaN where fewer than two count."""
+        count, total, squares = (values.sum(axis=2) for values in self._all)
+        enough = count > 1
+        with np.errstate(invalid="ignore"):  # an infinite loss has no error
+            scatter = np.maximum(squares - np.divide(total**2, count, out=np.zeros_like(total), where=enough), 0)
+        return np.asarray(np.sqrt(np.divide(scatter, count * (count - 1), out=np.full(total.shape, np.nan), where=enough)))
 
-def totals_of(record: Record) -> dict[str, Total]:
-    """The sums of every metric over the students of a record."""
+
+def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values]]:
+    """The sums of every metric over the students of a record, and for those in `KEPT` each student's mean over the skills."""
     steps = record.bounds[0][0].shape[1]
     most = max(low.shape[2] for low, _ in record.bounds)
     found = {}
+    by_student = {}
     for name, metric in METRICS.items():
         arrays = np.zeros((3, steps, len(record.bounds), most))
+        everyone = np.zeros((len(record.levels), steps))
         for skill, (low, high) in enumerate(record.bounds):
             truth = record.levels[:, skill]
             values = metric(low, high, truth)
+            everyone += values
             valid = ~np.isnan(values)
             kept = np.where(valid, values, 0.0)
             for level in range(low.shape[2]):
                 mine = truth == level
                 arrays[:, :, skill, level] = valid[mine].sum(axis=0), kept[mine].sum(axis=0), (kept[mine] ** 2).sum(axis=0)
         found[name] = Total(*arrays)
-    return found
+        if name in KEPT:
+            by_student[name] = (everyone / len(record.bounds)).astype(np.float32)  # half the memory; the means come from the sums
+    return found, by_student
 
 
 def calibration_of(record: Record) -> Array:
