@@ -4,10 +4,14 @@ import argparse
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import prod
 from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from quaestor import __version__
+from quaestor.bank import Bank
+from quaestor.cli.take import DEFAULT
 from quaestor.errors import QuaestorError
 from quaestor.formats import bundled_banks, load, read_document
 from quaestor.report.study import write_study
@@ -15,44 +19,45 @@ from quaestor.report.terminal import console, grid
 from quaestor.rules import Rules
 from quaestor.rules_file import load_rules
 from quaestor.simulate import Simulation, simulate
-from quaestor.simulate.study import FIELDS, Study, load_study
+from quaestor.simulate.study import load_study
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("what", metavar="STUDY|BANK", help="a study file (docs/studies.md), a bank file, or the name of a bundled bank")
-    parser.add_argument("--rules", metavar="FILE", help="with a bank: how the test is run")
-    parser.add_argument("--students", type=int, default=1000, metavar="N", help="with a bank: how many (default: 1000)")
-    parser.add_argument("--seed", type=int, default=1, help="with a bank: the seed (default: 1)")
-    parser.add_argument("--widen", type=float, default=0.0, metavar="E", help="with a bank: make every number an interval of +- E first")
+    parser.add_argument("--rules", metavar="FILE", help="with a bank: how the test is run (default: as `quaestor take`)")
+    parser.add_argument("--students", type=int, metavar="N", help="with a bank: how many (default: 1000)")
+    parser.add_argument("--seed", type=int, help="with a bank: the seed (default: 1)")
+    parser.add_argument("--widen", type=float, metavar="E", help="with a bank: make every number an interval of +- E first")
     parser.add_argument("--out", metavar="FOLDER", help="where results go: with a study tables, figures and a page; with a bank every step")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes on this machine; they do not change the results")
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler to run on; it does not change the results")
-    parser.add_argument("--json", action="store_true", help="with a bank: print the results as JSON")
+    parser.add_argument("--json", action="store_true", default=None, help="with a bank: print the results as JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate and report."""
     if _is_study(arguments.what):
-        return _study(load_study(arguments.what), arguments)
+        return _study(arguments)
     bank = load(arguments.what)
     bank = bank.widen(arguments.widen) if arguments.widen else bank
-    rules = load_rules(arguments.rules) if arguments.rules else Rules()
-    with _progress(arguments.students) as progress:
+    rules = load_rules(arguments.rules) if arguments.rules else DEFAULT
+    students = 1000 if arguments.students is None else arguments.students
+    with _progress(students) as progress:
         found = simulate(
             bank,
             rules,
-            arguments.students,
-            arguments.seed,
+            students,
+            1 if arguments.seed is None else arguments.seed,
             workers=arguments.workers,
             cluster=arguments.cluster,
             out=arguments.out,
             progress=progress,
         )
     if arguments.json:
-        print(json.dumps(_plain(found), indent=1))
+        print(json.dumps(_plain(found, rules), indent=1))
     else:
-        _show(found)
+        _show(found, bank, rules)
     return 0
 
 
@@ -60,16 +65,22 @@ def _is_study(what: str) -> bool:
     if what in bundled_banks() or not Path(what).exists() or Path(what).suffix.lower() not in (".yaml", ".yml", ".json"):
         return False
     document, _ = read_document(what)
-    return isinstance(document, dict) and "methods" in document and set(document) <= set(FIELDS)
+    return isinstance(document, dict) and not {"bank", "methods", "students"}.isdisjoint(document)
 
 
-def _study(study: Study, arguments: argparse.Namespace) -> int:
+def _study(arguments: argparse.Namespace) -> int:
+    given = [f"--{name}" for name in ("rules", "students", "seed", "widen", "json") if getattr(arguments, name) is not None]
+    if given:
+        raise QuaestorError(f"{arguments.what}: a study says these things itself, got {', '.join(given)}; change the file")
+    study = load_study(arguments.what)
     folder = Path(arguments.out) if arguments.out else Path(arguments.what).with_suffix("")
-    count = study.students if isinstance(study.students, int) else 0
+    if folder.exists() and not folder.is_dir():
+        raise QuaestorError(f"{folder}: a folder that can be written, got a file")
+    count = study.students if isinstance(study.students, int) else prod(len(skill.levels) for skill in study.bank.skills.values())
     with _progress(count * len(study.methods)) as progress:
         results = study.run(arguments.workers, arguments.cluster, progress)
     try:
-        write_study(study, results, folder, f"quaestor simulate {Path(arguments.what).name}")
+        write_study(study, results, folder, f"quaestor simulate {Path(arguments.what).name}", __version__)
     except OSError as error:
         raise QuaestorError(f"{folder}: a folder that can be written, got {error.strerror or error}") from error
     out = console()
@@ -95,22 +106,25 @@ def _progress(total: int) -> Iterator[Callable[[int], None] | None]:
         yield done
 
 
-def _plain(found: Simulation) -> dict[str, object]:
+def _plain(found: Simulation, rules: Rules) -> dict[str, object]:
     table = found.table()
     steps = {name: [None if value != value else value for value in table[name].tolist()] for name in table.columns}
-    return {"mean_length": found.mean_length, "stops": found.stops, "never_used": found.never_used, "steps": steps}
+    return {"rules": rules.document, "mean_length": found.mean_length, "stops": found.stops, "never_used": found.never_used, "steps": steps}
 
 
-def _show(found: Simulation) -> None:
+def _show(found: Simulation, bank: Bank, rules: Rules) -> None:
     out = console()
+    out.print(f"The test stops when {rules.stop.words}." if rules.stop is not None else "The test ends when no question is left.")
     length = found.length
     out.print(f"{len(length):,} students; {length.mean():.1f} questions on average, from {length.min()} to {length.max()}.")
     out.print(f"Stopped by: {', '.join(f'{rule} ({count})' for rule, count in found.stops.items())}.")
-    table = grid("questions", "still asked", "accuracy", "± error", "Brier", "determinate")
+    table = grid("questions", "still asked", "accuracy", "± error", "Brier", *(() if bank.is_precise else ("determinate",)))
     steps = sorted({step for step in (0, 1, 2, 3, 5, 8, 12, 16, 20, 30, 50) if step < len(found.running)} | {len(found.running) - 1})
     error = found.error()
     for step in steps:
-        numbers = (found.accuracy[step], error[step], found.brier[step], found.determinate[step])
+        numbers = [found.accuracy[step], error[step], found.brier[step]]
+        if not bank.is_precise:  # of a precise bank all are
+            numbers.append(found.determinate[step])
         table.add_row(str(step), f"{found.running[step]:.0%}", *(f"{value:.3f}" for value in numbers))
     out.print(table)
     if found.never_used:

@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.bank import Bank
-from quaestor.errors import Locate, Place, Problem, QuaestorError, located
-from quaestor.fields import Reader, Report, entries, fields, flag, items, name, number, one_of, text, word
+from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, located, nearest
+from quaestor.fields import Reader, Report, entries, fields, flag, items, map_or, name, number, one_of, text, word
 from quaestor.formats import load, read_document
 from quaestor.rules import Rules, RulesError
 from quaestor.rules_file import FIELDS as RULES_FIELDS
 from quaestor.rules_file import read_rules
-from quaestor.simulate import simulate
+from quaestor.simulate import STUDENTS, Scattered, simulate
 from quaestor.simulate.cohort import Behaviour
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.exact import expected
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.simulation import Simulation
+from quaestor.simulate.truth import check_truth
 
 
 class StudyError(QuaestorError):
@@ -35,6 +36,12 @@ class Method:
     name: str
     bank: Bank
     rules: Rules
+    widen: float = 0.0
+
+    @property
+    def file(self) -> str:
+        """The name of its file, without an ending."""
+        return "".join(letter if letter.isalnum() else "-" for letter in self.name.lower())
 
 
 @dataclass(frozen=True)
@@ -42,14 +49,16 @@ class Study:
     """What is compared, on whom, and by which metrics."""
 
     title: str
+    bank: Bank
     methods: tuple[Method, ...]
-    truth: Bank | str
+    truth: Bank | Scattered
     description: str = ""
-    students: int | str = 1024
+    students: int | str = STUDENTS
     seed: int = 1
     behaviour: Behaviour = field(default_factory=Behaviour)
     metrics: tuple[str, ...] = ("accuracy", "brier")
     exact: bool = False
+    scatter: float = 0.0  # with a random truth: by how much the bank was widened to the set that the students' networks come from
 
     def run(
         self, workers: int = 1, cluster: str | None = None, progress: Callable[[int], None] | None = None
@@ -57,20 +66,29 @@ class Study:
         """Simulate every method on the same students; beside it the exact curves, where the study wants them."""
         found: dict[str, tuple[Simulation, Curves | None]] = {}
         for method in self.methods:
-            simulated = simulate(
-                method.bank,
-                method.rules,
-                self.students,
-                self.seed,
-                self.truth,
-                self.behaviour,
-                workers=workers,
-                cluster=cluster,
-                progress=progress,
-            )
-            truth = self.truth if isinstance(self.truth, Bank) else None
-            found[method.name] = (simulated, expected(method.bank, method.rules, truth) if self.exact else None)
+            try:
+                exact = expected(method.bank, method.rules, self._one_truth) if self.exact else None
+                simulated = simulate(
+                    method.bank,
+                    method.rules,
+                    self.students,
+                    self.seed,
+                    self.truth,
+                    self.behaviour,
+                    workers=workers,
+                    cluster=cluster,
+                    progress=progress,
+                )
+            except QuaestorError as error:
+                raise QuaestorError(f"methods.{method.name}: {error}") from error
+            found[method.name] = simulated, exact
         return found
+
+    @property
+    def _one_truth(self) -> Bank:
+        if isinstance(self.truth, Scattered):
+            raise QuaestorError("exact: students who come from one network, got a random truth")
+        return self.truth
 
 
 def load_study(path: str | Path) -> Study:
@@ -88,29 +106,115 @@ def read_study(document: Any, folder: Path, source: str = "", locate: Locate | N
             report.error((needed,), "a study has it", "nothing")
     if report.errors:
         raise StudyError(located(report.errors, locate), source)
-    bank = _bank(found["bank"], folder)
-    truth: Bank | str = found.get("truth", "")
-    if truth != "random":
-        truth = _bank(str(truth), folder) if truth else bank.centre()
-    methods = [_method(one, given, bank, report) for one, given in found["methods"].items()]
+    bank = _bank(found["bank"], folder, ("bank",), report)
+    if bank is None:
+        raise StudyError(located(report.errors, locate), source)
+    methods = [_method(one, given or {}, bank, report) for one, given in found["methods"].items()]
+    _check_names(methods, report)
     if report.errors:
+        raise StudyError(located(report.errors, locate), source)
+    known = tuple(method for method in methods if method is not None)
+    truth = _truth(found.get("truth"), bank, known, folder, report)
+    behaviour = found.get("behaviour", Behaviour())
+    _check_reveals(behaviour, bank, report)
+    if found.get("exact"):
+        _check_exact(found, report)
+    if report.errors or truth is None:
         raise StudyError(located(report.errors, locate), source)
     return Study(
         found["title"],
-        tuple(method for method in methods if method is not None),
+        bank,
+        known,
         truth,
         found.get("description", ""),
-        found.get("students", 1024),
+        found.get("students", STUDENTS),
         found.get("seed", 1),
-        found.get("behaviour", Behaviour()),
+        behaviour,
         tuple(found.get("metrics", ("accuracy", "brier"))),
         found.get("exact", False),
+        _scatter(found.get("truth"), known),
     )
 
 
-def _bank(named: str, folder: Path) -> Bank:
+def _bank(named: str, folder: Path, place: Place, report: Report) -> Bank | None:
+    """A bank; what is wrong inside it is told by its own file and place."""
     beside = folder / named
-    return load(beside if beside.exists() else named)
+    try:
+        return load(beside if beside.is_file() else named)
+    except BankError as error:
+        if [problem.place for problem in error.problems] != ["file"]:
+            raise
+        report.error(place, error.problems[0].rule, named, error.problems[0].hint)
+        return None
+
+
+def _truth(stated: Any, bank: Bank, methods: tuple[Method, ...], folder: Path, report: Report) -> Bank | Scattered | None:
+    """Where the students come from: one place for all methods."""
+    if stated is None:
+        return bank.centre()
+    if stated == "random":
+        if len({method.widen for method in methods}) > 1 or methods[0].bank.is_precise:
+            words = "random is for methods that share one credal bank; say how wide the set is, such as {random: 0.05}"
+            report.error(("truth",), words, stated)
+            return None
+        return Scattered(methods[0].bank)
+    if isinstance(stated, dict):
+        try:
+            source = bank.widen(stated["random"]) if stated.get("random") else bank
+        except QuaestorError as error:
+            report.error(("truth", "random"), _rule(error), stated["random"])
+            return None
+        if source.is_precise:
+            report.error(("truth", "random"), "a width above 0, since the bank is precise", stated.get("random"))
+            return None
+        return Scattered(source)
+    found = _bank(stated, folder, ("truth",), report)
+    if found is not None:
+        try:
+            check_truth(bank, found)
+        except QuaestorError as error:
+            report.error(("truth",), _rule(error).removeprefix("truth: "), Words(str(error).rpartition(", got ")[2]))
+    return found
+
+
+def _scatter(stated: Any, methods: tuple[Method, ...]) -> float:
+    if isinstance(stated, dict):
+        return float(stated.get("random", 0.0))
+    return methods[0].widen if stated == "random" else 0.0
+
+
+def _check_names(methods: list[Method | None], report: Report) -> None:
+    """Every method has a file of its own."""
+    taken = {"summary": "the summary of the study", "index": "the page of the study"}
+    for method in methods:
+        if method is not None:
+            if method.file in taken:
+                words = f"a name whose file is not that of another, {method.file}.csv is taken by {taken[method.file]}"
+                report.error(("methods", method.name), words, method.name)
+            taken.setdefault(method.file, f"'{method.name}'")
+
+
+def _check_reveals(behaviour: Behaviour, bank: Bank, report: Report) -> None:
+    for one, given in behaviour.reveals.items():
+        for question, place in ((one, ("behaviour", "reveals", one)), *((other, ("behaviour", "reveals", one, other)) for other in given)):
+            if question not in bank.questions:
+                report.error(place, "a question of the bank", question, nearest(question, bank.questions))
+
+
+def _check_exact(found: Mapping[str, Any], report: Report) -> None:
+    """`expected` knows neither behaviour nor random networks, and its students are drawn from the truth."""
+    others = {
+        "a behaviour": found.get("behaviour", Behaviour()) != Behaviour(),
+        "a random truth": found.get("truth") == "random" or isinstance(found.get("truth"), dict),
+        "students: profiles": found.get("students") == "profiles",
+    }
+    for what, is_given in others.items():
+        if is_given:
+            report.error(("exact",), "exact curves are for students drawn from one bank who answer as it says", Words(f"{what} as well"))
+
+
+def _rule(error: QuaestorError) -> str:
+    return str(error).rpartition(", got ")[0]
 
 
 def _method(named: str, given: Mapping[str, Any], bank: Bank, report: Report) -> Method | None:
@@ -118,12 +222,12 @@ def _method(named: str, given: Mapping[str, Any], bank: Bank, report: Report) ->
         rules = read_rules(given.get("rules", {}))
         widened = bank.widen(given["widen"]) if given.get("widen") else bank
         rules.check(widened)
-        return Method(named, widened, rules)
+        return Method(named, widened, rules, given.get("widen", 0.0))
     except RulesError as error:
         for problem in error.problems:
             report.error(("methods", named, "rules", *problem.place.split(".")), problem.rule, problem.value.strip("'"), problem.hint)
     except QuaestorError as error:
-        report.error(("methods", named, "widen"), str(error).rpartition(", got ")[0], given.get("widen"))
+        report.error(("methods", named, "widen"), _rule(error), given.get("widen"))
     return None
 
 
@@ -136,34 +240,44 @@ def _kept(value: Any, place: Place, report: Report) -> Any:
     return value
 
 
-def _behaviour(value: Any, place: Place, report: Report) -> Behaviour | None:
-    schema: dict[str, Reader] = dict.fromkeys(("fatigue", "guessing", "slips", "skipping"), number)
-    schema["reveals"] = entries(name, entries(name, number))
-    found = fields(schema)(value, place, report)
-    try:
-        return Behaviour(**found) if found is not None else None
-    except QuaestorError as error:
-        report.error(place, str(error).rpartition(", got ")[0], found)
-        return None
-
-
-def _students(value: Any, place: Place, report: Report) -> int | str | None:
-    if value == "profiles":
-        return "profiles"
-    found = number(value, place, report)
-    if found is not None and (not isinstance(found, int) or found < 1):
-        report.error(place, "a whole number of at least 1, or profiles", found)
+def _share(value: Any, place: Place, report: Report) -> float | None:
+    found = number(value, place, Report())
+    if found is None or not 0 <= found <= 1:
+        report.error(place, "a share between 0 and 1", value)
         return None
     return found
+
+
+def _behaviour(value: Any, place: Place, report: Report) -> Behaviour | None:
+    before = report.count
+    schema: dict[str, Reader] = dict.fromkeys(("fatigue", "guessing", "slips", "skipping"), _share)
+    schema["reveals"] = entries(name, entries(name, _share))
+    found = fields(schema)(value, place, report)
+    return Behaviour(**found) if found is not None and report.count == before else None
+
+
+def _whole(least: int, or_else: str = "") -> Reader:
+    """A reader of whole numbers, and perhaps of one word."""
+
+    def read(value: Any, place: Place, report: Report) -> int | str | None:
+        if or_else and value == or_else:
+            return or_else
+        found = number(value, place, Report())
+        if not isinstance(found, int) or found < least:
+            report.error(place, f"a whole number of at least {least}" + f", or {or_else}" * bool(or_else), value)
+            return None
+        return found
+
+    return read
 
 
 FIELDS: dict[str, Reader] = {
     "title": word,
     "description": text,
     "bank": word,
-    "truth": word,
-    "students": _students,
-    "seed": number,
+    "truth": map_or(fields({"random": number}), word),
+    "students": _whole(1, "profiles"),
+    "seed": _whole(0),
     "behaviour": _behaviour,
     "metrics": items(one_of(*METRICS), unique=True),
     "exact": flag,
