@@ -118,7 +118,7 @@ CHANGES = {
     "truth": {"truth": sessions.bank()},
     "random truth": {"truth": "random"},
     "behaviour": {"behaviour": Behaviour(skipping=0.3)},
-    "responses": {"responses": pd.DataFrame({"a1": [1]})},
+    "responses": {"responses": pd.DataFrame({"a1": [1]}), "students": None, "behaviour": None},
 }
 
 
@@ -164,7 +164,7 @@ def test_held_out_questions_in_files(tmp_path):
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({name: rng.integers(2, size=600).astype(float) for name in BANK.questions})
     frame.iloc[::3, 1] = np.nan
-    options = {"responses": frame, "out": tmp_path, "behaviour": None, "rules": qs.Rules(stop=qs.max_questions(4))}
+    options = {"responses": frame, "students": None, "out": tmp_path, "behaviour": None, "rules": qs.Rules(stop=qs.max_questions(4))}
     whole = run(holdout=["b1", "a2"], **options)
     kept = hashes(tmp_path)
     assert whole.held_out_log_loss.shape == (5,)

@@ -10,6 +10,7 @@ All arithmetic is on logarithms: a mean over states of weights 1 and 1e-30 must 
 first.
 """
 
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
@@ -34,6 +35,7 @@ class OddsMessages:
         self._own: list[Interval] = [(np.zeros(1), np.zeros(1)) for _ in model.sizes]
         self._known: dict[tuple[int, Link | None], Interval] = {}
         self._sent: dict[tuple[Link, int], Interval] = {}
+        self._posterior: dict[int, Interval] = {}
         self._leaves: list[tuple[Scope, Array]] = []  # log-likelihoods, (1, ends, batch, *scope)
         for child, parents in enumerate(model.parents):
             for parent in parents:
@@ -50,8 +52,10 @@ class OddsMessages:
 
     def posterior(self, variable: int) -> Interval:
         """The interval of P(variable = 1 | evidence)."""
-        low, high = add(self.around(variable), self._own[variable])
-        return expit(low), expit(high)
+        if variable not in self._posterior:
+            low, high = add(self.around(variable), self._own[variable])
+            self._posterior[variable] = (expit(low), expit(high))
+        return self._posterior[variable]
 
     def own(self, variable: int) -> Interval:
         """The log-likelihood ratio of the evidence on the variable alone."""
@@ -110,6 +114,7 @@ class OddsMessages:
         return result
 
 
+@lru_cache(maxsize=512)
 def _ends(table: Table) -> Interval:
     """Log-probabilities of the lower and of the higher state, each (2, 1, *parents): with the higher at its least, then at its most."""
     with np.errstate(divide="ignore"):

@@ -37,12 +37,12 @@ class OddsAhead:
 
     def now(self, skill: int) -> tuple[Array, Array, float]:
         """Bounds of P(skill | evidence), (takers, 2), and the gap."""
-        low, high = (np.broadcast_to(end, self._takers) for end in self._known().posterior(skill))
+        low, high = (_wide(end, self._takers) for end in self._known().posterior(skill))
         return *_two(low, high), 0.0
 
     def answers(self, batch: Batch) -> tuple[Ends, float]:
         """Bounds of P(answer | evidence), (takers, tables, classes): linear in P(skill), so attained at its ends."""
-        ends = [np.broadcast_to(end, self._takers)[:, None, None] for end in self._known().posterior(batch.scope[0])]
+        ends = [_wide(end, self._takers)[:, None, None] for end in self._known().posterior(batch.scope[0])]
         low, high = ([bound[..., 0] * (1 - p) + bound[..., 1] * p for p in ends] for bound in (batch.low, batch.high))
         return (np.minimum(*low), np.maximum(*high)), 0.0
 
@@ -51,8 +51,8 @@ class OddsAhead:
         asked, messages = batch.scope[0], self._known()
         reached = add(messages.around(asked), messages.own(asked))
         column: Interval = (
-            np.broadcast_to(reached[0], self._takers)[:, None, None],
-            np.broadcast_to(reached[1], self._takers)[:, None, None],
+            _wide(reached[0], self._takers)[:, None, None],
+            _wide(reached[1], self._takers)[:, None, None],
         )
         low, high = add(column, batch.ratios)
         results = [_two(expit(low), expit(high)) if skill == asked else None for skill in skills]
@@ -78,6 +78,11 @@ class OddsAhead:
             low, high = (np.broadcast_to(end, count).reshape(shape) for end in messages.posterior(skill))
             found[skill] = _two(low, high)
         return found
+
+
+def _wide(end: Array, takers: int) -> Array:
+    """One number a taker; numpy's own broadcasting costs more than many of the sums here."""
+    return end if end.shape == (takers,) else np.broadcast_to(end, takers)
 
 
 def _two(low: Array, high: Array) -> Ends:

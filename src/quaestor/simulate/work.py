@@ -65,8 +65,19 @@ def _worked_out(job: Job, numbers: list[int], workers: int, cluster: str | None)
     elif workers == 1 or len(numbers) < 2:
         yield from map(job.part, numbers)
     else:
-        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            yield from pool.map(job.part, numbers)
+        with ProcessPoolExecutor(workers, get_context("spawn"), _hand_over, (job,)) as pool:
+            yield from pool.map(_work, numbers)
+
+
+_handed: list[Job] = []  # the job of a worker process: handed over once, since reading a bank takes as long as a part
+
+
+def _hand_over(job: Job) -> None:
+    _handed[:] = [job]
+
+
+def _work(number: int) -> tuple[Part, bytes]:
+    return _handed[0].part(number)
 
 
 def _on_cluster(job: Job, numbers: list[int], address: str) -> Iterator[tuple[Part, bytes]]:
