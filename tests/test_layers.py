@@ -12,19 +12,21 @@ FOUNDATION = {
     *("errors", "numerals", "table", "elicit", "network", "beliefs", "fields"),
     *("skill", "question", "statements", "reading", "sentences", "bank", "ahead", "intervals", "indices"),
 }
-GROUND = {"inference", "scores", "stopping", "decisions"}
-FIRST = {"ranking", "rules", "rules_file", "choice", "session", "explain", "reasons", "wording"}
+GROUND = {"inference", "scores", "criteria", "stopping", "decisions"}
+FIRST = {"ranking", "rules", "rules_file", "log", "choice", "session", "explain", "reasons", "wording"}
 SECOND = {"simulate", "store", "learn"}
 ROOF = {"cli", "web", "report"}
 BELOW = {
     **dict.fromkeys(FOUNDATION, FOUNDATION),
     **dict.fromkeys({"formats"} | GROUND, FOUNDATION),
-    "stopping": FOUNDATION | {"decisions"},
+    "criteria": FOUNDATION | {"decisions"},
+    "stopping": FOUNDATION | {"criteria"},
     "ranking": FOUNDATION | GROUND,
     "rules": FOUNDATION | GROUND | {"ranking"},
+    "log": FOUNDATION,
     "rules_file": FOUNDATION | GROUND | {"ranking", "rules", "formats"},
     "choice": FOUNDATION | GROUND | {"ranking", "rules"},
-    "session": FOUNDATION | GROUND | {"ranking", "rules", "rules_file", "choice"},
+    "session": FOUNDATION | GROUND | {"log", "ranking", "rules", "rules_file", "choice"},
     "reasons": FOUNDATION | GROUND | {"choice"},
     "wording": FOUNDATION | GROUND | {"session", "reasons"},
     "explain": FOUNDATION | GROUND | FIRST,

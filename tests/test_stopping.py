@@ -8,9 +8,10 @@ import pytest
 
 import quaestor as qs
 from quaestor.beliefs import Beliefs, Bounds
+from quaestor.criteria import OF_SKILL, Criterion, Situation
 from quaestor.errors import QuaestorError
 from quaestor.rules_file import read_rules
-from quaestor.stopping import OF_SKILL, SIMPLE, Criterion, Situation
+from quaestor.stopping import SIMPLE
 
 ALL = [
     qs.max_questions(3),
@@ -160,7 +161,7 @@ def test_a_criterion_decides_on_single_skills(criterion, decided):
 
 
 def test_a_criterion_on_the_whole_test_says_nothing_of_one_skill():
-    assert OF_SKILL == ["entropy_below", "mode_below", "gini_below", "probability_above", "dominant"]
+    assert [name for name, kind in SIMPLE.items() if kind.decides is not Criterion.decides] == list(OF_SKILL)
     with pytest.raises(QuaestorError, match=r"^minutes: says nothing of a single skill; use one of entropy_below, mode_below, gini_below"):
         qs.minutes(3).decides(NOW.beliefs["a"])
 

@@ -6,13 +6,14 @@ from quaestor.errors import AnswerError, BankError, NetworkError, Problem, Quaes
 from quaestor.explain import explain
 from quaestor.formats import bundled_banks, dump, load, read_network, write_network
 from quaestor.inference import bounds, posterior
+from quaestor.log import SessionError
 from quaestor.network import Network, Variable
 from quaestor.question import Question
 from quaestor.ranking import Candidate, Ranking, rank
 from quaestor.reasons import Explanation
 from quaestor.rules import Content, Exposure, Robust, Rules, RulesError, Variety
 from quaestor.rules_file import load_rules
-from quaestor.session import Session, SessionError, Stop
+from quaestor.session import Session, Stop
 from quaestor.simulate import Behaviour, Simulation, expected, simulate
 from quaestor.simulate.exposure import exposure_table
 from quaestor.simulate.policy import policy

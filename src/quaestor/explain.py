@@ -12,10 +12,11 @@ from quaestor.errors import QuaestorError, format_value
 from quaestor.indices import entropy
 from quaestor.inference.banks import bank_model
 from quaestor.inference.misfit import misfit
+from quaestor.log import Late
 from quaestor.question import Question
 from quaestor.reasons import Entry, Explanation, More, Outcome, WhyQuestion, WhyResult
 from quaestor.rules import Robust
-from quaestor.session import Late, Session
+from quaestor.session import Session
 
 RUNNERS_UP = 3
 OPEN_BELOW = 0.8  # a level of less probability is still open

@@ -6,11 +6,12 @@ from types import MappingProxyType
 from typing import Any
 
 from quaestor.bank import Bank
+from quaestor.criteria import OF_SKILL, Criterion, MaxQuestions
 from quaestor.errors import Problem, QuaestorError, Words, format_value, nearest
 from quaestor.inference.banks import bank_model
 from quaestor.inference.lookahead import Targets, wanted
 from quaestor.ranking import check_options
-from quaestor.stopping import OF_SKILL, AnyOf, Criterion, MaxQuestions
+from quaestor.stopping import AnyOf
 
 MISSING, WRONG = "missing", "wrong"  # what a skip means, unless it names an answer class
 Fault = tuple[str, str, object] | tuple[str, str, object, str]  # place, rule, value, perhaps a hint

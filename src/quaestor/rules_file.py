@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from quaestor.criteria import Criterion
 from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, format_value, located, nearest
 from quaestor.fields import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
 from quaestor.formats import read_document
 from quaestor.rules import Content, Exposure, Robust, Rules, RulesError, Variety
 from quaestor.scores import BOUNDS, SCORES
-from quaestor.stopping import COMBINED, SIMPLE, Criterion
+from quaestor.stopping import COMBINED, SIMPLE
 
 
 def load_rules(path: str | Path) -> Rules:

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -14,44 +13,21 @@ from quaestor.ahead import Lookahead
 from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs
 from quaestor.choice import Choice, Standing, choose, is_wanting
+from quaestor.criteria import Criterion, MaxQuestions, Minutes, Situation
 from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
 from quaestor.inference import joint_uncertainty, posterior, refuse_conflict
 from quaestor.inference.banks import Stated
 from quaestor.inference.lookahead import lookahead
 from quaestor.inference.loops import TOLERANCE
+from quaestor.log import FORMAT, Answer, Late, SessionError, Weight, checked_minutes, checked_weight, read_document
 from quaestor.question import Question
 from quaestor.ranking import Ranking
 from quaestor.rules import MISSING, WRONG, Rules
 from quaestor.rules_file import read_rules
-from quaestor.stopping import AnyOf, Criterion, MaxQuestions, Minutes, Situation
+from quaestor.stopping import AnyOf
 from quaestor.table import Array
 
-FORMAT = 1
 NO_QUESTION = "no question left"  # what ends a test that no criterion ends
-Weight = float | tuple[float, float]
-
-
-class SessionError(QuaestorError):
-    """A session that cannot go on so: nothing to undo, a stopped test, a saved session that does not fit."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One question put to the taker: the answer class (None: skipped), what was typed, and the minutes it took, if recorded."""
-
-    question: str
-    answer: str | None
-    entry: str | None = None
-    minutes: float | None = None
-
-
-@dataclass(frozen=True)
-class Late:
-    """What somebody saw otherwise: how likely that is at each level of a skill, numbers or pairs, and why, in words."""
-
-    skill: str
-    likelihood: tuple[Weight, ...]
-    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -243,7 +219,7 @@ class Session:
         """The session after an answer, by the name (or number) of its class; any open question, unless a rule forbids it."""
         self._open(question)
         name = _answer_class(self.bank.questions[question], answer)
-        return self._with(Answer(question, name, None, _minutes(minutes)))
+        return self._with(Answer(question, name, None, checked_minutes(minutes)))
 
     def enter(self, question: str, entry: str | float | Iterable[str], minutes: float | None = None) -> "Session":
         """The session after what a taker typed or ticked: it is classified, and both are logged."""
@@ -252,12 +228,12 @@ class Session:
         written = list(entry) if several else entry  # type: ignore[arg-type]
         answer = self.bank.questions[question].classify(written)
         typed = " | ".join(str(one) for one in written) if isinstance(written, list) else str(written)
-        return self._with(Answer(question, answer, typed, _minutes(minutes)))
+        return self._with(Answer(question, answer, typed, checked_minutes(minutes)))
 
     def skip(self, question: str, minutes: float | None = None) -> "Session":
         """The session after a skip; it is not asked again."""
         self._open(question)
-        return self._with(Answer(question, None, None, _minutes(minutes)))
+        return self._with(Answer(question, None, None, checked_minutes(minutes)))
 
     def late(self, skill: str, seen: str | Sequence[Weight] | Mapping[str, Weight], note: str = "") -> "Session":
         """The session after evidence from elsewhere: a level (it is certain), or how likely what was seen is at each level.
@@ -298,7 +274,7 @@ class Session:
             seen = [seen[level] for level in levels]
         if not isinstance(seen, Iterable):
             raise AnswerError(f"{skill}: a level, or a weight for each of {', '.join(levels)}, got {format_value(seen)}")
-        weights = tuple(_weight(skill, weight) for weight in seen)
+        weights = tuple(checked_weight(skill, weight) for weight in seen)
         if len(weights) != len(levels):
             raise AnswerError(f"{skill}: a weight for each of {', '.join(levels)}, got {len(weights)} weights")
         if self.bank.is_precise and any(isinstance(weight, tuple) for weight in weights):
@@ -327,7 +303,7 @@ class Session:
     @staticmethod
     def from_json(bank: Bank, text: str) -> "Session":
         """The session that `to_json` wrote; refused when the bank's model is another one, naming both versions."""
-        document = _document(text)
+        document = read_document(text)
         saved = document["bank"]
         if saved.get("model_version") != bank.model_version:
             raise SessionError(
@@ -350,21 +326,6 @@ def _limits(stop: Criterion | None) -> list[Criterion]:
     return [stop] if (type(stop) is MaxQuestions and not stop.skill) or isinstance(stop, Minutes) else []
 
 
-def _document(text: str) -> dict[str, Any]:
-    """The fields of a saved session, each of the right kind."""
-    try:
-        document = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-        raise SessionError(f"a saved session is JSON, got {error}") from error
-    if not isinstance(document, dict) or document.get("session") != FORMAT:
-        found = document.get("session") if isinstance(document, dict) else document
-        raise SessionError(f"a saved session of format {FORMAT} is expected, got {format_value(found)}")
-    for name, kind in (("bank", dict), ("rules", dict), ("seed", int), ("log", list)):
-        if not isinstance(document.get(name), kind):
-            raise SessionError(f"{name}: a saved session has it as {kind.__name__}, got {format_value(document.get(name))}")
-    return document
-
-
 def _event(session: Session, line: Any) -> Answer | Late:
     """A line of a saved log, checked against the bank."""
     if isinstance(line, dict) and set(line) <= {"skill", "likelihood", "note"} and {"skill", "likelihood"} <= set(line):
@@ -377,7 +338,7 @@ def _event(session: Session, line: Any) -> Answer | Late:
         entry = line.get("entry")
         if not isinstance(entry, str | None):
             raise AnswerError(f"{question}: an entry is a text, got {format_value(entry)}")
-        found = Answer(question, answer, entry, _minutes(line.get("minutes")))
+        found = Answer(question, answer, entry, checked_minutes(line.get("minutes")))
     else:
         raise AnswerError(f"a line is an answer or what was seen of a skill, got {format_value(line)}")
     return found
@@ -390,18 +351,3 @@ def _answer_class(question: Question, answer: Any) -> str:
     if isinstance(answer, int | np.integer) and not isinstance(answer, bool) and 0 <= answer < len(question.classes):
         return question.classes[int(answer)]
     raise AnswerError(f"{question.id}: an answer class is one of {', '.join(question.classes)}, got {format_value(answer)}")
-
-
-def _minutes(minutes: Any) -> float | None:
-    good = minutes is None or (isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 <= minutes <= float_info.max)
-    if not good:
-        raise AnswerError(f"minutes are a number of at least 0, got {format_value(minutes)}")
-    return None if minutes is None else float(minutes)
-
-
-def _weight(skill: str, weight: Any) -> Weight:
-    ends = tuple(weight) if isinstance(weight, Sequence) and not isinstance(weight, str) else (weight, weight)
-    good = len(ends) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
-    if not good or not 0 <= ends[0] <= ends[1] <= 1:
-        raise AnswerError(f"{skill}: a weight is a number between 0 and 1, or a pair of them in rising order, got {format_value(weight)}")
-    return float(ends[0]) if ends[0] == ends[1] else (float(ends[0]), float(ends[1]))

@@ -14,18 +14,19 @@ from numpy.typing import NDArray
 
 from quaestor.ahead import Ends
 from quaestor.bank import Bank
+from quaestor.criteria import ManyBounds, Situation
 from quaestor.decisions import best, survivors
 from quaestor.errors import AnswerError, QuaestorError, format_value
 from quaestor.inference import joint_uncertainty, refuse_conflict
 from quaestor.inference.banks import Answers
 from quaestor.inference.lookahead import lookahead
+from quaestor.log import Answer
 from quaestor.ranking import rank_ahead
 from quaestor.rules import MISSING as SKIPS_MISSING
 from quaestor.rules import WRONG, Rules
-from quaestor.session import NO_QUESTION, Answer, Session
+from quaestor.session import NO_QUESTION, Session
 from quaestor.simulate.run import PLAIN
 from quaestor.simulate.states import MISSING, OPEN, States, Steps, unique_rows
-from quaestor.stopping import ManyBounds, Situation
 from quaestor.table import Array
 
 FORMAT = 1

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from quaestor.ahead import Ends, Lookahead
 from quaestor.bank import Bank
+from quaestor.criteria import ManyBounds, Situation
 from quaestor.inference import joint_uncertainties, refuse_conflict
 from quaestor.inference.banks import BankModel, bank_model
 from quaestor.inference.lookahead import Ways
@@ -15,7 +16,6 @@ from quaestor.inference.model import Box, Scope
 from quaestor.ranking import TIED, gains_of, second_score
 from quaestor.rules import Rules
 from quaestor.session import NO_QUESTION
-from quaestor.stopping import ManyBounds, Situation
 from quaestor.table import Array, centre
 
 BLIND = {"random", "order"}  # scores that need no look ahead

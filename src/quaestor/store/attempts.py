@@ -16,8 +16,9 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
+from quaestor.log import Answer
 from quaestor.rules_file import read_rules
-from quaestor.session import Answer, Session
+from quaestor.session import Session
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published, Pupil
 from quaestor.store.publishing import read_bank
