@@ -16,7 +16,7 @@ from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record, take
 from quaestor.simulate.simulation import Simulation, summarised
 from quaestor.simulate.totals import BINS, KEPT
-from quaestor.table import centre
+from quaestor.table import centre, row_vertices
 
 # One metric for one student and step, from plain numbers
 
@@ -46,9 +46,30 @@ def slow_brier(low, high, truth):
     return sum((share - (level == truth)) ** 2 for level, share in enumerate(p))
 
 
+def slow_brier_best(low, high, truth):
+    """The nearest point of the set to the truth, by halving."""
+    wanted = [float(level == truth) for level in range(len(low))]
+
+    def nearest(t):
+        return [min(max(w + t, least), most) for w, least, most in zip(wanted, low, high, strict=True)]
+
+    below, above = -1.0, 1.0
+    for _ in range(60):
+        middle = (below + above) / 2
+        below, above = (middle, above) if sum(nearest(middle)) < 1 else (below, middle)
+    return sum((share - w) ** 2 for share, w in zip(nearest(above), wanted, strict=True))
+
+
+def slow_brier_worst(low, high, truth):
+    corners = row_vertices(np.array(low), np.array(high)).tolist()
+    return max(sum((share - (level == truth)) ** 2 for level, share in enumerate(point)) for point in corners)
+
+
 SLOW = {
     "accuracy": slow_accuracy,
     "brier": slow_brier,
+    "brier_best": slow_brier_best,
+    "brier_worst": slow_brier_worst,
     "log_loss": lambda low, high, truth: minus_log(centre(np.array(low), np.array(high))[truth]),
     "log_loss_best": lambda low, high, truth: minus_log(high[truth]),
     "log_loss_worst": lambda low, high, truth: minus_log(low[truth]),
@@ -80,7 +101,7 @@ def test_metrics_one_by_one(name, levels):
     truth = rng.integers(levels, size=40)
     found = METRICS[name](low, high, truth)
     slow = [[SLOW[name](low[s, step].tolist(), high[s, step].tolist(), int(truth[s])) for step in range(5)] for s in range(40)]
-    np.testing.assert_allclose(found, slow, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found, slow, rtol=0, atol=1e-9 if name.startswith("brier_") else 1e-12)  # those halve, or round vertices
     assert set(METRICS) == set(SLOW)
 
 
@@ -239,7 +260,7 @@ def test_two_infinite_losses_have_no_difference(summed):
 def test_unknown_metrics_and_known_ones(summed):
     _, x = summed
     for call in (x.by_level, x.error):
-        with pytest.raises(QuaestorError, match=r"^a metric is one of accuracy, brier, log_loss, .*, got 'speed'$"):
+        with pytest.raises(QuaestorError, match=r"^a metric is one of accuracy, brier, brier_best, .*, got 'speed'$"):
             call("speed")
     assert {*METRICS, *(f"{name}_by_skill" for name in METRICS), "table", "error"} <= set(dir(x))
 
@@ -326,3 +347,25 @@ def test_tables():
     assert list(expected(sessions.bank(), qs.Rules(stop=qs.max_questions(3))).table().columns) == ["running", *METRICS]
     with pytest.raises(AttributeError, match=r"^no accurracy$"):
         _ = x.accurracy
+
+
+def test_brier_of_the_bounds_holds_every_distribution_between_them():
+    rng = np.random.default_rng(8)
+    for levels in (2, 3, 4):
+        inside = rng.dirichlet(np.ones(levels), size=(6, 3))
+        low, high = np.maximum(inside - 0.15 * rng.random(inside.shape), 0), np.minimum(inside + 0.15 * rng.random(inside.shape), 1)
+        raised, cut = 1 - (high.sum(2, keepdims=True) - high), 1 - (low.sum(2, keepdims=True) - low)
+        low, high = np.maximum(low, raised), np.minimum(high, cut)
+        truth = rng.integers(levels, size=6)
+        best, worst = METRICS["brier_best"](low, high, truth), METRICS["brier_worst"](low, high, truth)
+        wanted = np.eye(levels)[truth][:, None]
+        met = []
+        for _ in range(3000):
+            p = low + rng.random(low.shape) * (high - low)
+            p = np.clip(p + (1 - p.sum(2, keepdims=True)) / levels, low, high)
+            good = np.abs(p.sum(2) - 1) < 1e-9
+            met.append(np.where(good, ((p - wanted) ** 2).sum(2), np.nan))
+        assert (np.nanmin(met, axis=0) >= best - 1e-8).all()
+        assert (np.nanmax(met, axis=0) <= worst + 1e-8).all()
+    precise = rng.dirichlet(np.ones(3), size=(4, 2))
+    np.testing.assert_array_equal(METRICS["brier_best"](precise, precise, truth[:4] % 3), METRICS["brier"](precise, precise, truth[:4] % 3))

@@ -17,7 +17,7 @@ from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.study import Method, Study
 
 Results = Mapping[str, tuple[Simulation, Curves | None]]
-WORSE = ("brier", "log_loss", "log_loss_best", "log_loss_worst", "not_upper")  # metrics of which less is better
+WORSE = ("brier", "brier_best", "brier_worst", "log_loss", "log_loss_best", "log_loss_worst", "not_upper")  # less is better
 
 
 def write_study(study: Study, results: Results, folder: Path, command: str, version: str) -> None:

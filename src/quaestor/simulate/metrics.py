@@ -4,8 +4,9 @@
 
 - On the centre of the bounds (for precise banks the probabilities themselves): `accuracy` (a tie between levels counts 1 / number
   tied), `brier` (sum over the levels of squared differences from the truth), `log_loss` (- log P(true level)).
-- On the bounds: `log_loss_best` and `log_loss_worst` with the upper and lower probability of the true level; `not_upper` is 1 - upper
-  P(true level), which the paper plots as a "Brier distance".
+- On the bounds: `brier_best` and `brier_worst`, the smallest and largest Brier score between them; `log_loss_best` and
+  `log_loss_worst` with the upper and lower probability of the true level; `not_upper` is 1 - upper P(true level), which the paper plots
+  as a "Brier distance".
 - On the set of levels that interval dominance leaves: `determinate` (one level is left), `single_accuracy` (it is the true one; only
   where determinate), `set_accuracy` (the true one is among them; only where not), and the discounted accuracies `u65` and `u80`: with
   x = 1 / (levels left) when the true one is among them, else 0, they are 1.6 x - 0.6 x^2 and 2.2 x - 1.2 x^2.
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.decisions import TIED, survivors
+from quaestor.intervals import vertices
 from quaestor.table import Array, centre
 
 Truth = NDArray[np.intp]
@@ -40,6 +42,30 @@ def brier(low: Array, high: Array, truth: Truth) -> Array:
     p = centre(low, high)
     squares: Array = np.einsum("...l,...l->...", p, p)
     return squares - 2 * _at(p, truth) + 1
+
+
+def brier_worst(low: Array, high: Array, truth: Truth) -> Array:
+    """The largest Brier score of a distribution between the bounds: it is convex, so attained at a vertex."""
+    if np.array_equal(low, high):
+        return brier(low, high, truth)
+    points, inside = vertices(low, high)
+    wanted = np.eye(low.shape[2])[truth][:, None, None]
+    scores = np.einsum("...l,...l->...", points - wanted, points - wanted)
+    return np.asarray(np.where(inside, scores, -np.inf).max(axis=2))
+
+
+def brier_best(low: Array, high: Array, truth: Truth) -> Array:
+    """The smallest Brier score of a distribution between the bounds: p = clip(truth + t, l, u) with the t that makes it sum to one."""
+    if np.array_equal(low, high):
+        return brier(low, high, truth)
+    wanted = np.eye(low.shape[2])[truth][:, None]
+    least, most = np.full(low.shape[:2], -1.0), np.ones(low.shape[:2])
+    for _ in range(50):  # halving: the sum rises with t
+        middle = (least + most) / 2
+        short = np.clip(wanted + middle[..., None], low, high).sum(axis=2) < 1
+        least, most = np.where(short, middle, least), np.where(short, most, middle)
+    apart = np.clip(wanted + most[..., None], low, high) - wanted
+    return np.asarray(np.einsum("...l,...l->...", apart, apart))
 
 
 def _minus_log(p: Array) -> Array:
@@ -97,6 +123,8 @@ def _discounted(linear: float, quadratic: float) -> Metric:
 METRICS: dict[str, Metric] = {
     "accuracy": accuracy,
     "brier": brier,
+    "brier_best": brier_best,
+    "brier_worst": brier_worst,
     "log_loss": log_loss,
     "log_loss_best": log_loss_best,
     "log_loss_worst": log_loss_worst,
