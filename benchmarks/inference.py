@@ -3,6 +3,8 @@
 Run with one thread: `make bench` sets OMP_NUM_THREADS, OPENBLAS_NUM_THREADS and MKL_NUM_THREADS to 1.
 """
 
+from functools import partial
+
 import growth
 from machine import describe
 from made_banks import answers_of, chain_bank, tree_bank
@@ -34,8 +36,8 @@ def full_steps() -> None:
     for name, bank, count, repeats in rows:
         answers = answers_of(bank, count, seed=count)
         bank_model(bank), bank_batches(bank)
-        posterior = median(lambda bank=bank, answers=answers: qs.posterior(bank, answers, tolerance=5e-4), repeats)  # type: ignore[misc]
-        step = median(lambda bank=bank, answers=answers: full_step(bank, answers), repeats)  # type: ignore[misc]
+        posterior = median(partial(qs.posterior, bank, answers, tolerance=5e-4), repeats)
+        step = median(partial(full_step, bank, answers), repeats)
         ahead = full_step(bank, answers)
         methods = " + ".join(sorted({group.method for group in ahead.groups}))
         theirs = " | ".join(times_longer(bank, answers, step))

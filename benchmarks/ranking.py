@@ -1,5 +1,7 @@
 """How long it takes to rank a whole bank (`qs.rank`, ten answers given), for every score: medians, single thread."""
 
+from functools import partial
+
 from machine import describe
 from made_banks import answers_of, chain_bank
 from timing import median
@@ -13,7 +15,7 @@ SIZES = (64, 1_000, 10_000)
 def line(name: str, bank: qs.Bank, bound: str, repeats: int, answered: int = 10) -> str:
     """A row of the table: milliseconds for each score."""
     answers = answers_of(bank, answered)
-    times = [median(lambda score=score: qs.rank(bank, answers, score, bound), repeats) for score in SCORES]
+    times = [median(partial(qs.rank, bank, answers, score, bound), repeats) for score in SCORES]
     return f"| {name} | {bound if not bank.is_precise else '–'} | {' | '.join(f'{time:.2f}' for time in times)} |"
 
 

@@ -9,8 +9,9 @@ import sessions
 from simulated import probabilities, students_of
 
 import quaestor as qs
+from quaestor.intervals import pick
 from quaestor.simulate import Behaviour, simulate
-from quaestor.simulate.cohort import Cohort, pick
+from quaestor.simulate.cohort import Cohort
 
 IN_ORDER = qs.Rules(score="order")
 MANY = 4000

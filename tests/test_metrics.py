@@ -369,3 +369,19 @@ def test_brier_of_the_bounds_holds_every_distribution_between_them():
         assert (np.nanmax(met, axis=0) <= worst + 1e-8).all()
     precise = rng.dirichlet(np.ones(3), size=(4, 2))
     np.testing.assert_array_equal(METRICS["brier_best"](precise, precise, truth[:4] % 3), METRICS["brier"](precise, precise, truth[:4] % 3))
+
+
+def test_errors_by_skill_and_by_true_level():
+    bank = qs.load("four-skills")
+    x = simulate(bank, qs.Rules(stop=qs.max_questions(3)), 300)
+    record = take(bank, qs.Rules(stop=qs.max_questions(3)), Cohort(bank, bank, 300, 1).part(0, 300), Behaviour())
+    for skill, (low, high) in enumerate(record.bounds):
+        truth = record.levels[:, skill]
+        values = METRICS["brier"](low, high, truth)
+        np.testing.assert_allclose(x.error_by_skill("brier")[:, skill], values.std(axis=0, ddof=1) / np.sqrt(300), atol=1e-9)
+        for level in range(2):
+            mine = values[truth == level]
+            np.testing.assert_allclose(x.by_level("brier")[:, skill, level], mine.mean(axis=0), atol=1e-9)
+            np.testing.assert_allclose(x.error_by_level("brier")[:, skill, level], mine.std(axis=0, ddof=1) / np.sqrt(len(mine)), atol=1e-7)
+    with pytest.raises(QuaestorError, match="a metric is one of accuracy"):
+        x.error_by_level("speed")

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +142,7 @@ def _close(now: Standing, left: _Candidates) -> None:
     for content in rules.content:
         if content.most is not None and _count(now, content.of) >= content.most:
             text = f"{content.of}: the rules allow no more than {content.most} question{'s' * (content.most != 1)}"
-            left.keep("content", text, lambda q, of=content.of: not _belongs(q, of))  # type: ignore[misc]
+            left.keep("content", text, partial(_is_outside, content.of))
     if rules.retire is not None:
         decided = [skill for skill, bounds in now.beliefs.items() if rules.retire.decides(bounds)]
         left.keep("retire", f"enough is known of {', '.join(decided)}", lambda q: not set(q.skills) <= set(decided))
@@ -154,6 +154,14 @@ def _close(now: Standing, left: _Candidates) -> None:
 
 def _belongs(question: Question, of: str) -> bool:
     return of in question.skills or question.group == of
+
+
+def _is_outside(of: str, question: Question) -> bool:
+    return not _belongs(question, of)
+
+
+def _is_among(ids: set[str], question: Question) -> bool:
+    return question.id in ids
 
 
 def _count(now: Standing, of: str) -> int:
@@ -267,10 +275,10 @@ def _vary(now: Standing, ranking: Ranking, left: _Candidates) -> None:
         values = {_kind(question, kind) for question in last}
         if len(values) > 1 or not (same := values.pop()):
             continue
-        enough = {place for place in left.places.tolist() if gains[place] >= best - variety.give_up * abs(best)}
-        names = {left.question(place).id for place in left.places if int(place) in enough}
+        enough = [left.question(place) for place in left.places if gains[int(place)] >= best - variety.give_up * abs(best)]
+        other = {question.id for question in enough if _kind(question, kind) != same}
         text = f"the last {variety.after} questions had the same {kind} ({', '.join(same)}); others gain nearly as much"
-        left.keep("variety", text, lambda q, k=kind, s=same, n=names: q.id in n and _kind(q, k) != s, or_all=True)  # type: ignore[misc]
+        left.keep("variety", text, partial(_is_among, other), or_all=True)
 
 
 def _kind(question: Question, kind: str) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from quaestor import wording
+from quaestor.ahead import Group
 from quaestor.choice import vote
 from quaestor.decisions import level, undominated
 from quaestor.errors import QuaestorError, format_value
@@ -59,18 +60,22 @@ def why_question(session: Session) -> WhyQuestion | None:
 
 
 def _outcomes(session: Session, question: Question) -> tuple[Outcome, ...]:
-    """What each answer would tell: exact wherever the beliefs are, by asking for the beliefs then."""
-    assert session.choice is not None
-    place = list(session.bank.questions).index(question.id)
-    group = next(group for group in session.choice.ranking.ahead.groups if place in group.batch.index)
-    row = group.batch.row[group.batch.index == place][0]
+    """What each answer that can be given would tell."""
+    group, row = _seen(session, question)
     found = []
     for number, answer in enumerate(question.classes):
         low, high = (float(end[0, row, number]) for end in group.answers)
         if high > 0:
-            after = session.answer(question.id, answer).beliefs
-            found.append(Outcome(answer, (low, high), {s: (after[s].lower, after[s].upper) for s in question.skills}))
+            after = {target.skill: (target.after[0][0, row, number], target.after[1][0, row, number]) for target in group.targets}
+            found.append(Outcome(answer, (low, high), {skill: after[skill] for skill in question.skills}))
     return tuple(found)
+
+
+def _seen(session: Session, question: Question) -> tuple[Group, int]:
+    """The group of the look-ahead that a question belongs to, and the place of its table there."""
+    place = bank_model(session.bank).place[question.id]
+    group = next(group for group in session.ahead.groups if place in group.batch.index)
+    return group, int(group.batch.row[group.batch.index == place][0])
 
 
 def why_result(session: Session, skill: str) -> WhyResult:
@@ -92,13 +97,10 @@ def why_result(session: Session, skill: str) -> WhyResult:
 
 def _more(session: Session, skill: str, at: int) -> More | None:
     """What the best open question on a skill could still make of the level at a place."""
-    ahead, bank = session.ahead, session.bank
     for name in session.ranking.ids:
-        question = bank.questions[name]
+        question = session.bank.questions[name]
         if skill in question.skills:
-            place = bank_model(bank).place[question.id]
-            group = next(group for group in ahead.groups if place in group.batch.index)
-            row = group.batch.row[group.batch.index == place][0]
+            group, row = _seen(session, question)
             target = next(target for target in group.targets if target.skill == skill)
             low, high = (end[0, row, :, at] for end in target.after)
             ends = [(question.classes[n], float(low[n]), float(high[n])) for n in (0, len(question.classes) - 1)]

@@ -1,8 +1,16 @@
-"""Linear functions and even distributions over interval credal sets: all p with l <= p <= u and sum 1, for whole arrays of them."""
+"""Interval credal sets, all p with l <= p <= u and sum 1, in whole arrays: linear functions, even points, vertices; and drawing a state."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.table import Array
+
+
+def pick(probabilities: Array, uniform: Array) -> NDArray[np.intp]:
+    """The state that a uniform number falls on, for rows (..., states); the last one where rounding leaves a rest."""
+    below = np.cumsum(probabilities, axis=-1)[..., :-1] <= uniform[..., None]
+    found: NDArray[np.intp] = below.sum(axis=-1)
+    return found
 
 
 def largest(c: Array, low: Array, high: Array) -> Array:

@@ -3,6 +3,8 @@
 import argparse
 import json
 
+from rich.table import Table as Grid
+
 from quaestor.cli.posterior import read_answers
 from quaestor.errors import QuaestorError
 from quaestor.formats import load
@@ -42,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(_plain(ranking), ensure_ascii=False, indent=1))
     else:
-        _show(ranking, arguments.top)
+        _show(ranking, arguments.top, arguments.score)
     return 0
 
 
@@ -50,15 +52,26 @@ def _plain(ranking: Ranking) -> list[dict[str, object]]:
     return [{"question": one.question.id, "gain": one.gain, "by_skill": one.by_skill} for one in ranking]
 
 
-def _show(ranking: Ranking, top: int) -> None:
+def _show(ranking: Ranking, top: int, score: str) -> None:
+    """A row a question; its score as a number and a bar where that says something, which a place or a drawn number does not."""
     out = console()
-    table = grid("question", "skills", "gain", "")
-    largest = max([gain for gain in ranking.gains[:top] if gain > 0], default=1.0)
-    for candidate in ranking[:top]:
-        share = max(candidate.gain, 0.0) / largest
-        table.add_row(candidate.question.id, ", ".join(candidate.question.skills), f"{candidate.gain:.4f}", bar(share, share))
+    if score in ("order", "random"):
+        table = grid("question", "skills")
+        for candidate in ranking[:top]:
+            table.add_row(candidate.question.id, ", ".join(candidate.question.skills))
+    else:
+        table = _gains(ranking, top)
     out.print(table)
     if len(ranking) > top:
         out.print(f"{len(ranking) - top} more questions; --top {len(ranking)} shows all")
     elif not len(ranking):
         out.print("No question is left.")
+
+
+def _gains(ranking: Ranking, top: int) -> Grid:
+    table = grid("question", "skills", "gain", "")
+    largest = max([gain for gain in ranking.gains[:top] if gain > 0], default=1.0)
+    for candidate in ranking[:top]:
+        share = max(candidate.gain, 0.0) / largest
+        table.add_row(candidate.question.id, ", ".join(candidate.question.skills), f"{candidate.gain:.4f}", bar(share, share))
+    return table

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from quaestor.bank import Bank
 from quaestor.inference.banks import Answers, BankModel, bank_model
 from quaestor.inference.model import Scope
+from quaestor.intervals import pick
 from quaestor.table import Array
 
 ALARM = 0.05  # the share of takers that follow the bank exactly and are pointed at all the same
@@ -80,19 +81,13 @@ def _draw(compiled: BankModel, questions: list[str], draws: int, rng: np.random.
     """Answer classes of takers drawn from a precise bank, (draws, questions)."""
     levels: list[NDArray[np.intp]] = []
     for parents, table in zip(compiled.model.parents, compiled.model.tables, strict=True):
-        levels.append(_pick(np.broadcast_to(table.lower[tuple(levels[p] for p in parents)], (draws, table.shape[-1])), rng))
+        rows = np.broadcast_to(table.lower[tuple(levels[p] for p in parents)], (draws, table.shape[-1]))
+        levels.append(pick(rows, rng.random(draws)))
     found = []
     for name in questions:
         question = compiled.bank.questions[name]
-        found.append(_pick(question.table.lower[tuple(levels[compiled.position[skill]] for skill in question.skills)], rng))
+        found.append(pick(question.table.lower[tuple(levels[compiled.position[skill]] for skill in question.skills)], rng.random(draws)))
     return np.stack(found, axis=1)
-
-
-def _pick(probabilities: Array, rng: np.random.Generator) -> NDArray[np.intp]:
-    """One state for each row of probabilities, (draws, states)."""
-    reached = np.cumsum(probabilities, axis=1)[:, :-1] < rng.random(len(probabilities))[:, None]
-    picked: NDArray[np.intp] = reached.sum(axis=1)
-    return picked
 
 
 def _evidence(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> dict[Scope, Array]:

@@ -114,9 +114,10 @@ class Model:
         kept = sorted(linked)
         number = {old: new for new, old in enumerate(kept)}
         boxes = {tuple(number[v] for v in scope): box for scope, box in self.boxes.items() if scope[0] in linked}
-        parts = [[field[old] for old in kept] for field in (self.names, self.states, self.tables)]
+        names, states = tuple(self.names[v] for v in kept), tuple(self.states[v] for v in kept)
+        tables = tuple(self.tables[v] for v in kept)
         parents = tuple(tuple(number[parent] for parent in self.parents[old]) for old in kept)
-        return Model(tuple(parts[0]), tuple(parts[1]), parents, tuple(parts[2]), boxes), number  # type: ignore[arg-type]
+        return Model(names, states, parents, tables, boxes), number
 
 
 def likelihood(box: Box) -> tuple[Array, Array]:

@@ -66,8 +66,9 @@ class OddsAhead:
         shape = (self._takers, *batch.low.shape[:2])
         boxes: dict[Scope, Box] = {}
         for scope, (low, high) in self._model.boxes.items():
-            ends = [np.broadcast_to(end, (self._takers, *end.shape[1:])) for end in (low, high)]
-            boxes[scope] = tuple(np.repeat(end, shape[1] * shape[2], axis=0) for end in ends)  # type: ignore[assignment]
+            each = shape[1] * shape[2]
+            low, high = (np.repeat(np.broadcast_to(end, (self._takers, *end.shape[1:])), each, axis=0) for end in (low, high))
+            boxes[scope] = (low, high)
         asked = [np.tile(logs.reshape(-1, 2), (self._takers, 1)) for logs in batch.logs]
         before = boxes.get(batch.scope, (np.zeros((1, 2)), np.zeros((1, 2))))
         boxes[batch.scope] = (before[0] + asked[0], before[1] + asked[1])

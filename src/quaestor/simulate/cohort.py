@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.intervals import pick
 from quaestor.network import topological_order
 from quaestor.table import Array, Table
 
@@ -150,13 +151,6 @@ class Cohort:
                 rows = self._rows(skill, tuple(levels[parent] for parent in self._source.skills[skill].parents), own)
                 levels[skill] = pick(np.broadcast_to(rows, (len(uniform), rows.shape[-1])), uniform[:, place])
         return levels
-
-
-def pick(probabilities: Array, uniform: Array) -> NDArray[np.intp]:
-    """The state that a uniform number falls on, for rows (..., states); the last one where rounding leaves a rest."""
-    below = np.cumsum(probabilities, axis=-1)[..., :-1] <= uniform[..., None]
-    found: NDArray[np.intp] = below.sum(axis=-1)
-    return found
 
 
 def _inside(table: Table, rng: np.random.Generator) -> Array:

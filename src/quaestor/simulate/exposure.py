@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError, format_value
+from quaestor.intervals import pick
 from quaestor.rules import Exposure, Rules
-from quaestor.simulate.cohort import Behaviour, Cohort, Students, pick
+from quaestor.simulate.cohort import Behaviour, Cohort, Students
 from quaestor.simulate.run import PLAIN, take
 from quaestor.simulate.states import OPEN, States, Steps
 

@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 from quaestor.ahead import Ends
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.intervals import pick
 from quaestor.log import Answer, Late
 from quaestor.rules import MISSING as SKIPS_MISSING
 from quaestor.rules import WRONG, Rules
 from quaestor.session import Session
-from quaestor.simulate.cohort import Behaviour, Students, pick
+from quaestor.simulate.cohort import Behaviour, Students
 from quaestor.simulate.states import MISSING, OPEN, Decision, Numbers, States, Steps, unique_rows
 from quaestor.table import Array
 

@@ -165,9 +165,20 @@ class Simulation(Curves):
 
     def by_level(self, metric: str = "accuracy") -> Array:
         """The means for each true level, (steps, skills, levels); NaN where nobody has it."""
+        return self._total(metric).mean(axes=())
+
+    def error_by_skill(self, metric: str = "accuracy") -> Array:
+        """The standard errors of `x.<metric>_by_skill`, (steps, skills)."""
+        return self._total(metric).error()
+
+    def error_by_level(self, metric: str = "accuracy") -> Array:
+        """The standard errors of `by_level`, (steps, skills, levels); NaN where fewer than two students have the level."""
+        return self._total(metric).error(axes=())
+
+    def _total(self, metric: str) -> Total:
         if metric not in self.totals:
             raise self._unknown(metric, self.totals or self.by_student)
-        return self.totals[metric].mean(axes=())
+        return self.totals[metric]
 
     @property
     def exposure(self) -> "pd.Series[float]":

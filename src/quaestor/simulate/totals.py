@@ -50,9 +50,9 @@ class Total:
         count, total = self.count.sum(axis=axes), self.sum.sum(axis=axes)
         return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
-    def error(self) -> Array:
-        """The standard error of the mean over students and levels, (steps, skills); NaN where fewer than two count."""
-        count, total, squares = (values.sum(axis=2) for values in self._all)
+    def error(self, axes: tuple[int, ...] = (2,)) -> Array:
+        """The standard error of the same mean; NaN where fewer than two count."""
+        count, total, squares = (values.sum(axis=axes) for values in self._all)
         enough = count > 1
         with np.errstate(invalid="ignore"):  # an infinite loss has no error
             scatter = np.maximum(squares - np.divide(total**2, count, out=np.zeros_like(total), where=enough), 0)

@@ -5,7 +5,7 @@ same step one wins, and the others are told where the test stands now. Clocks ru
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from secrets import randbelow
@@ -171,11 +171,6 @@ def end(work: Work, stands: Sitting) -> None:
         stands.attempt.reason = stands.over
         stands.attempt.ended = now()
         work.flush()
-
-
-def attempts_at(work: Work, test: Published) -> Sequence[Attempt]:
-    """All attempts at a test, in the order they were begun."""
-    return work.scalars(select(Attempt).where(Attempt.test_id == test.id).order_by(Attempt.id)).all()
 
 
 class _Sessions:

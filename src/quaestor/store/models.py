@@ -158,15 +158,3 @@ class Event(Base):
     entry: Mapped[str | None] = mapped_column(Text)
     seconds: Mapped[float]
     at: Mapped[datetime]
-
-
-class Reply(Base):
-    """What a request with an idempotency key was answered, so that a repeated one gets the same."""
-
-    __tablename__ = "reply"
-
-    key: Mapped[str] = mapped_column(String(64), primary_key=True)  # a hash of who asked and the key
-    request: Mapped[str] = mapped_column(String(64))
-    status: Mapped[int]
-    body: Mapped[str] = mapped_column(Text)
-    created: Mapped[datetime]

@@ -70,11 +70,6 @@ def keep_bank(work: Work, teacher: Teacher, bank: Bank) -> BankVersion:
     return found
 
 
-def banks_of(work: Work, teacher: Teacher) -> Sequence[BankVersion]:
-    """A teacher's banks, the newest first."""
-    return work.scalars(select(BankVersion).where(BankVersion.teacher_id == teacher.id).order_by(BankVersion.id.desc())).all()
-
-
 def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
     """One of a teacher's banks."""
     found = work.get(BankVersion, bank_id)

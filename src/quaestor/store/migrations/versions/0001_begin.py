@@ -103,17 +103,9 @@ def upgrade() -> None:
         sa.Column("seconds", sa.Float, nullable=False),
         sa.Column("at", sa.DateTime, nullable=False),
     )
-    op.create_table(
-        "reply",
-        sa.Column("key", sa.String(64), primary_key=True),
-        sa.Column("request", sa.String(64), nullable=False),
-        sa.Column("status", sa.Integer, nullable=False),
-        sa.Column("body", sa.Text, nullable=False),
-        sa.Column("created", sa.DateTime, nullable=False),
-    )
 
 
 def downgrade() -> None:
     """Drop them."""
-    for name in ("reply", "event", "attempt", "pupil", "published", "bank", "token", "login", "link", "teacher"):
+    for name in ("event", "attempt", "pupil", "published", "bank", "token", "login", "link", "teacher"):
         op.drop_table(name)
