@@ -12,11 +12,8 @@ def show_ledger(session: Session, out: Console) -> None:
     results = [why_result(session, skill) for skill in session.bank.skills]
     if not session.log:
         return
-    table = grid(
-        "answer",
-        *(f"{result.skill}: {result.level}" for result in results),
-        title="What each answer did to the probability, in percentage points",
-    )
+    out.print("What each answer did to the probability, in percentage points", style="bold")  # a title would wrap to a narrow table
+    table = grid("answer", *(f"{result.skill}: {result.level}" for result in results))
     for column in table.columns[1:]:
         column.justify = "right"
     for number, first in enumerate(results[0].ledger):
