@@ -1,20 +1,42 @@
-"""The database: SQLite in a file by default, PostgreSQL when asked for; migrations are applied when it is opened."""
+"""The database: SQLite in a file by default, PostgreSQL when asked for; migrations are applied when it is opened.
 
+Everything happens in units of work: `work()` may write, `read()` sees one moment and writes nothing. When the database cannot be reached,
+is locked for too long or goes away in the middle, both raise `UnavailableError`, and what was begun is undone; the next unit of work
+tries again, so nothing has to be restarted.
+
+SQLite writes its log to the disk at every commit (`synchronous=FULL`), so that an acknowledged answer survives a power cut: a commit takes
+0.2 ms on the machine of `benchmarks/`, against 0.01 ms without.
+"""
+
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import sessionmaker
 
 from quaestor.errors import QuaestorError
 
 WAIT = 15  # seconds that a writer waits for another one
+CONNECT = 3  # seconds that a connection may take
+AGAIN = 5  # seconds after which somebody who was turned away may try again
+_CALM = "the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds"
+
+
+class UnavailableError(QuaestorError):
+    """The database cannot be reached, or is busy for too long; `seconds` after which to try again."""
+
+    def __init__(self, words: str = _CALM) -> None:
+        self.seconds = AGAIN
+        super().__init__(words)
 
 
 class Database:
@@ -24,10 +46,12 @@ class Database:
         try:
             self.engine = _engine(url)
         except (ArgumentError, ImportError) as error:
-            raise QuaestorError(
-                f"database: an address such as sqlite:///file or postgresql+psycopg://..., got {url!r} ({error})"
-            ) from error
+            shown = re.sub(r"//[^/]*@", "//***@", url)  # never a password
+            raise QuaestorError(f"database: an address such as sqlite:///file or postgresql+psycopg://..., got {shown!r}") from error
         self._work = sessionmaker(self.engine, expire_on_commit=False)
+        self._read = sessionmaker(_reading(self.engine), expire_on_commit=False, info={"reads": True})
+        event.listen(self._read, "before_flush", _refuse_writing)
+        self._writer = Lock() if self.engine.dialect.name == "sqlite" else None
 
     def migrate(self) -> None:
         """Bring the tables to the present version; safe to do from several processes at once."""
@@ -36,32 +60,84 @@ class Database:
         try:
             with self.engine.begin() as connection:
                 if self.engine.dialect.name == "postgresql":
+                    connection.exec_driver_sql("set local lock_timeout = 0")
                     connection.exec_driver_sql("select pg_advisory_xact_lock(713)")
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
-        except OperationalError as error:
-            raise QuaestorError(f"database: it can be reached, got {error.orig}") from error
+        except (OperationalError, InterfaceError) as error:
+            raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
 
     @contextmanager
     def work(self) -> Iterator[Work]:
-        """A unit of work: committed at its end, undone by an error."""
-        with self._work() as session, session.begin():
+        """A unit of work: committed at its end, undone by an error. On SQLite there is one at a time.
+
+        It is opened in the function that does the work and closed there, as soon as possible, never around another one.
+        """
+        with _calmly(), self._turn(), self._work() as session, session.begin():
             yield session
+
+    @contextmanager
+    def read(self) -> Iterator[Work]:
+        """A unit of work that only reads: it sees one moment, waits for no writer and holds none up; an attempt to write is an error."""
+        with _calmly(), self._read() as session:
+            yield session
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """SQLite has one writer at a time: threads of this process queue here, not in SQLite, which sleeps between its tries."""
+        if self._writer is None:
+            yield
+            return
+        if not self._writer.acquire(timeout=WAIT):
+            raise UnavailableError
+        try:
+            yield
+        finally:
+            self._writer.release()
 
     def close(self) -> None:
         """Let go of all connections."""
         self.engine.dispose()
 
 
+@contextmanager
+def _calmly() -> Iterator[None]:
+    """Turn the many ways in which a database can be away into one error."""
+    try:
+        yield
+    except (OperationalError, InterfaceError, PoolTimeout) as error:
+        raise UnavailableError from error
+    except (DataError, OverflowError) as error:
+        raise QuaestorError("a value that the database can hold is expected, got one that is too large or no text") from error
+    except DBAPIError as error:
+        if error.connection_invalidated:
+            raise UnavailableError from error
+        raise
+
+
+def _refuse_writing(work: Work, *_: Any) -> None:
+    if work.new or work.deleted or any(work.is_modified(thing) for thing in work.dirty):
+        raise QuaestorError("a unit of work that only reads writes nothing, got something to write")
+
+
+def _reading(engine: Engine) -> Engine:
+    if engine.dialect.name == "postgresql":
+        return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return engine.execution_options(writes=False)
+
+
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True, pool_size=10)
-    engine = create_engine(url, connect_args={"timeout": WAIT})
+        waiting = {"connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": f"-c lock_timeout={WAIT * 1000}"}
+        return create_engine(
+            url, pool_pre_ping=True, pool_size=10, pool_timeout=WAIT, connect_args=waiting if url.startswith("postgresql") else {}
+        )
+    engine = create_engine(url, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=40, pool_timeout=WAIT)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the driver leaves transactions to us, so that a writer takes its lock at once
-        for pragma in ("journal_mode=WAL", "foreign_keys=ON", "synchronous=NORMAL", f"busy_timeout={WAIT * 1000}"):
+        for pragma in (f"busy_timeout={WAIT * 1000}", "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -1,4 +1,4 @@
-"""What is kept: teachers, banks, published tests, pupils, attempts and their append-only answer logs.
+"""What is kept: teachers, banks and their images, published tests, pupils, attempts and their append-only answer logs.
 
 Published things never change: a bank row is one version, a test freezes a bank version with its rules. An attempt is its log; whatever else
 the pages show is worked out from it. Secrets that only need to be recognised (sign-in links, cookies, API tokens) are kept as hashes.
@@ -7,7 +7,7 @@ the pages show is worked out from it. Secrets that only need to be recognised (s
 from datetime import datetime
 from typing import Any, ClassVar
 
-from sqlalchemy import JSON, ForeignKey, Index, MetaData, String, Text, UniqueConstraint
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, MetaData, String, Text, UniqueConstraint
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 _NAMES = {
@@ -22,7 +22,7 @@ class Base(DeclarativeBase):
     """The base of all tables. Times are UTC without a zone."""
 
     metadata = MetaData(naming_convention=_NAMES)
-    type_annotation_map: ClassVar[dict[Any, Any]] = {dict[str, Any]: JSON, list[str]: JSON}
+    type_annotation_map: ClassVar[dict[Any, Any]] = {dict[str, Any]: JSON, dict[str, str]: JSON, list[str]: JSON}
 
 
 class Teacher(Base):
@@ -78,19 +78,31 @@ class Token(Base):
 
 
 class BankVersion(Base):
-    """One version of a bank as it was uploaded."""
+    """One version of a bank as it was uploaded. `media`: its images, from the name in the bank to the hash of the content."""
 
     __tablename__ = "bank"
-    __table_args__ = (UniqueConstraint("teacher_id", "version"),)
+    __table_args__ = (UniqueConstraint("teacher_id", "version", "media_hash"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"))
     title: Mapped[str] = mapped_column(String(200))
     version: Mapped[str] = mapped_column(String(16))
     model_version: Mapped[str] = mapped_column(String(16))
-    content: Mapped[str] = mapped_column(Text)  # YAML, with the author's comments
+    media: Mapped[dict[str, str]]
+    media_hash: Mapped[str] = mapped_column(String(64))  # of `media`; empty when there are no images
+    content: Mapped[str] = mapped_column(Text, deferred=True)  # YAML, as the bank was read
     questions: Mapped[int]
     created: Mapped[datetime]
+
+
+class Media(Base):
+    """An image, known by the hash of its content."""
+
+    __tablename__ = "media"
+
+    hash: Mapped[str] = mapped_column(String(64), primary_key=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    content: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
 
 
 class Published(Base):
@@ -137,17 +149,20 @@ class Attempt(Base):
     key: Mapped[str] = mapped_column(String(32), unique=True)
     code: Mapped[str] = mapped_column(String(12), unique=True)
     test_id: Mapped[int] = mapped_column(ForeignKey("published.id", ondelete="CASCADE"))
-    pupil_id: Mapped[int | None] = mapped_column(ForeignKey("pupil.id", ondelete="SET NULL"))
+    pupil_id: Mapped[int | None] = mapped_column(ForeignKey("pupil.id", ondelete="SET NULL"), index=True)
     name: Mapped[str] = mapped_column(String(200))
     seed: Mapped[int]
     started: Mapped[datetime]
     ended: Mapped[datetime | None]
     reason: Mapped[str] = mapped_column(Text, default="")
-    test: Mapped[Published] = relationship()
+    test: Mapped[Published] = relationship(lazy="joined", innerjoin=True)
 
 
 class Event(Base):
-    """A line of an answer log, never changed: `answer` is None for a skip. `shown`: when the question was put."""
+    """A line of an answer log: `answer` is None for a skip, `seconds` is the time since the question was put.
+
+    Never changed, but for what was typed, which goes when names are erased.
+    """
 
     __tablename__ = "event"
 
@@ -158,3 +173,28 @@ class Event(Base):
     entry: Mapped[str | None] = mapped_column(Text)
     seconds: Mapped[float]
     at: Mapped[datetime]
+
+
+class Tries(Base):
+    """Failures of one kind from one address since a moment, for the rate limits."""
+
+    __tablename__ = "tries"
+
+    kind: Mapped[str] = mapped_column(String(20), primary_key=True)
+    who: Mapped[str] = mapped_column(String(64), primary_key=True)  # a hash
+    began: Mapped[datetime] = mapped_column(index=True)
+    count: Mapped[int]
+
+
+class Reply(Base):
+    """What the API replied to a write with an idempotency key, so that the same request again gets the same reply."""
+
+    __tablename__ = "reply"
+
+    token_id: Mapped[int] = mapped_column(ForeignKey("token.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(String(200), primary_key=True)
+    route: Mapped[str] = mapped_column(String(200))
+    request: Mapped[str] = mapped_column(String(64))  # a hash
+    status: Mapped[int]
+    body: Mapped[Any] = mapped_column(JSON)
+    created: Mapped[datetime] = mapped_column(index=True)

@@ -3,22 +3,24 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
+from sqlalchemy.orm import undefer
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats import dump_bytes, load_bytes
 from quaestor.rules import Rules
 from quaestor.store.clock import now
+from quaestor.store.memory import Memory
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
 from quaestor.store.secrets import code
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 MOST_PUPILS = 2000
+_banks: Memory[str, Bank] = Memory(64)
 
 
 class MissingError(QuaestorError):
@@ -61,6 +63,8 @@ def keep_bank(work: Work, teacher: Teacher, bank: Bank) -> BankVersion:
             title=title[:200],
             version=bank.version,
             model_version=bank.model_version,
+            media={},
+            media_hash="",
             content=text,
             questions=len(bank.questions),
             created=now(),
@@ -72,24 +76,26 @@ def keep_bank(work: Work, teacher: Teacher, bank: Bank) -> BankVersion:
 
 def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
     """One of a teacher's banks."""
-    found = work.get(BankVersion, bank_id)
+    found = work.get(BankVersion, bank_id, options=[undefer(BankVersion.content)])
     if found is None or found.teacher_id != teacher.id:
         raise MissingError("there is no such bank")
     return found
 
 
-@lru_cache(maxsize=64)
-def read_bank(version: str, content: str) -> Bank:
-    """The bank of a kept version, read once and kept in memory for a while."""
-    bank = load_bytes(content.encode(), ".yaml")
-    if bank.version != version:
-        raise QuaestorError(f"bank: its content is version {bank.version}, got {version} in the database")
+def open_bank(kept: BankVersion) -> Bank:
+    """The bank of a kept version; the ones used last stay in memory."""
+    bank = _banks.get(kept.version)
+    if bank is None:
+        bank = load_bytes(kept.content.encode(), ".yaml")
+        if bank.version != kept.version:
+            raise QuaestorError(f"bank: its content is version {bank.version}, got {kept.version} in the database")
+        _banks.put(kept.version, bank)
     return bank
 
 
 def publish(work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, conditions: Conditions, title: str = "") -> Published:
     """Publish a test: bank version, rules and conditions are frozen, and it gets a code."""
-    bank = read_bank(kept.version, kept.content)
+    bank = open_bank(kept)
     rules.check(bank)
     unusable = [question.id for question in bank.questions.values() if not question.takes_entries or not question.text]
     if unusable:

@@ -28,7 +28,7 @@ def token() -> str:
 
 def hashed(secret: str) -> str:
     """What is kept of a token."""
-    return hashlib.sha256(secret.encode()).hexdigest()
+    return hashlib.sha256(secret.encode(errors="backslashreplace")).hexdigest()
 
 
 def password_hash(password: str) -> str:

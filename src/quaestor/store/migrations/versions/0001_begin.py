@@ -50,10 +50,18 @@ def upgrade() -> None:
         sa.Column("title", sa.String(200), nullable=False),
         sa.Column("version", sa.String(16), nullable=False),
         sa.Column("model_version", sa.String(16), nullable=False),
+        sa.Column("media", sa.JSON, nullable=False),
+        sa.Column("media_hash", sa.String(64), nullable=False),
         sa.Column("content", sa.Text, nullable=False),
         sa.Column("questions", sa.Integer, nullable=False),
         sa.Column("created", sa.DateTime, nullable=False),
-        sa.UniqueConstraint("teacher_id", "version"),
+        sa.UniqueConstraint("teacher_id", "version", "media_hash"),
+    )
+    op.create_table(
+        "media",
+        sa.Column("hash", sa.String(64), primary_key=True),
+        sa.Column("kind", sa.String(20), nullable=False),
+        sa.Column("content", sa.LargeBinary, nullable=False),
     )
     op.create_table(
         "published",
@@ -85,7 +93,7 @@ def upgrade() -> None:
         sa.Column("key", sa.String(32), nullable=False, unique=True),
         sa.Column("code", sa.String(12), nullable=False, unique=True),
         sa.Column("test_id", sa.Integer, sa.ForeignKey("published.id", ondelete="CASCADE"), nullable=False),
-        sa.Column("pupil_id", sa.Integer, sa.ForeignKey("pupil.id", ondelete="SET NULL")),
+        sa.Column("pupil_id", sa.Integer, sa.ForeignKey("pupil.id", ondelete="SET NULL"), index=True),
         sa.Column("name", sa.String(200), nullable=False),
         sa.Column("seed", sa.Integer, nullable=False),
         sa.Column("started", sa.DateTime, nullable=False),
@@ -103,9 +111,26 @@ def upgrade() -> None:
         sa.Column("seconds", sa.Float, nullable=False),
         sa.Column("at", sa.DateTime, nullable=False),
     )
+    op.create_table(
+        "tries",
+        sa.Column("kind", sa.String(20), primary_key=True),
+        sa.Column("who", sa.String(64), primary_key=True),
+        sa.Column("began", sa.DateTime, nullable=False, index=True),
+        sa.Column("count", sa.Integer, nullable=False),
+    )
+    op.create_table(
+        "reply",
+        sa.Column("token_id", sa.Integer, sa.ForeignKey("token.id", ondelete="CASCADE"), primary_key=True),
+        sa.Column("key", sa.String(200), primary_key=True),
+        sa.Column("route", sa.String(200), nullable=False),
+        sa.Column("request", sa.String(64), nullable=False),
+        sa.Column("status", sa.Integer, nullable=False),
+        sa.Column("body", sa.JSON, nullable=False),
+        sa.Column("created", sa.DateTime, nullable=False, index=True),
+    )
 
 
 def downgrade() -> None:
     """Drop them."""
-    for name in ("event", "attempt", "pupil", "published", "bank", "token", "login", "link", "teacher"):
+    for name in ("reply", "tries", "event", "attempt", "pupil", "published", "media", "bank", "token", "login", "link", "teacher"):
         op.drop_table(name)

@@ -1,0 +1,24 @@
+"""Codes that open something: a test, a pupil's place in it, an attempt. No code opens two things."""
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError
+from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.secrets import code
+
+_TRIES = 20
+
+
+def free_codes(work: Work, count: int, length: int) -> list[str]:
+    """Codes that are not in use."""
+    found: dict[str, None] = {}
+    for _ in range(_TRIES):
+        drawn = [code(length) for _ in range(count - len(found))]
+        if not drawn:
+            break
+        taken = {one for table in (Published, Pupil, Attempt) for one in work.scalars(select(table.code).where(table.code.in_(drawn)))}
+        found.update(dict.fromkeys(one for one in drawn if one not in taken))
+    if len(found) < count:
+        raise QuaestorError(f"no free code of {length} letters was found, got {_TRIES} draws of codes that are taken")
+    return list(found)

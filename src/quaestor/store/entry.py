@@ -1,0 +1,102 @@
+"""Entering a test: by the code of a class and a name, by a pupil's own code, or by the code of an attempt, which goes on."""
+
+from secrets import randbelow
+
+from sqlalchemy import select
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError
+from quaestor.store.clock import now
+from quaestor.store.codes import free_codes
+from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.secrets import hashed, tidy, token
+from quaestor.store.sittings import by_key, end, sitting
+from quaestor.store.texts import line
+
+CODE = 8  # letters of a code of one's own
+_TRIES = 5
+
+
+class EntryError(QuaestorError):
+    """A code that opens nothing, a test that is closed, a name that is missing."""
+
+
+class UnknownCodeError(EntryError):
+    """A code that opens nothing: the failure that rate limits count."""
+
+
+def enter(work: Work, written: str, name: str = "", form: str = "") -> Attempt:
+    """Begin (or go on with) a test.
+
+    A pupil whose attempt runs goes on with it; one whose attempt is over begins another where retakes are allowed, else comes back to it,
+    also after the test was closed. `form`: something random in the form that was sent, so that sending it twice begins one attempt.
+    """
+    typed, called = tidy(written), line(name, 200)
+    again = work.scalar(select(Attempt).where(Attempt.code == typed))
+    if again is not None:
+        return again
+    pupil = work.scalar(select(Pupil).where(Pupil.code == typed).with_for_update())  # two posts at once: one after the other
+    test = work.get(Published, pupil.test_id) if pupil is not None else work.scalar(select(Published).where(Published.code == typed))
+    if test is None:
+        raise UnknownCodeError("this code opens no test; please check it")
+    if pupil is not None:
+        earlier = _earlier(work, test, pupil)
+        if earlier is not None:
+            return earlier
+    _refuse_closed(test)
+    if pupil is None and test.by_list:
+        raise EntryError("this test is for pupils of a class list: please enter your own code")
+    if pupil is not None:
+        called = pupil.name
+    if not called:
+        raise EntryError("please enter a name")
+    return _begin(work, test, pupil, called, hashed(f"{form}\n{typed}\n{called}")[:32] if form and pupil is None else "")
+
+
+def _earlier(work: Work, test: Published, pupil: Pupil) -> Attempt | None:
+    """The attempt that a pupil goes on with or comes back to; None when a new one is to begin."""
+    found = work.scalars(select(Attempt).where(Attempt.pupil_id == pupil.id).order_by(Attempt.id.desc())).first()
+    if found is None or test.retakes == "none":
+        return found
+    stands = sitting(work, found)
+    if not stands.over:
+        return found
+    end(work, stands)
+    return found if _closed(test) else None
+
+
+def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str) -> Attempt:
+    for _ in range(_TRIES):
+        if key and (there := by_key(work, key)) is not None:
+            return there
+        made = Attempt(
+            key=key or token()[:32],
+            code=free_codes(work, 1, CODE)[0],
+            test_id=test.id,
+            pupil_id=pupil.id if pupil is not None else None,
+            name=name,
+            seed=randbelow(2**31),
+            started=now(),
+            ended=None,
+            reason="",
+        )
+        try:
+            with work.begin_nested():
+                work.add(made)
+                work.flush()
+            return made
+        except IntegrityError:  # the same form, or the same code, from another process at this moment
+            continue
+    raise QuaestorError(f"no free code was found for the attempt, got {_TRIES} that are taken")
+
+
+def _closed(test: Published) -> bool:
+    return test.closes is not None and now() >= test.closes
+
+
+def _refuse_closed(test: Published) -> None:
+    if test.opens is not None and now() < test.opens:
+        raise EntryError(f"this test opens on {test.opens:%d %B %Y at %H:%M} UTC")
+    if _closed(test):
+        raise EntryError("this test is closed")

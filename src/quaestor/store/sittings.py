@@ -1,0 +1,80 @@
+"""Where an attempt stands: its session, its clock, and whether it is over."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.question import Question
+from quaestor.session import Session
+from quaestor.store.clock import now
+from quaestor.store.models import Attempt
+from quaestor.store.options import option_order
+from quaestor.store.sessions import session_of
+
+TIME_UP, CLOSED = "The time is up.", "The test is closed."
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """An attempt as it stands: the session so far, the step that comes next, what is left of the time, in seconds.
+
+    `put`: when the present question was put.
+    """
+
+    attempt: Attempt
+    session: Session
+    step: int
+    left: float | None
+    put: datetime
+
+    @property
+    def over(self) -> str:
+        """Why the test is over, in words; empty while it runs."""
+        if self.attempt.ended is not None:
+            return self.attempt.reason
+        if self.session.stopped:
+            return self.session.stopped.reason
+        return deadline(self.attempt)[1] if self.left is not None and self.left <= 0 else ""
+
+    def options(self, question: Question) -> tuple[str, ...]:
+        """The options of a question in this attempt's order."""
+        return option_order(self.attempt, question)
+
+
+def by_key(work: Work, key: str) -> Attempt | None:
+    """The attempt of a taker's address."""
+    if len(key) > 32 or not key.isascii() or not key.isprintable():
+        return None
+    return work.scalar(select(Attempt).where(Attempt.key == key))
+
+
+def sitting(work: Work, attempt: Attempt) -> Sitting:
+    """An attempt as it stands now."""
+    session, put = session_of(work, attempt)
+    return stand(attempt, session, put)
+
+
+def stand(attempt: Attempt, session: Session, put: datetime) -> Sitting:
+    """The sitting of a session whose present question was put at a moment."""
+    limit = deadline(attempt)[0]
+    return Sitting(attempt, session, len(session.log) + 1, None if limit is None else (limit - now()).total_seconds(), put)
+
+
+def deadline(attempt: Attempt) -> tuple[datetime | None, str]:
+    """When an attempt ends whatever happens, if it does, and the words for it."""
+    test = attempt.test
+    up = attempt.started + timedelta(minutes=test.minutes) if test.minutes is not None else None
+    if test.closes is not None and (up is None or test.closes < up):
+        return test.closes, CLOSED
+    return up, TIME_UP
+
+
+def end(work: Work, stands: Sitting) -> None:
+    """Note that a test is over, if it is: when the last answer came, or when the time was up."""
+    attempt = stands.attempt
+    if attempt.ended is None and stands.over:
+        limit = deadline(attempt)[0]
+        attempt.reason, attempt.ended = stands.over, stands.put if stands.session.stopped or limit is None else min(limit, now())
+        work.flush()
