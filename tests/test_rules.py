@@ -38,6 +38,7 @@ EACH = {
     "robust": [qs.Robust(), qs.Robust(networks=8, choose="least exposed", seed=3)],
     "retire": [qs.probability_above(0.95), qs.any_of(qs.dominant(), qs.mode_below(0.1))],
     "skips": ["wrong", "left out"],
+    "may_skip": [False],
     "only_next": [True],
 }
 CASES = [(name, value) for name, values in EACH.items() for value in values]
@@ -172,6 +173,7 @@ def test_rules_know_whether_anything_is_drawn(fields, drawn):
         ({"exposure": None}, "exposure: Exposure(...) is expected, got None"),
         ({"variety": 2}, "variety: Variety(...) is expected, got 2"),
         ({"robust": True}, "robust: Robust(...) is expected, got True"),
+        ({"may_skip": 1}, "may_skip: true or false is expected, got 1"),
         ({"only_next": "no"}, "only_next: true or false is expected, got 'no'"),
         ({"stop": 20}, "stop: a criterion such as max_questions(20) is expected, got 20"),
         ({"retire": "dominant"}, "retire: a criterion such as max_questions(20) is expected, got 'dominant'"),

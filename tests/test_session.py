@@ -86,6 +86,8 @@ def test_any_open_question_may_be_answered_unless_the_rules_forbid_it():
     session = qs.Session(BANK)
     other = next(name for name in BANK.questions if name != session.next.id)
     assert session.answer(other, "right").asked == (other,)
+    with pytest.raises(SessionError, match="the rules let no question be skipped, got a skip of"):
+        (firm := qs.Session(BANK, qs.Rules(may_skip=False))).skip(firm.next.id)
     strict = qs.Session(BANK, qs.Rules(only_next=True))
     for act in (lambda: strict.answer(other, "right"), lambda: strict.skip(other)):
         with pytest.raises(SessionError) as caught:

@@ -101,6 +101,7 @@ class Rules:
     robust: Robust | None = None
     retire: Criterion | None = None
     skips: str = MISSING
+    may_skip: bool = True
     only_next: bool = False
 
     def __post_init__(self) -> None:
@@ -178,7 +179,8 @@ def _misshapen(rules: Rules) -> Iterator[Fault]:
     if _listed(rules.content):
         wrong = ((number, one) for number, one in enumerate(rules.content) if not isinstance(one, Content))
         yield from ((f"content[{number}]", "a Content is expected", one) for number, one in wrong)
-    for name, kind in (("exposure", Exposure), ("variety", Variety | None), ("robust", Robust | None), ("only_next", bool)):
+    kinds = {"exposure": Exposure, "variety": Variety | None, "robust": Robust | None, "only_next": bool, "may_skip": bool}
+    for name, kind in kinds.items():
         if not isinstance(getattr(rules, name), kind):
             yield name, f"{'true or false' if kind is bool else name.capitalize() + '(...)'} is expected", getattr(rules, name)
     target = rules.target

@@ -117,5 +117,6 @@ FIELDS: dict[str, Reader] = {
     "robust": _made(Robust, {"networks": _whole, "choose": one_of("most", "least exposed"), "seed": _whole}),
     "retire": _criterion,
     "skips": word,
+    "may_skip": flag,
     "only_next": flag,
 }

@@ -146,11 +146,15 @@ class Session:
         """What the stop rule says, whatever else is wanted."""
         return self.rules.stop.met(self._situation) if self.rules.stop is not None else ""
 
+    @property
+    def most_left(self) -> int | None:
+        """How many more questions that count the rules let be asked at most; None where they set no limit."""
+        limits = [limit.n for limit in _limits(self.rules.stop) if isinstance(limit, MaxQuestions)]
+        return min(limits) - len(self.standing.scored) if limits else None
+
     @cached_property
     def _free_choice(self) -> Choice:
-        limits = [limit.n for limit in _limits(self.rules.stop) if isinstance(limit, MaxQuestions)]
-        left = min(limits) - len(self.standing.scored) if limits else None
-        return choose(replace(self.standing, left=left))
+        return choose(replace(self.standing, left=self.most_left))
 
     @cached_property
     def _choice(self) -> Choice:
@@ -233,6 +237,8 @@ class Session:
     def skip(self, question: str, minutes: float | None = None) -> "Session":
         """The session after a skip; it is not asked again."""
         self._open(question)
+        if not self.rules.may_skip:
+            raise SessionError(f"the rules let no question be skipped, got a skip of {question}")
         return self._with(Answer(question, None, None, checked_minutes(minutes)))
 
     def late(self, skill: str, seen: str | Sequence[Weight] | Mapping[str, Weight], note: str = "") -> "Session":

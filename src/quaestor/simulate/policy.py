@@ -84,7 +84,7 @@ def policy(
         asking = [(row, place) for row, place in enumerate(layer.following) if row not in ends]
         if not asking:
             break
-        own = [MISSING] if skips and rules.skips == SKIPS_MISSING else []
+        own = [MISSING] if skips and rules.may_skip and rules.skips == SKIPS_MISSING else []
         edges = [(row, place, answer) for row, place in asking for answer in [*range(len(listed[place].classes)), *own]]
         for (row, place, answer), target in zip(edges, front.move(edges), strict=True):
             node, number = nodes[start + row], after + target if target >= 0 else None
@@ -92,7 +92,7 @@ def policy(
                 node["skip"] = number
             else:
                 node["then"][listed[place].classes[answer]] = number
-        if rules.skips != SKIPS_MISSING:
+        if rules.may_skip and rules.skips != SKIPS_MISSING:
             for row, place in asking:
                 node = nodes[start + row]
                 node["skip"] = node["then"][listed[place].classes[0] if rules.skips == WRONG else rules.skips]

@@ -17,7 +17,17 @@ from quaestor.simulate.cohort import Behaviour, Students
 from quaestor.simulate.states import MISSING, OPEN, Decision, Numbers, States, Steps, unique_rows
 from quaestor.table import Array
 
-PLAIN = {"score", "then", "bound", "target", "per", "stop", "skips", "only_next"}  # rules that are followed for many takers at once
+PLAIN = {
+    "score",
+    "then",
+    "bound",
+    "target",
+    "per",
+    "stop",
+    "skips",
+    "may_skip",
+    "only_next",
+}  # rules that are followed for many takers at once
 
 
 @dataclass(frozen=True)
@@ -67,6 +77,8 @@ def take(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour, hel
             break
         questions = decision.next[~decision.stopped]
         classes = _answer(students, behaviour, bank, running, questions, way.before(running))
+        if not rules.may_skip and (classes == MISSING).any():
+            raise QuaestorError("the rules let no question be skipped, got a student who skips")
         asked.append(_column(count, running, questions))
         answers.append(_column(count, running, classes))
         way.put(running, questions, classes)
