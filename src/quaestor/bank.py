@@ -94,6 +94,11 @@ class Bank:
         return str(self._document.get("title", ""))
 
     @property
+    def language(self) -> str:
+        """The language of the bank's texts, such as `en`, or an empty text."""
+        return str(self._document.get("language", ""))
+
+    @property
     def is_precise(self) -> bool:
         """Whether every table of the bank holds exact numbers only."""
         return all(variable.table.is_precise for variable in self.network.variables)
@@ -123,15 +128,15 @@ class Bank:
 
     def widen(self, epsilon: float) -> "Bank":
         """The bank with every bound of every table moved outwards by epsilon; its statements become explicit tables."""
-        return self._with_tables(lambda table: table.widen(epsilon))
+        return self._changed(lambda table: table.widen(epsilon))
 
     def centre(self) -> "Bank":
         """A precise bank inside this one, made of the centres of all rows; a precise bank is its own centre."""
-        return self if self.is_precise else self._with_tables(Table.centre)
+        return self if self.is_precise else self._changed(Table.centre)
 
     def vertex(self, rng: np.random.Generator) -> "Bank":
         """A precise bank of the set: one vertex of every row, drawn at random."""
-        return self if self.is_precise else self._with_tables(lambda table: table.vertex(rng))
+        return self if self.is_precise else self._changed(lambda table: table.vertex(rng))
 
     def subset(self, questions: Iterable[str]) -> "Bank":
         """The bank with only these questions, in the order of the bank; all skills stay."""
@@ -143,19 +148,34 @@ class Bank:
         kept = {name: fields for name, fields in self._document["questions"].items() if name in wanted}
         return Bank({**self._document, "questions": kept})
 
-    def _with_tables(self, change: Callable[[Table], Table]) -> "Bank":
-        document = {**self._document, "skills": {}, "questions": {}}
+    def with_tables(self, tables: Mapping[str, Table]) -> "Bank":
+        """The bank with other tables of some skills and questions, by id: explicit rows take the place of what was stated of these.
+
+        The others stay as they were stated, unless the bank has an `imprecision`, which would widen the new ones: then all are explicit.
+        """
+        for name in tables:
+            if name not in self.skills and name not in self.questions:
+                hint = nearest(name, [*self.skills, *self.questions])
+                raise QuaestorError(f"unknown skill or question, got {format_value(name)}" + (f" ({hint})" if hint else ""))
+        if self._document.get("imprecision"):
+            tables = {**{variable.name: variable.table for variable in self.network.variables}, **tables}
+        document = {**self._document, "skills": {**self._document["skills"]}, "questions": {**self._document["questions"]}}
         document.pop("imprecision", None)
         for skill in self.skills.values():
-            stated = {k: v for k, v in self._document["skills"][skill.id].items() if k not in _SKILL_STATEMENTS}
-            levels = [self.skills[parent].levels for parent in skill.parents]
-            rows = _rows(change(skill.table), levels)
-            document["skills"][skill.id] = {**stated, **({"table": rows} if levels else {"prior": rows[""]})}
+            if skill.id in tables:
+                stated = {k: v for k, v in self._document["skills"][skill.id].items() if k not in _SKILL_STATEMENTS}
+                levels = [self.skills[parent].levels for parent in skill.parents]
+                rows = _rows(tables[skill.id], levels)
+                document["skills"][skill.id] = {**stated, **({"table": rows} if levels else {"prior": rows[""]})}
         for question in self.questions.values():
-            own = {k: v for k, v in self._document["questions"][question.id].items() if k not in STATEMENT_FIELDS}
-            levels = [self.skills[name].levels for name in question.skills]
-            document["questions"][question.id] = {**own, "table": _rows(change(question.table), levels)}
+            if question.id in tables:
+                own = {k: v for k, v in self._document["questions"][question.id].items() if k not in STATEMENT_FIELDS}
+                levels = [self.skills[name].levels for name in question.skills]
+                document["questions"][question.id] = {**own, "table": _rows(tables[question.id], levels)}
         return Bank(document)
+
+    def _changed(self, change: Callable[[Table], Table]) -> "Bank":
+        return self.with_tables({variable.name: change(variable.table) for variable in self.network.variables})
 
 
 def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:

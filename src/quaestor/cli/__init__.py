@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import check, convert, export, posterior, rank, reproduce, show, simulate, take, tour
+from quaestor.cli import check, convert, export, posterior, rank, reproduce, serve, show, sign_in, simulate, take, tour
 from quaestor.errors import QuaestorError
 
 COMMANDS: dict[str, Any] = {
@@ -21,6 +21,8 @@ COMMANDS: dict[str, Any] = {
     "simulate": simulate,
     "reproduce": reproduce,
     "export": export,
+    "serve": serve,
+    "sign-in": sign_in,
     "tour": tour,
 }
 

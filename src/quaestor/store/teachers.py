@@ -29,6 +29,11 @@ def owner(work: Work, email: str) -> Teacher:
     return found
 
 
+def by_email(work: Work, email: str) -> Teacher | None:
+    """The teacher with this address, if there is one."""
+    return work.scalar(select(Teacher).where(Teacher.email == email.strip().lower()))
+
+
 def sign_in_link(work: Work, teacher: Teacher) -> str:
     """A token that signs a teacher in once, within two days."""
     made = token()

@@ -1,0 +1,65 @@
+"""Serve tests in the browser: pages for takers and teachers, and the API.
+
+The first start makes a data folder with the bundled banks and a demo test; it prints the owner's one-time sign-in link.
+"""
+
+import argparse
+import os
+import socket
+from dataclasses import replace
+
+from quaestor.cli.web import add_settings, settings_of
+from quaestor.errors import QuaestorError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_settings(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Prepare the database, say where things are, and serve until stopped."""
+    import uvicorn
+
+    from quaestor.web.beginning import begin, open_database
+    from quaestor.web.settings import to_environment
+
+    settings = settings_of(arguments)
+    settings = replace(settings, port=_free(settings.host, settings.port))
+    database = open_database(settings)
+    begun = begin(database, settings)
+    database.close()
+    where = settings.public_address
+    print(f"Quaestor serves at {where}/  (stop with Ctrl-C)")
+    if begun.demo:
+        print(f"  Take the demo test:  {where}/c/{begun.demo}  (class code {begun.demo})")
+    if begun.sign_in:
+        print(f"  Sign in as owner:    {where}/sign-in/{begun.sign_in}  (works once; `quaestor sign-in` makes a new one)")
+    else:
+        print(f"  Teachers sign in at  {where}/sign-in")
+    print("", flush=True)
+    os.environ.update(to_environment(settings))
+    uvicorn.run(
+        "quaestor.web.app:served",
+        factory=True,
+        host=settings.host,
+        port=settings.port,
+        workers=settings.workers,
+        root_path=settings.root,
+        proxy_headers=True,
+        forwarded_allow_ips=settings.proxies,
+        access_log=False,
+        server_header=False,
+        log_level="warning",
+    )
+    return 0
+
+
+def _free(host: str, port: int) -> int:
+    """The port, or a free one for 0; an error of ours when it is taken."""
+    try:
+        with socket.create_server((host, port)) as server:
+            found: int = server.getsockname()[1]
+            return found
+    except OSError as error:
+        raise QuaestorError(f"port: free on {host}, got {port} ({error.strerror}); choose another one with --port") from error

@@ -1,0 +1,33 @@
+"""What the commands of the server share: its settings as flags, and a clear word when the extra `web` is not installed."""
+
+import argparse
+from dataclasses import fields
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from quaestor.errors import QuaestorError
+
+if TYPE_CHECKING:
+    from quaestor.web.settings import Settings
+
+NEEDED = ("fastapi", "sqlalchemy", "uvicorn", "argon2")
+
+
+def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Declare the settings as flags: all of them, or some."""
+    from quaestor.web.settings import MEANINGS, PREFIX, Settings
+
+    for field in fields(Settings):
+        if not names or field.name in names:
+            meaning = f"{MEANINGS[field.name]} ({PREFIX}{field.name.upper()}; default: {field.default or 'none'})"
+            parser.add_argument(f"--{field.name}", metavar=field.name.upper(), help=meaning.replace("%", "%%"))
+
+
+def settings_of(arguments: argparse.Namespace) -> "Settings":
+    """The settings of the environment, changed by the flags."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise QuaestorError(f"the server needs the extra `web`: pip install 'quaestor[web]', got no {missing[0]}")
+    from quaestor.web.settings import from_environment
+
+    return from_environment(**{name: value for name, value in vars(arguments).items() if name != "command"})

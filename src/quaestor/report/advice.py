@@ -1,0 +1,53 @@
+"""What a result means for the taker: what is sure, what is not yet, and what to practise next."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from quaestor.bank import Bank
+from quaestor.beliefs import Beliefs, Bounds
+from quaestor.decisions import level, undominated
+from quaestor.explain import OPEN_BELOW
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One skill: the level found, the bounds of its probability, whether that is sure, and which other levels are possible."""
+
+    skill: str
+    title: str
+    level: str
+    place: int
+    low: float
+    high: float
+    sure: bool
+    others: tuple[str, ...]
+    bounds: Bounds
+
+    @property
+    def at_top(self) -> bool:
+        """Whether it is the highest level."""
+        return self.place == len(self.bounds.states) - 1
+
+
+def findings(bank: Bank, beliefs: Beliefs) -> list[Finding]:
+    """What was found of every skill."""
+    found = []
+    for skill, bounds in beliefs.items():
+        name = level(bounds)
+        place = bounds.states.index(name)
+        low, high = float(bounds.lower[place]), float(bounds.upper[place])
+        others = tuple(other for other in undominated(bounds) if other != name)
+        title = bank.skills[skill].title or skill
+        found.append(Finding(skill, title, name, place, low, high, low >= OPEN_BELOW, others, bounds))
+    return found
+
+
+def practise(bank: Bank, found: list[Finding]) -> list[Finding]:
+    """What to practise, in order: skills below their highest level whose foundations are there come first; sure ones before others."""
+    by_skill: Mapping[str, Finding] = {finding.skill: finding for finding in found}
+    waiting = [finding for finding in found if not finding.at_top]
+
+    def ready(finding: Finding) -> bool:
+        return all(by_skill[parent].at_top for parent in bank.skills[finding.skill].parents)
+
+    return sorted(waiting, key=lambda finding: (not ready(finding), not finding.sure))

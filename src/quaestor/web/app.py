@@ -1,0 +1,60 @@
+"""The application: routes, what stands before them, and what every error becomes."""
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import resources
+
+from fastapi import FastAPI, Request
+from fastapi.responses import Response
+from starlette.staticfiles import StaticFiles
+
+from quaestor import __version__
+from quaestor.store.database import Database
+from quaestor.web import entry, failures, taker
+from quaestor.web.guard import Guard
+from quaestor.web.settings import Settings, from_environment
+
+WEEK = 7 * 24 * 3600
+MEGABYTE = 1_000_000
+
+
+class _Static(StaticFiles):
+    """Style sheet and script: their address changes with their content, so browsers may keep them."""
+
+    def file_response(self, *args: object, **kwargs: object) -> Response:
+        response = super().file_response(*args, **kwargs)  # type: ignore[arg-type]
+        response.headers["cache-control"] = f"public, max-age={WEEK}, immutable"
+        return response
+
+
+def create(settings: Settings, database: Database | None = None) -> FastAPI:
+    """The application on a database; the database of the settings unless another is handed over."""
+    kept = database or Database(settings.database_url)
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        kept.close()
+
+    app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.settings, app.state.database = settings, kept
+    for routes in (entry.routes, taker.routes):
+        app.include_router(routes, include_in_schema=False)
+    app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
+    failures.handle(app)
+    app.add_middleware(Guard, largest=settings.upload * MEGABYTE)
+
+    @app.get("/health", include_in_schema=False)
+    def health(request: Request) -> dict[str, str]:
+        """For those who watch over the server: it answers, and so does the database."""
+        with kept.read():
+            return {"status": "well", "version": __version__}
+
+    return app
+
+
+def served() -> FastAPI:
+    """The application as worker processes make it: all they know is in the environment."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    return create(from_environment())

@@ -1,0 +1,73 @@
+"""Coming in: the front page, links and codes, and the language of the pages."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
+
+from quaestor.store import limits
+from quaestor.store.entry import EntryError, UnknownCodeError, enter
+from quaestor.store.invitations import Invited, invited
+from quaestor.store.models import Attempt
+from quaestor.web.language import LANGUAGES
+from quaestor.web.pages import LANGUAGE, database, go, page
+from quaestor.web.visits import TAKER, address, field, posted, root, set_cookie
+
+routes = APIRouter()
+Posted = Annotated[FormData, Depends(posted)]
+
+
+@routes.get("/", name="home")
+def home(request: Request) -> Response:
+    """A field for the code, and a way in for teachers."""
+    return page(request, "home.html", code="", invited=None, wrong="")
+
+
+@routes.get("/c/{code}", name="code")
+def by_link(request: Request, code: str) -> Response:
+    """The same with the code filled in: what a link or a QR code opens."""
+    try:
+        return page(request, "home.html", code=code, invited=_invitation(request, code), wrong="")
+    except UnknownCodeError as error:
+        return page(request, "home.html", 404, code=code, invited=None, wrong=str(error))
+
+
+@routes.post("/enter", name="enter")
+def begin(request: Request, form: Posted) -> Response:
+    """Begin a test, or go on with one."""
+    code, name = field(form, "code"), field(form, "name")
+    found = None
+    try:
+        found = _invitation(request, code)
+        if found.needs_name and "name" not in form:
+            return page(request, "home.html", code=code, invited=found, wrong="")
+        with database(request).work() as work:
+            attempt = enter(work, code, name, field(form, "once"))
+    except EntryError as error:
+        return page(request, "home.html", 400, code=code, invited=found, wrong=str(error))
+    return _open(request, attempt)
+
+
+def _invitation(request: Request, code: str) -> Invited:
+    """What a code opens; wrong codes are counted."""
+    kept = database(request)
+    with limits.counting(kept, "code", [address(request)], UnknownCodeError), kept.read() as work:
+        return invited(work, code)
+
+
+def _open(request: Request, attempt: Attempt) -> Response:
+    response = go(request, "question", attempt=attempt.id)
+    set_cookie(request, response, TAKER, attempt.key, path=f"/take/{attempt.id}")
+    return response
+
+
+@routes.post("/language", name="language")
+def speak(request: Request, form: Posted) -> Response:
+    """The language chosen by hand, and back to the same page."""
+    back = field(form, "back")
+    local = back.startswith("/") and not back.startswith(("//", "/\\"))
+    response = RedirectResponse(back if local else root(request) + "/", 303)
+    if field(form, "language") in LANGUAGES:
+        set_cookie(request, response, LANGUAGE, field(form, "language"))
+    return response

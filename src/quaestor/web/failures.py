@@ -1,0 +1,109 @@
+"""What every error becomes: a page in calm words with the right status, or problem+json below /api."""
+
+import logging
+import secrets
+from collections.abc import Callable
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from quaestor.errors import QuaestorError
+from quaestor.store.attempts import EntryError, StaleError
+from quaestor.store.database import UnavailableError
+from quaestor.store.limits import LimitError
+from quaestor.store.publishing import MissingError
+from quaestor.store.teachers import AccessError
+from quaestor.web import problems
+from quaestor.web.pages import page, url
+from quaestor.web.visits import ForgedError
+
+_log = logging.getLogger("quaestor.web")
+
+
+class SignInNeeded(QuaestorError):
+    """A page for teachers, asked for by somebody who is not signed in."""
+
+
+STATUS: dict[type[Exception], int] = {
+    MissingError: 404,
+    AccessError: 403,
+    ForgedError: 403,
+    LimitError: 429,
+    UnavailableError: 503,
+    StaleError: 409,
+    EntryError: 400,
+    QuaestorError: 400,
+}
+TITLES = {
+    400: "That did not work",
+    403: "Not allowed",
+    404: "There is nothing here",
+    405: "There is nothing here",
+    409: "Answered already",
+    413: "Too large",
+    422: "There is nothing here",
+    429: "Too many tries",
+    500: "Something went wrong",
+    503: "One moment, please",
+}
+
+
+def handle(app: FastAPI) -> None:
+    """Give every kind of error its answer."""
+    for kind, status in STATUS.items():
+        app.add_exception_handler(kind, _ours(status))
+    app.add_exception_handler(SignInNeeded, _sign_in)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(Exception, _unforeseen)
+
+
+def _ours(status: int) -> Callable[[Request, Exception], Response]:
+    def answer(request: Request, error: Exception) -> Response:
+        wait: float | None = getattr(error, "wait", getattr(error, "seconds", None))
+        return _say(request, status, str(error), wait)
+
+    return answer
+
+
+def _sign_in(request: Request, error: Exception) -> Response:
+    if request.method == "GET":
+        return RedirectResponse(url(request, "sign-in"), 303)
+    return _say(request, 403, "Please sign in first.")
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    words = "There is no page at this address." if error.status_code in (404, 405) else str(error.detail)
+    response = _say(request, error.status_code, words)
+    response.headers.update(error.headers or {})
+    return response
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    if problems.wanted(request):
+        return problems.invalid(request, error)
+    return _say(request, 404, "There is no page at this address.")
+
+
+def _unforeseen(request: Request, error: Exception) -> Response:
+    number = secrets.token_hex(4)
+    _log.error("unforeseen error %s", number, exc_info=error)
+    return _say(request, 500, f"The error was noted under the number {number}. What you had entered before is kept.")
+
+
+def _say(request: Request, status: int, words: str, wait: float | None = None) -> Response:
+    if problems.wanted(request):
+        response = problems.problem(status, TITLES.get(status, "That did not work"), words)
+    elif status == 503:
+        form = getattr(request.state, "form", None)
+        fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)] if form is not None else []
+        response = page(request, "busy.html", 503, fields=fields)
+    else:
+        response = page(request, "failure.html", status, title=TITLES.get(status, "That did not work"), words=words)
+    if wait is not None:
+        response.headers["retry-after"] = str(int(wait) + 1)
+    return response

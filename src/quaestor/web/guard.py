@@ -1,0 +1,92 @@
+"""What stands before every request: security headers on each response, a limit on the size of each body, a log without secrets.
+
+The log names the route, never the address that was asked for: addresses may hold codes and one-time links.
+"""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from starlette.responses import PlainTextResponse
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+Asgi = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+POLICY = (
+    "default-src 'none'; img-src 'self' data:; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+]
+_log = logging.getLogger("quaestor.web")
+
+
+class TooLarge(Exception):
+    """A body that is larger than allowed, found out while it was read."""
+
+
+class Guard:
+    """An ASGI application around another one."""
+
+    def __init__(self, app: Asgi, largest: int) -> None:
+        self.app = app
+        self.largest = largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status, started = time.perf_counter(), 500, False
+
+        async def guarded_send(message: Message) -> None:
+            nonlocal status, started
+            if message["type"] == "http.response.start":
+                status, started = message["status"], True
+                present = {name.lower() for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(header for header in HEADERS if header[0] not in present)]
+                if b"cache-control" not in present:
+                    message["headers"].append((b"cache-control", b"no-store"))
+            await send(message)
+
+        seen = 0
+
+        async def counted_receive() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > self.largest:
+                raise TooLarge
+            return message
+
+        try:
+            if _stated_length(scope) > self.largest:
+                await self._refuse(scope, receive, guarded_send)
+            else:
+                await self.app(scope, counted_receive, guarded_send)
+        except TooLarge:
+            if not started:
+                await self._refuse(scope, receive, guarded_send)
+        finally:
+            route = getattr(scope.get("route"), "path", "no route")
+            _log.info("%s %s %d %.1f ms", scope["method"], route, status, 1000 * (time.perf_counter() - began))
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
+        words = f"An upload has at most {self.largest // 1_000_000} MB. Nothing was kept of this one."
+        await PlainTextResponse(words, 413, {"connection": "close"})(scope, receive, send)
+
+
+def _stated_length(scope: Scope) -> int:
+    stated = dict(scope["headers"]).get(b"content-length", b"0")
+    return int(stated) if stated.isdigit() else 0

@@ -1,0 +1,112 @@
+"""Pages made of templates: what every page knows, and how it is sent."""
+
+import hashlib
+from datetime import datetime
+from functools import cache, partial
+from importlib import resources
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from quaestor.store.database import Database
+from quaestor.store.models import Teacher
+from quaestor.store.secrets import token
+from quaestor.web import pictures, prose
+from quaestor.web.language import LANGUAGES, chosen, translate
+from quaestor.web.settings import Settings
+from quaestor.web.visits import form_token, remember, root
+from quaestor.wording import percent
+
+LANGUAGE = "language"  # the cookie of a language chosen by hand
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("quaestor.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters.update(prose=prose.block, short=prose.inline, moment=_moment)
+    made.globals.update(pictures=pictures, percent=percent)
+    return made
+
+
+def _moment(value: datetime | None) -> str:
+    """A time as people read it; the server keeps UTC and says so."""
+    return value.strftime("%Y-%m-%d %H:%M UTC") if value is not None else ""
+
+
+def _sentence(text: str) -> str:
+    """A message as a sentence: errors begin with a small letter and end without a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def database(request: Request) -> Database:
+    """The database of this server."""
+    kept: Database = request.app.state.database
+    return kept
+
+
+def settings(request: Request) -> Settings:
+    """The settings of this server."""
+    kept: Settings = request.app.state.settings
+    return kept
+
+
+def language(request: Request) -> str:
+    """The language of this browser."""
+    return chosen(request.cookies.get(LANGUAGE), request.headers.get("accept-language", ""))
+
+
+def url(request: Request, name: str, /, **places: object) -> str:
+    """The address of a route, with the path prefix of a reverse proxy."""
+    return root(request) + str(request.app.url_path_for(name, **places))
+
+
+def public_url(request: Request, name: str, /, **places: object) -> str:
+    """The address of a route as people elsewhere would type it: for links and QR codes."""
+    stated = settings(request).address.rstrip("/")
+    here = f"{request.url.scheme}://{request.url.netloc}{root(request)}"
+    return (stated or here) + str(request.app.url_path_for(name, **places))
+
+
+@cache
+def _static(name: str) -> str:
+    content = (resources.files("quaestor.web") / "static" / name).read_bytes()
+    return f"/static/{name}?v={hashlib.sha256(content).hexdigest()[:8]}"
+
+
+def page(request: Request, template: str, status: int = 200, *, teacher: Teacher | None = None, **values: object) -> HTMLResponse:
+    """A page made of a template."""
+    tongue = language(request)
+
+    def interface(text: str, **filled: object) -> Markup:
+        """A text that stands in a template: it is ours, its values are escaped."""
+        return Markup(translate(tongue, text)).format(**{key: escape(value) for key, value in filled.items()})
+
+    def message(text: str) -> str:
+        """A message from below: it may quote what people wrote, so it is escaped like any other value."""
+        return _sentence(translate(tongue, text))
+
+    context = {
+        "t": interface,
+        "said": message,
+        "url": partial(url, request),
+        "static": lambda name: root(request) + _static(name),
+        "form_token": form_token(request),
+        "language": tongue,
+        "languages": LANGUAGES,
+        "teacher": teacher,
+        "here": request.url.path,
+        "once": token,
+        **values,
+    }
+    response = HTMLResponse(_templates().get_template(template).render(context), status)
+    remember(request, response)
+    return response
+
+
+def go(request: Request, name: str, /, **places: object) -> RedirectResponse:
+    """After a form: to the page that shows what came of it."""
+    return RedirectResponse(url(request, name, **places), 303)

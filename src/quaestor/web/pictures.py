@@ -1,0 +1,40 @@
+"""Small pictures made on the server, as SVG without styles of their own: classes are coloured by the style sheet."""
+
+from collections.abc import Sequence
+from html import escape
+
+from markupsafe import Markup
+
+from quaestor.beliefs import Bounds
+from quaestor.wording import percent
+
+WIDTH, BAR, LINE = 320, 14, 30
+
+
+def band(low: float, high: float, words: str = "") -> Markup:
+    """A bar from 0 to 1: solid up to the lower bound, pale up to the upper one."""
+    title = escape(words or percent(low, high))
+    return Markup(
+        f'<svg class="band" viewBox="0 0 {WIDTH} {BAR}" preserveAspectRatio="none" role="img" aria-label="{title}">'
+        f'<rect class="empty" width="{WIDTH}" height="{BAR}" rx="4"/>'
+        f'<rect class="may" width="{WIDTH * high:.1f}" height="{BAR}" rx="4"/>'
+        f'<rect class="is" width="{WIDTH * low:.1f}" height="{BAR}" rx="4"/></svg>'
+    )
+
+
+def bands(bounds: Bounds, place: int) -> Markup:
+    """The band of one level of a skill."""
+    return band(float(bounds.lower[place]), float(bounds.upper[place]))
+
+
+def meter(shares: Sequence[float], words: str) -> Markup:
+    """One segment a skill, filled by how sure we are of it."""
+    width, gap = 100 / max(len(shares), 1), 1.2 if len(shares) > 1 else 0
+    parts = []
+    for place, share in enumerate(shares):
+        left, room = place * width, width - gap
+        parts.append(f'<rect class="empty" x="{left:.2f}" width="{room:.2f}" height="6" rx="1"/>')
+        parts.append(f'<rect class="is" x="{left:.2f}" width="{room * share:.2f}" height="6" rx="1"/>')
+    return Markup(
+        f'<svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label="{escape(words)}">{"".join(parts)}</svg>'
+    )

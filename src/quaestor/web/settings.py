@@ -1,0 +1,84 @@
+"""How the server is set up: one table of settings, each a flag of `quaestor serve` and an environment variable.
+
+Several worker processes are told by the environment, so whatever the flags say is written there before they start.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from quaestor.errors import QuaestorError
+
+PREFIX = "QUAESTOR_"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the server needs to know; every field has a default that works on one's own machine."""
+
+    data: str = "quaestor-data"
+    database: str = ""
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    root: str = ""
+    address: str = ""
+    proxies: str = "127.0.0.1"
+    upload: int = 10
+    email: str = "owner@localhost"
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("port", 0, 65535), ("workers", 1, 64), ("upload", 1, 50)):
+            if not least <= getattr(self, name) <= most:
+                raise QuaestorError(f"{name}: a whole number from {least} to {most}, got {getattr(self, name)}")
+        if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
+            raise QuaestorError(f"root: a path such as /quaestor, got '{self.root}'")
+        if self.address and not self.address.startswith(("http://", "https://")):
+            raise QuaestorError(f"address: begins with http:// or https://, got '{self.address}'")
+
+    @property
+    def database_url(self) -> str:
+        """The address of the database; a file in the data folder unless another one is named."""
+        return self.database or f"sqlite:///{Path(self.data) / 'quaestor.db'}"
+
+    @property
+    def public_address(self) -> str:
+        """Where people reach the server, for links that are printed: no final slash."""
+        return (self.address or f"http://{self.host}:{self.port}{self.root}").rstrip("/")
+
+
+MEANINGS = {
+    "data": "the folder of the embedded database; made when it is missing",
+    "database": "another database, e.g. postgresql+psycopg://user:password@host/name",
+    "host": "the address to listen on; 0.0.0.0 for all of the machine's",
+    "port": "the port to listen on; 0 takes a free one",
+    "workers": "how many processes serve; more than one needs no further set-up",
+    "root": "the path below which a reverse proxy shows the server, e.g. /quaestor",
+    "address": "where people reach the server, for printed links, e.g. https://tests.school.example/quaestor",
+    "proxies": "addresses whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas; * for all",
+    "upload": "the largest upload, in megabytes",
+    "email": "the address of the owner's account, used when it is first made",
+}
+
+
+def from_environment(environment: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
+    """The settings of the environment, changed by those flags that are not None."""
+    found: dict[str, Any] = {}
+    for field in fields(Settings):
+        given = flags.get(field.name)
+        written = environment.get(PREFIX + field.name.upper())
+        if given is None and written is None:
+            continue
+        try:
+            value = given if given is not None else written
+            found[field.name] = int(str(value)) if isinstance(field.default, int) else str(value)
+        except ValueError as error:
+            raise QuaestorError(f"{PREFIX}{field.name.upper()}: a whole number, got '{written}'") from error
+    return Settings(**found)
+
+
+def to_environment(settings: Settings) -> dict[str, str]:
+    """The settings as environment variables, for the worker processes."""
+    return {PREFIX + field.name.upper(): str(getattr(settings, field.name)) for field in fields(Settings)}

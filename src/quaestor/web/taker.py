@@ -1,0 +1,153 @@
+"""The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
+
+from hmac import compare_digest
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+from starlette.datastructures import FormData
+
+from quaestor.errors import AnswerError, QuaestorError
+from quaestor.log import Answer
+from quaestor.question import Question
+from quaestor.report.advice import findings, practise
+from quaestor.store.attempts import EntryError, Sitting, StaleError, answer, end, sitting, skip
+from quaestor.store.models import Attempt
+from quaestor.store.publishing import image
+from quaestor.web.pages import database, go, page
+from quaestor.web.visits import TAKER, field, posted
+
+routes = APIRouter(prefix="/take/{attempt}")
+Posted = Annotated[FormData, Depends(posted)]
+
+
+class StrangerError(QuaestorError):
+    """A taker's page, asked for by a browser that did not begin this test."""
+
+
+def own(request: Request, work: Work, number: int) -> Attempt:
+    """The attempt of this browser; anybody else is asked for their code, whether it exists or not."""
+    found = work.get(Attempt, number)
+    if found is None or not compare_digest(found.key, request.cookies.get(TAKER, "")):
+        raise StrangerError("to go on with a test, please enter your personal code")
+    return found
+
+
+@routes.get("", name="question")
+def question(request: Request, attempt: int) -> Response:
+    """The question to answer now."""
+    with database(request).read() as work:
+        stands = sitting(work, own(request, work, attempt))
+    if stands.over:
+        return _finish(request, attempt)
+    return _ask(request, stands)
+
+
+def _finish(request: Request, attempt: int) -> Response:
+    with database(request).work() as work:
+        end(work, sitting(work, own(request, work, attempt)))
+    return go(request, "result", attempt=attempt)
+
+
+def _ask(request: Request, stands: Sitting, wrong: str = "", entries: list[str] | None = None, notice: str = "") -> Response:
+    asked = stands.session.next
+    assert asked is not None
+    found = findings(stands.session.bank, stands.session.beliefs)
+    return page(
+        request,
+        "question.html",
+        400 if wrong else 200,
+        stands=stands,
+        question=asked,
+        options=stands.options(asked),
+        entries=entries or [],
+        wrong=wrong,
+        notice=notice,
+        shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
+        sure=sum(one.sure for one in found),
+        most=_most(stands),
+        may_skip=stands.session.rules.may_skip,
+    )
+
+
+def _sureness(low: float, levels: int) -> float:
+    """How far above a mere guess: 0 at 1 / levels, 1 when certain."""
+    return max(0.0, (low - 1 / levels) / (1 - 1 / levels))
+
+
+def _most(stands: Sitting) -> int | None:
+    """How many more questions the rules can ask at most, where they say so."""
+    limit = stands.session.most_left
+    return limit if limit is not None and limit <= 60 else None
+
+
+@routes.post("/answer", name="answer")
+def put(request: Request, attempt: int, form: Posted) -> Response:
+    """An answer or a skip; whatever happens, the page after it shows where the test stands."""
+    entries = [value for value in form.getlist("entry") if isinstance(value, str)]
+    step = field(form, "step")
+    try:
+        with database(request).work() as work:
+            mine = own(request, work, attempt)
+            number = int(step) if step.isdecimal() and len(step) < 9 else 0
+            after = skip(work, mine, number) if "skip" in form else answer(work, mine, number, entries if len(entries) != 1 else entries[0])
+    except StaleError:
+        return go(request, "question", attempt=attempt)
+    except EntryError:
+        return go(request, "result", attempt=attempt)
+    except AnswerError as error:
+        with database(request).read() as work:
+            return _ask(request, sitting(work, own(request, work, attempt)), _plain(error), entries)
+    if after.attempt.test.mode == "practice":
+        return go(request, "feedback", attempt=attempt, step=number)
+    return go(request, "result" if after.over else "question", attempt=attempt)
+
+
+def _plain(error: AnswerError) -> str:
+    """What is wrong with an entry, without the question's id."""
+    return str(error).partition(": ")[2] or str(error)
+
+
+@routes.get("/feedback/{step}", name="feedback")
+def feedback(request: Request, attempt: int, step: int) -> Response:
+    """Practice mode: what an answer was worth, and why."""
+    with database(request).read() as work:
+        mine = own(request, work, attempt)
+        stands = sitting(work, mine)
+    lines = [line for line in stands.session.log if isinstance(line, Answer)]
+    if mine.test.mode != "practice" or not 1 <= step <= len(lines):
+        return go(request, "question", attempt=attempt)
+    line = lines[step - 1]
+    asked = stands.session.bank.questions[line.question]
+    return page(request, "feedback.html", stands=stands, question=asked, line=line, value=_value(asked, line), step=step)
+
+
+def _value(asked: Question, line: Answer) -> str:
+    """Whether an answer was right, partly right, wrong or none."""
+    if line.answer is None:
+        return "skipped"
+    return {0: "wrong", len(asked.classes) - 1: "right"}.get(asked.classes.index(line.answer), "partly")
+
+
+@routes.get("/result", name="result")
+def result(request: Request, attempt: int) -> Response:
+    """What was found, in words for the taker and those at home."""
+    with database(request).read() as work:
+        stands = sitting(work, own(request, work, attempt))
+    if not stands.over:
+        return go(request, "question", attempt=attempt)
+    bank = stands.session.bank
+    found = findings(bank, stands.session.beliefs)
+    practised = stands.attempt.test.mode == "practice"
+    lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
+    answered = [(bank.questions[line.question], line, _value(bank.questions[line.question], line)) for line in lines]
+    return page(request, "result.html", stands=stands, findings=found, practise=practise(bank, found), answered=answered)
+
+
+@routes.get("/media/{name:path}", name="media")
+def media(request: Request, attempt: int, name: str) -> Response:
+    """An image of the test."""
+    with database(request).read() as work:
+        kind, content = image(work, own(request, work, attempt).test.bank, name)
+    return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})

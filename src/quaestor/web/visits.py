@@ -1,0 +1,89 @@
+"""Browsers and how they are recognised: cookies, and the token that every form carries.
+
+Each browser has a `visit` cookie, a random secret; the token of its forms is a hash of it, so a page of another site, which cannot
+read the cookie, cannot make a form that counts. Cookies are HttpOnly, SameSite=Lax, and Secure whenever the page came over HTTPS.
+"""
+
+from hmac import compare_digest
+
+from fastapi import Request
+from starlette.datastructures import FormData
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from quaestor.errors import QuaestorError
+from quaestor.store.secrets import hashed, token
+
+VISIT, TEACHER, TAKER = "visit", "teacher", "taker"
+MONTH = 30 * 24 * 3600
+MOST_FIELDS, MOST_FILES = 2000, 60
+
+
+class ForgedError(QuaestorError):
+    """A form without the token of this browser."""
+
+
+def visit(request: Request) -> str:
+    """The secret of this browser; a new one is made (and set by `remember`) when it has none."""
+    secret: str = getattr(request.state, "visit", "") or request.cookies.get(VISIT, "") or token()
+    request.state.visit = secret
+    return secret
+
+
+def form_token(request: Request) -> str:
+    """What the forms of a page carry."""
+    return hashed("form " + visit(request))
+
+
+def remember(request: Request, response: Response) -> None:
+    """Set the visit cookie where the browser has none."""
+    if request.cookies.get(VISIT) != visit(request):
+        set_cookie(request, response, VISIT, visit(request))
+
+
+def set_cookie(request: Request, response: Response, name: str, value: str, path: str = "", seconds: int = MONTH) -> None:
+    """A cookie that scripts cannot read and other sites cannot send."""
+    response.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path=root(request) + (path or "/"),
+        secure=request.url.scheme == "https",
+        httponly=True,
+        samesite="lax",
+    )
+
+
+def drop_cookie(request: Request, response: Response, name: str, path: str = "") -> None:
+    """Forget a cookie."""
+    response.delete_cookie(name, path=root(request) + (path or "/"), httponly=True, samesite="lax")
+
+
+def root(request: Request) -> str:
+    """The path prefix below which a reverse proxy shows us."""
+    return str(request.scope.get("root_path", "")).rstrip("/")
+
+
+async def posted(request: Request) -> FormData:
+    """The fields of a form of ours; a dependency of every route that changes something."""
+    try:
+        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS)
+    except ClientDisconnect as error:
+        raise QuaestorError("the browser went away before the form was read") from error
+    request.state.form = form
+    written = form.get("form_token")
+    secret = request.cookies.get(VISIT, "")
+    if not secret or not isinstance(written, str) or not compare_digest(written.encode(), hashed("form " + secret).encode()):
+        raise ForgedError("this page was open for too long, or your browser keeps no cookies. Please try again")
+    return form
+
+
+def field(form: FormData, name: str) -> str:
+    """A text field of a form, without spaces around it; empty where it is missing or a file."""
+    value = form.get(name, "")
+    return value.strip() if isinstance(value, str) else ""
+
+
+def address(request: Request) -> str:
+    """Who asks, as the limits count it."""
+    return request.client.host if request.client is not None else "unknown"
