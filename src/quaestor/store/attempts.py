@@ -8,7 +8,6 @@ An answer that the engine refuses writes nothing, so the attempt goes on where i
 from collections.abc import Iterable
 from datetime import datetime
 
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import AnswerError, QuaestorError
@@ -17,6 +16,7 @@ from quaestor.question import Question
 from quaestor.session import Session
 from quaestor.store.clock import now
 from quaestor.store.entry import EntryError, UnknownCodeError, enter
+from quaestor.store.inserts import insert
 from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
 from quaestor.store.sessions import forget, remember
@@ -114,8 +114,7 @@ def _ruled_out(question: Question) -> ConflictError:
 
 def _write(work: Work, attempt: Attempt, step: int, line: Answer, seconds: float, at: datetime) -> bool:
     """Write a line unless the step has one; also one that another process is writing at this moment, which is waited for."""
-    insert = postgresql.insert if work.get_bind().dialect.name == "postgresql" else sqlite.insert
-    row = insert(Event).values(
+    row = insert(work, Event).values(
         attempt_id=attempt.id, step=step, question=line.question, answer=line.answer, entry=line.entry, seconds=seconds, at=at
     )
     written = work.execute(row.on_conflict_do_nothing().returning(Event.step)).scalar()
