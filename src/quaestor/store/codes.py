@@ -7,6 +7,7 @@ from quaestor.errors import QuaestorError
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import code
 
+OWN_CODE = 8  # letters of a code of one's own: a pupil's, an attempt's
 _TRIES = 20
 
 

@@ -8,13 +8,12 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.store.clock import now
-from quaestor.store.codes import free_codes
+from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import hashed, tidy, token
 from quaestor.store.sittings import by_key, end, sitting
 from quaestor.store.texts import line
 
-CODE = 8  # letters of a code of one's own
 _TRIES = 5
 
 
@@ -72,7 +71,7 @@ def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str
             return there
         made = Attempt(
             key=key or token()[:32],
-            code=free_codes(work, 1, CODE)[0],
+            code=free_codes(work, 1, OWN_CODE)[0],
             test_id=test.id,
             pupil_id=pupil.id if pupil is not None else None,
             name=name,

@@ -1,8 +1,9 @@
 """Banks as uploaded and tests as published: both frozen, both seen only by their teacher."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
@@ -14,12 +15,17 @@ from quaestor.errors import QuaestorError
 from quaestor.formats import dump_bytes, load_bytes
 from quaestor.rules import Rules
 from quaestor.store.clock import now
+from quaestor.store.codes import OWN_CODE, free_codes
+from quaestor.store.inserts import insert
+from quaestor.store.media import chosen, hash_of, keep_images
+from quaestor.store.media import image as image
 from quaestor.store.memory import Memory
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
-from quaestor.store.secrets import code
+from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 MOST_PUPILS = 2000
+CODE = 6  # letters of the code of a test
 _banks: Memory[str, Bank] = Memory(64)
 
 
@@ -52,26 +58,23 @@ class Conditions:
             raise QuaestorError(f"keep_days: at least 1, got {self.keep_days}")
 
 
-def keep_bank(work: Work, teacher: Teacher, bank: Bank) -> BankVersion:
-    """Keep a bank; the same version twice is kept once."""
-    found = work.scalar(select(BankVersion).where(BankVersion.teacher_id == teacher.id, BankVersion.version == bank.version))
-    if found is None:
-        text = dump_bytes(bank, ".yaml").decode()
-        title = bank.title or "A bank without a title"
-        found = BankVersion(
-            teacher_id=teacher.id,
-            title=title[:200],
-            version=bank.version,
-            model_version=bank.model_version,
-            media={},
-            media_hash="",
-            content=text,
-            questions=len(bank.questions),
-            created=now(),
-        )
-        work.add(found)
-        work.flush()
-    return found
+def keep_bank(work: Work, teacher: Teacher, bank: Bank, images: Mapping[str, bytes] = MappingProxyType({})) -> BankVersion:
+    """Keep a bank with the images that its questions name; the same version with the same images is kept once."""
+    media = keep_images(work, chosen(bank, images))
+    row = insert(work, BankVersion).values(
+        teacher_id=teacher.id,
+        title=line(bank.title, 200) or "A bank without a title",
+        version=bank.version,
+        model_version=bank.model_version,
+        media=media,
+        media_hash=hash_of(media),
+        content=dump_bytes(bank, ".yaml").decode(),
+        questions=len(bank.questions),
+        created=now(),
+    )
+    work.execute(row.on_conflict_do_nothing())
+    mine = (BankVersion.teacher_id == teacher.id, BankVersion.version == bank.version, BankVersion.media_hash == hash_of(media))
+    return work.scalars(select(BankVersion).where(*mine).options(undefer(BankVersion.content))).one()
 
 
 def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
@@ -104,8 +107,8 @@ def publish(work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, condi
         made = Published(
             teacher_id=teacher.id,
             bank_id=kept.id,
-            title=(title or kept.title)[:200],
-            code=code(),
+            title=line(title, 200) or kept.title,
+            code=free_codes(work, 1, CODE)[0],
             rules=rules.document,
             created=now(),
             **vars(conditions),
@@ -135,11 +138,13 @@ def published(work: Work, teacher: Teacher, test_id: int) -> Published:
 
 def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]:
     """Put names on the class list; each gets a code of their own."""
-    clean = [" ".join(name.split())[:200] for name in names if name.strip()]
+    clean = [called for name in names if (called := line(name, 200))]
     known = work.scalars(select(Pupil.name).where(Pupil.test_id == test.id)).all()
     if len(known) + len(clean) > MOST_PUPILS:
         raise QuaestorError(f"a class list has at most {MOST_PUPILS} names, got {len(known) + len(clean)}")
-    made = [Pupil(test_id=test.id, name=name, code=code(8)) for name in clean if name not in known]
+    fresh = [name for name in clean if name not in known]
+    codes = free_codes(work, len(fresh), OWN_CODE)
+    made = [Pupil(test_id=test.id, name=name, code=code) for name, code in zip(fresh, codes, strict=True)]
     work.add_all(made)
     work.flush()
     return made

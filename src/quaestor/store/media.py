@@ -1,0 +1,81 @@
+"""Images of a bank, kept once for each content: known by their first bytes, never by their name, and never SVG, which can carry script."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError, format_value
+from quaestor.store.inserts import insert
+from quaestor.store.models import BankVersion, Media
+
+MOST_BYTES, MOST_IN_ALL = 2_000_000, 50_000_000
+
+
+class MediaError(QuaestorError):
+    """An image that is missing, too large or none."""
+
+
+def chosen(bank: Bank, images: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The images that the questions of a bank name, checked. A file of the same name in another folder will do, if there is just one."""
+    found: dict[str, bytes] = {}
+    for question in bank.questions.values():
+        if question.media and question.media not in found:
+            found[question.media] = _named(question.id, question.media, images)
+    total = sum(map(len, found.values()))
+    if total > MOST_IN_ALL:
+        raise MediaError(f"media: the images of a bank have at most {MOST_IN_ALL // 1_000_000} MB, got {total / 1e6:.1f} MB")
+    return found
+
+
+def _named(question: str, name: str, images: Mapping[str, bytes]) -> bytes:
+    place = f"questions.{question}.media"
+    same = [file for file in images if PurePosixPath(file).name == PurePosixPath(name).name]
+    file = name if name in images else same[0] if len(same) == 1 else None
+    if file is None:
+        raise MediaError(f"{place}: the image comes with the bank, got no file for {format_value(name)}")
+    content = images[file]
+    if len(content) > MOST_BYTES:
+        raise MediaError(
+            f"{place}: an image has at most {MOST_BYTES // 1_000_000} MB, got {len(content) / 1e6:.1f} MB in {format_value(name)}"
+        )
+    if not kind_of(content):
+        raise MediaError(f"{place}: an image is a PNG, JPEG, GIF or WebP file, got another kind of file in {format_value(name)}")
+    return content
+
+
+def kind_of(content: bytes) -> str:
+    """The kind of an image by its first bytes; empty when it is none of ours."""
+    if content.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if content.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if content.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    return "image/webp" if content[:4] == b"RIFF" and content[8:12] == b"WEBP" else ""
+
+
+def keep_images(work: Work, images: Mapping[str, bytes]) -> dict[str, str]:
+    """Keep images; their hashes by name."""
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in images.items()}
+    for name, content in images.items():
+        row = insert(work, Media).values(hash=hashes[name], kind=kind_of(content), content=content)
+        work.execute(row.on_conflict_do_nothing())
+    return hashes
+
+
+def hash_of(media: Mapping[str, str]) -> str:
+    """The hash of a map of images; empty when there are none."""
+    return hashlib.sha256(json.dumps(dict(media), sort_keys=True).encode()).hexdigest() if media else ""
+
+
+def image(work: Work, kept: BankVersion, name: str) -> tuple[str, bytes]:
+    """The kind (such as image/png) and the content of one of a bank's images."""
+    found = work.execute(select(Media.kind, Media.content).where(Media.hash == kept.media.get(name, ""))).first()
+    if found is None:
+        raise MediaError(f"the bank has an image of this name, got none for {format_value(name)}")
+    return found[0], found[1]
