@@ -31,6 +31,7 @@ BELOW = {
     "wording": FOUNDATION | GROUND | {"session", "reasons"},
     "explain": FOUNDATION | GROUND | FIRST,
     **dict.fromkeys(SECOND, FOUNDATION | GROUND | FIRST | {"formats"}),
+    "learn": FOUNDATION | GROUND | FIRST | {"formats", "simulate"},  # the same tables of answers, the same cluster
     "report": FOUNDATION | GROUND | FIRST | SECOND | {"formats"},
     **dict.fromkeys(("cli", "web"), {"formats", "report", "web", "quaestor"} | FOUNDATION | GROUND | FIRST | SECOND),
 }

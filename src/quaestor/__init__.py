@@ -6,6 +6,7 @@ from quaestor.errors import AnswerError, BankError, NetworkError, Problem, Quaes
 from quaestor.explain import explain
 from quaestor.formats import bundled_banks, dump, load, read_network, write_network
 from quaestor.inference import bounds, posterior
+from quaestor.learn import Fit, learn
 from quaestor.log import SessionError
 from quaestor.network import Network, Variable
 from quaestor.question import Question
@@ -47,6 +48,7 @@ __all__ = [
     "Content",
     "Explanation",
     "Exposure",
+    "Fit",
     "Network",
     "NetworkError",
     "Problem",
@@ -76,6 +78,7 @@ __all__ = [
     "exposure_table",
     "gain_below",
     "gini_below",
+    "learn",
     "load",
     "load_rules",
     "max_questions",

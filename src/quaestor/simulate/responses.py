@@ -15,11 +15,22 @@ if TYPE_CHECKING:
 
 
 def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
-    """Answer classes, (people, questions of the bank), -1 where there is none.
+    """Answer classes, (people, questions of the bank), -1 where there is none; everybody has an answer.
 
     Cells hold class names, or 0 and 1 where there are two classes; an empty cell or NaN means not answered. Questions of the bank that have
     no column were not answered by anybody.
     """
+    found = read_cells(bank, frame)
+    if not (found >= 0).any():
+        raise QuaestorError("responses: a table has answers, got none at all")
+    empty = np.flatnonzero((found < 0).all(axis=1))
+    if len(empty):
+        raise QuaestorError(f"responses: every person has an answer, got none in row {empty[0]}")
+    return found.astype(np.intp)
+
+
+def read_cells(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.int16]:
+    """The same, where people and whole tables may be without answers."""
     place = {name: number for number, name in enumerate(bank.questions)}
     if not hasattr(frame, "columns"):
         raise QuaestorError(f"responses: a table with a row a person and a column a question, got {type(frame).__name__}")
@@ -29,25 +40,41 @@ def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
             raise QuaestorError(f"responses: a column is a question of the bank, got '{column}'" + (f" ({hint})" if hint else ""))
     if not frame.columns.is_unique:
         raise QuaestorError(f"responses: a question has one column, got two of '{frame.columns[frame.columns.duplicated()][0]}'")
-    found = np.full((len(frame), len(place)), -1)
+    found = np.full((len(frame), len(place)), -1, dtype=np.int16)
     for column in frame.columns:
-        question = bank.questions[column]
-        codes: dict[Any, int] = {}
-        for row, value in enumerate(frame[column].tolist()):
-            code = codes.get(value) if isinstance(value, Hashable) else None
-            if code is None:
-                code = _class(question, value)
-                if code is None:
-                    allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
-                    raise QuaestorError(f"responses: row {row}, {column}: an answer is one of {allowed}, got {value!r}")
-                codes[value] = code
-            found[row, place[column]] = code
-    if not (found >= 0).any():
-        raise QuaestorError("responses: a table has answers, got none at all")
-    empty = np.flatnonzero((found < 0).all(axis=1))
-    if len(empty):
-        raise QuaestorError(f"responses: every person has an answer, got none in row {empty[0]}")
+        found[:, place[column]] = class_numbers(bank.questions[column], frame[column])
     return found
+
+
+def class_numbers(question: Question, cells: "pd.Series[Any]") -> NDArray[np.int16]:
+    """The numbers of the answer classes in a column, (rows,), -1 where there is none."""
+    plain = _numbers_as_they_are(question, cells)
+    if plain is not None:
+        return plain
+    found = np.full(len(cells), -1, dtype=np.int16)
+    codes: dict[Any, int] = {}
+    for row, value in enumerate(cells.tolist()):
+        code = codes.get(value) if isinstance(value, Hashable) else None
+        if code is None:
+            code = _class(question, value)
+            if code is None:
+                allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
+                raise QuaestorError(f"responses: row {row}, {question.id}: an answer is one of {allowed}, got {value!r}")
+            codes[value] = code
+        found[row] = code
+    return found
+
+
+def _numbers_as_they_are(question: Question, cells: "pd.Series[Any]") -> NDArray[np.int16] | None:
+    """A column of plain 0, 1 and NaN at once, for tables of millions of people; None for any other."""
+    kind = getattr(cells.dtype, "kind", "O")
+    if len(question.classes) != 2 or kind not in "iufb" or not isinstance(cells.dtype, np.dtype):
+        return None
+    values = cells.to_numpy()
+    known = ~np.isnan(values) if kind == "f" else np.ones(len(values), bool)
+    if not np.isin(values[known], (0, 1)).all():
+        return None
+    return np.where(known, np.where(known, values, 0), -1).astype(np.int16)
 
 
 def _is_missing(value: Any) -> bool:

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
-from socket import create_connection
-from typing import Any
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.rules import Rules
+from quaestor.simulate.cluster import RETRIES, connected
 from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.files import Folder, to_bytes
 from quaestor.simulate.run import take
@@ -17,7 +16,6 @@ from quaestor.simulate.simulation import Part, summarised
 from quaestor.simulate.states import Numbers
 
 CHUNK = 256  # students worked out together: fixed, since matrix products of other shapes round differently
-RETRIES = 5  # a part that a lost worker of a cluster did not finish is tried again
 
 
 @dataclass(frozen=True)
@@ -81,30 +79,12 @@ def _work(number: int) -> tuple[Part, bytes]:
 
 
 def _on_cluster(job: Job, numbers: list[int], address: str) -> Iterator[tuple[Part, bytes]]:
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise QuaestorError("a cluster needs the extra `cluster`: pip install 'quaestor[cluster]'") from error
-    try:
-        _knock(address)
-        client: Any = Client(address, timeout="10s")  # type: ignore[no-untyped-call]
-    except (OSError, ValueError) as error:
-        raise QuaestorError(f"cluster: a Dask scheduler that answers, got {address} ({error})") from error
-    with client:
+    with connected(address) as client:
         shared = client.scatter(job, broadcast=True)
         futures = [client.submit(_part, shared, number, retries=RETRIES, pure=False) for number in numbers]
         for future in futures:
             yield future.result()
             future.release()
-
-
-def _knock(address: str) -> None:
-    """Raise OSError or ValueError unless somebody listens there: a client that cannot connect leaves threads behind."""
-    from distributed.comm.addressing import get_address_host_port
-
-    host, port = get_address_host_port(address)
-    with create_connection((host, port), timeout=10):
-        pass
 
 
 def _part(job: Job, number: int) -> tuple[Part, bytes]:

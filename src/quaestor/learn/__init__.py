@@ -1,0 +1,102 @@
+"""A bank learnt from answers: skills are never seen, so its tables are found by expectation and maximisation (EM)."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quaestor.bank import Bank
+from quaestor.errors import Problem, QuaestorError
+from quaestor.learn.em import Progress, Run, random_start, run
+from quaestor.learn.expect import check_size
+from quaestor.learn.fit import Fit
+from quaestor.learn.folds import held_out
+from quaestor.learn.layout import as_tables, layout_of, tables_of
+from quaestor.learn.maximise import aim_of
+from quaestor.learn.people import Responses, read_people
+from quaestor.learn.work import steps
+
+if TYPE_CHECKING:
+    import pandas as pd  # noqa: F401  (in the type of responses)
+
+__all__ = ["Fit", "learn"]
+
+WEIGHT = 2.0
+TOLERANCE = 1e-6
+ITERATIONS = 1000
+
+
+def learn(
+    bank: Bank,
+    responses: "Responses",
+    weight: float = WEIGHT,
+    monotone: bool = True,
+    tied: bool = False,
+    restarts: int = 0,
+    folds: int = 0,
+    seed: int = 0,
+    tolerance: float = TOLERANCE,
+    iterations: int = ITERATIONS,
+    workers: int = 1,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Learn the tables of a bank's skills and questions from answers.
+
+    `responses`: a table with a row a person and a column a question id (class names, 0/1 where there are two classes, empty where not
+    answered); or with columns person, question, answer; or several wide tables one after another. `weight`: each row of the bank's own
+    tables counts as so many answers (0: the data alone). `monotone`: no class or better is less likely at a higher level. `tied`: rows
+    that are equal in a question's own table stay equal. `restarts`: further random starts, the best end is kept. `folds`: how many parts
+    to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance` for each person, or after `iterations` steps.
+    `workers` (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is told the steps and the
+    objective.
+    """
+    _check(bank, weight, restarts, folds, seed, tolerance, iterations)
+    layout = layout_of(bank)
+    check_size(layout)
+    people = read_people(bank, layout, responses)
+    if folds > len(people):
+        raise QuaestorError(f"learn: at most as many folds as people, got {folds} for {len(people)}")
+    own = tables_of(bank, layout)
+    aim = aim_of(layout, own, float(weight), monotone, tied)
+    rng = np.random.default_rng(seed)
+    with steps(layout, people.patterns, workers, cluster) as step:
+        weights = people.weights()
+        runs: list[Run] = []
+        for start in (own, *(random_start(layout, child) for child in rng.spawn(restarts))):
+            runs.append(run(layout, start, aim, step, weights, tolerance, iterations, progress))
+        best = max(runs, key=lambda one: one.trace[-1])
+        held = held_out(layout, own, aim, step, people, folds, rng, tolerance, iterations, progress) if folds else None
+    warnings = list(people.warnings)
+    if not best.converged:
+        rule = f"a step gains less than {tolerance:g} for each person in the end; more iterations may change the tables"
+        gain = (best.trace[-1] - best.trace[-2]) / len(people)
+        warnings.append(Problem("learn.iterations", rule, f"{gain:.2g} after {len(best.trace) - 1}", severity="warning"))
+    return Fit(
+        given=bank,
+        bank=bank.with_tables(as_tables(bank, layout, best.tables)),
+        log_likelihood=best.expected.log_likelihood,
+        trace=best.trace,
+        converged=best.converged,
+        restarts=tuple(one.trace[-1] for one in runs),
+        weight=float(weight),
+        held_out=held,
+        warnings=tuple(warnings),
+        people=people,
+        layout=layout,
+        aim=aim,
+        tables=best.tables,
+        expected=best.expected,
+    )
+
+
+def _check(bank: Bank, weight: float, restarts: int, folds: int, seed: int, tolerance: float, iterations: int) -> None:
+    if not isinstance(bank, Bank):
+        raise QuaestorError(f"learn: a bank is expected, as qs.load gives it, got {type(bank).__name__}")
+    for name, number in (("weight", weight), ("tolerance", tolerance)):
+        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < np.inf:
+            raise QuaestorError(f"learn: {name} is a number of at least 0, got {number!r}")
+    for name, count, least in (("restarts", restarts, 0), ("folds", folds, 0), ("seed", seed, 0), ("iterations", iterations, 1)):
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
+            raise QuaestorError(f"learn: {name} is a whole number of at least {least}, got {count!r}")
+    if folds == 1:
+        raise QuaestorError("learn: folds are at least 2, or 0 for none, got 1")

@@ -1,0 +1,166 @@
+"""The E-step: how often each row of each table was at work, expected given the answers and the tables so far.
+
+Answers to questions of one scope first add up over the few configurations of that scope; only these sums meet the profiles of all
+skills. Where the profiles are few they are listed (the *joint* way: two matrix products), otherwise the sums go through a junction tree.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from quaestor.errors import QuaestorError
+from quaestor.inference.junction import JunctionTree
+from quaestor.inference.model import Scope
+from quaestor.learn.layout import Layout, Tables
+from quaestor.learn.people import Patterns
+from quaestor.table import Array
+
+JOINT = 2**14  # profiles of all skills up to which they are listed
+CELLS = 2**21  # people times profiles worked out together
+CLIQUE = 2**16  # states of one clique of the junction tree
+_TINY = 1e-300  # an answer that the tables call impossible: unlikely beyond measure, but a number
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Sums over people: log-likelihood, expected counts by row in the shape of the tables, and by profile (None beyond the joint way)."""
+
+    log_likelihood: float
+    counts: Tables
+    profiles: Array | None
+
+    def __add__(self, other: "Expected") -> "Expected":
+        counts = Tables(
+            tuple(one + two for one, two in zip(self.counts.skills, other.counts.skills, strict=True)),
+            tuple(one + two for one, two in zip(self.counts.groups, other.counts.groups, strict=True)),
+        )
+        profiles = None if self.profiles is None or other.profiles is None else self.profiles + other.profiles
+        return Expected(self.log_likelihood + other.log_likelihood, counts, profiles)
+
+
+def batch(layout: Layout) -> int:
+    """How many people are worked out together: it depends on the bank alone, so that sums are the same however they are shared out."""
+    size = layout.profiles if layout.profiles <= JOINT else max(layout.width, 64) * 8
+    return int(np.clip(CELLS // size, 64, 16_384))
+
+
+def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -> Expected:
+    """The expected counts of some answer patterns, each as often as its weight says, (patterns,)."""
+    scores = _scores(layout, tables, patterns)
+    if layout.profiles <= JOINT:
+        log_likelihoods, configurations, profiles = _joint(layout, tables, scores, weights)
+        families = [_summed(profiles, layout.sizes, layout.family(skill)) for skill in range(len(layout.names))]
+        found: Array | None = profiles
+    else:
+        log_likelihoods, configurations, families = _junction(layout, tables, scores, weights)
+        found = None
+    groups = []
+    for group, answers in zip(layout.groups, patterns.answers, strict=True):
+        chosen = indicator(answers, group.classes)
+        counts = np.asarray(chosen.T @ configurations[:, group.block])
+        groups.append(counts.reshape(len(group.places), group.classes, -1).transpose(0, 2, 1))
+    skills = tuple(family.reshape(-1, size) for family, size in zip(families, layout.sizes, strict=True))
+    return Expected(float(weights @ log_likelihoods), Tables(skills, tuple(groups)), found)
+
+
+def beliefs(layout: Layout, tables: Tables, patterns: Patterns) -> tuple[Array, Array]:
+    """log P(answers) of each pattern, (patterns,), and P(configuration | answers) of every scope, (patterns, width)."""
+    scores = _scores(layout, tables, patterns)
+    ones = np.ones(len(patterns))
+    found = _joint(layout, tables, scores, ones) if layout.profiles <= JOINT else _junction(layout, tables, scores, ones)
+    return found[0], found[1]
+
+
+def log_likelihoods(layout: Layout, tables: Tables, patterns: Patterns) -> Array:
+    """log P(answers) of each pattern, (patterns,)."""
+    step = batch(layout)
+    parts = [beliefs(layout, tables, patterns.part(start, start + step))[0] for start in range(0, len(patterns), step)]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def indicator(answers: Array | sparse.csr_array, classes: int) -> Array | sparse.csr_array:
+    """Ones where a class was the answer, (patterns, questions * classes), from class numbers or from what is that already."""
+    if sparse.issparse(answers):
+        return answers
+    return (answers[:, :, None] == np.arange(classes)).reshape(len(answers), -1).astype(float)
+
+
+def _scores(layout: Layout, tables: Tables, patterns: Patterns) -> Array:
+    """For each pattern and each configuration of each scope the log-likelihood of the answers to its questions, (patterns, width)."""
+    scores = np.zeros((len(patterns), layout.width))
+    for group, table, answers in zip(layout.groups, tables.groups, patterns.answers, strict=True):
+        logs = np.log(np.maximum(table, _TINY)).transpose(0, 2, 1).reshape(-1, group.configurations)
+        scores[:, group.block] += indicator(answers, group.classes) @ logs
+    return scores
+
+
+def _joint(layout: Layout, tables: Tables, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
+    """log P(answers), weighted P(configuration | answers) and weighted sums of P(profile | answers), shape (profiles,)."""
+    member = members(layout)
+    with np.errstate(divide="ignore"):
+        joint = scores @ member + np.log(prior(layout, tables))
+    top = joint.max(axis=1, keepdims=True)
+    np.subtract(joint, top, out=joint)
+    np.exp(joint, out=joint)
+    total = joint.sum(axis=1)
+    joint *= (weights / total)[:, None]
+    return np.log(total) + top[:, 0], joint @ member.T, joint.sum(axis=0)
+
+
+def members(layout: Layout) -> Array:
+    """Which configuration of each scope a profile has: zeros and ones, (width, profiles)."""
+    states = np.stack(np.unravel_index(np.arange(int(layout.profiles)), layout.sizes))
+    found = np.zeros((layout.width, states.shape[1]))
+    for scope, block in layout.blocks.items():
+        index = np.ravel_multi_index(tuple(states[skill] for skill in scope), tuple(layout.sizes[skill] for skill in scope))
+        found[block.start + index, np.arange(len(index))] = 1
+    return found
+
+
+def prior(layout: Layout, tables: Tables) -> Array:
+    """P(profile) before any answer, (profiles,)."""
+    states = np.unravel_index(np.arange(int(layout.profiles)), layout.sizes)
+    found = np.ones(int(layout.profiles))
+    for skill, table in enumerate(tables.skills):
+        shaped = table.reshape(*(layout.sizes[parent] for parent in layout.parents[skill]), -1)
+        found *= shaped[tuple(states[other] for other in layout.family(skill))]
+    return found
+
+
+def _summed(profiles: Array, sizes: tuple[int, ...], scope: Scope) -> Array:
+    """A table over all skills, (profiles,), summed to a scope, its axes in the scope's order."""
+    shaped = profiles.reshape(sizes).sum(axis=tuple(skill for skill in range(len(sizes)) if skill not in scope))
+    kept = sorted(scope)
+    return np.transpose(shaped, [kept.index(skill) for skill in scope])
+
+
+def _junction(layout: Layout, tables: Tables, scores: Array, weights: Array) -> tuple[Array, Array, list[Array]]:
+    """log P(answers), weighted P(configuration | answers) and the weighted sums of P(family | answers) of each skill."""
+    tree = JunctionTree(layout.model(tables), layout.blocks)
+    evidence = {scope: scores[:, block].reshape(-1, *(layout.sizes[skill] for skill in scope)) for scope, block in layout.blocks.items()}
+    found = np.broadcast_to(tree.log_probability(evidence), (len(scores),))
+    calibrated = [np.broadcast_to(table, (len(scores), *table.shape[1:])) for table in tree.calibrate(evidence)]
+    configurations = np.empty_like(scores)
+    for scope, block in layout.blocks.items():
+        configurations[:, block] = tree.marginal(calibrated, scope).reshape(len(scores), -1) * weights[:, None]
+    families = [np.tensordot(weights, tree.marginal(calibrated, layout.family(skill)), 1) for skill in range(len(layout.names))]
+    return found, configurations, families
+
+
+def check_size(layout: Layout) -> None:
+    """Refuse banks whose skills hang together too closely to be learnt."""
+    if layout.profiles <= JOINT:
+        return
+    uniform = tuple(
+        np.full((int(np.prod([layout.sizes[p] for p in above])), size), 1 / size)
+        for above, size in zip(layout.parents, layout.sizes, strict=True)
+    )
+    try:
+        tree = JunctionTree(layout.model(Tables(uniform, ())), layout.blocks)
+        largest = max(table.size for table in tree.calibrate({}))
+    except QuaestorError as error:
+        raise QuaestorError(f"learn: {error}; fewer skills in one question or fewer parents of one skill make them smaller") from error
+    if largest > CLIQUE:
+        rule = f"skills that hang together have at most {CLIQUE} combinations of levels between them"
+        raise QuaestorError(f"learn: {rule}, got {largest}; fewer skills in one question or fewer parents of one skill make it smaller")

@@ -1,0 +1,136 @@
+"""A bank laid out for learning: skills in a topological order, questions in groups of one scope and one number of classes.
+
+The tables being learnt are plain arrays, `Tables`: for each skill (rows, levels), a row for each combination of its parents' levels; for
+each group of questions (questions, configurations, classes). Configurations of a scope are counted in C order of the skills' numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.bank import Bank
+from quaestor.inference.model import Model, Scope
+from quaestor.network import topological_order
+from quaestor.table import Array, Table
+
+
+@dataclass(frozen=True)
+class Group:
+    """Questions of one scope with the same number of classes: their places in the bank, and the block of their scope."""
+
+    scope: Scope
+    sizes: tuple[int, ...]
+    classes: int
+    places: NDArray[np.intp]
+    block: slice
+
+    @property
+    def configurations(self) -> int:
+        """The number of combinations of levels of the scope."""
+        return int(self.block.stop - self.block.start)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Precise tables in the shape of a layout: `skills` (rows, levels) each, `groups` (questions, configurations, classes) each."""
+
+    skills: tuple[Array, ...]
+    groups: tuple[Array, ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything of a bank lies; plain data, so that it can be sent to workers.
+
+    `blocks`: the distinct scopes, each with its slice among the `width` configurations of all scopes together.
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[str, ...], ...]
+    parents: tuple[Scope, ...]
+    groups: tuple[Group, ...]
+    blocks: Mapping[Scope, slice]
+    width: int
+    questions: int
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of levels of each skill."""
+        return tuple(len(states) for states in self.states)
+
+    @property
+    def profiles(self) -> float:
+        """The number of combinations of levels of all skills, as a float since it may be huge."""
+        return float(np.prod(self.sizes, dtype=float))
+
+    def family(self, skill: int) -> Scope:
+        """The skill's parents and itself."""
+        return (*self.parents[skill], skill)
+
+    def model(self, tables: Tables) -> Model:
+        """The skills with these tables, for inference."""
+        made = []
+        for parents, table in zip(self.parents, tables.skills, strict=True):
+            shaped = table.reshape(*(self.sizes[parent] for parent in parents), -1)
+            made.append(Table.of_checked(shaped, shaped))
+        return Model(self.names, self.states, self.parents, tuple(made))
+
+
+def layout_of(bank: Bank) -> Layout:
+    """Lay out a bank."""
+    order = topological_order({skill.id: skill.parents for skill in bank.skills.values()})
+    number = {name: place for place, name in enumerate(order)}
+    states = tuple(bank.skills[name].levels for name in order)
+    parents = tuple(tuple(number[parent] for parent in bank.skills[name].parents) for name in order)
+    listed: dict[tuple[Scope, int], list[int]] = {}
+    for place, question in enumerate(bank.questions.values()):
+        scope = tuple(sorted(number[skill] for skill in question.skills))
+        listed.setdefault((scope, len(question.classes)), []).append(place)
+    blocks: dict[Scope, slice] = {}
+    width = 0
+    for scope, _ in listed:
+        if scope not in blocks:
+            size = int(np.prod([len(states[skill]) for skill in scope]))
+            blocks[scope] = slice(width, width + size)
+            width += size
+    groups = tuple(
+        Group(scope, tuple(len(states[skill]) for skill in scope), classes, np.array(places), blocks[scope])
+        for (scope, classes), places in listed.items()
+    )
+    return Layout(tuple(order), states, parents, groups, blocks, width, len(bank.questions))
+
+
+def tables_of(bank: Bank, layout: Layout) -> Tables:
+    """The bank's tables, the centres of credal ones."""
+    centre = bank.centre()
+    skills = tuple(
+        centre.skills[name].table.lower.reshape(-1, len(levels)) for name, levels in zip(layout.names, layout.states, strict=True)
+    )
+    listed = list(centre.questions.values())
+    groups = []
+    for group in layout.groups:
+        rows = []
+        for place in group.places.tolist():
+            axes = np.argsort([layout.names.index(skill) for skill in listed[place].skills])
+            rows.append(np.transpose(listed[place].table.lower, (*axes, len(axes))).reshape(group.configurations, group.classes))
+        groups.append(np.array(rows))
+    return Tables(skills, tuple(groups))
+
+
+def as_tables(bank: Bank, layout: Layout, lower: Tables, upper: Tables | None = None) -> dict[str, Table]:
+    """Tables of the bank's own shapes by id, with the order of skills that each question states; precise without `upper`."""
+    upper = upper or lower
+    found = {}
+    for skill, name in enumerate(layout.names):
+        shape = bank.skills[name].table.shape
+        found[name] = Table(lower.skills[skill].reshape(shape), upper.skills[skill].reshape(shape))
+    listed = list(bank.questions.values())
+    for group, low, high in zip(layout.groups, lower.groups, upper.groups, strict=True):
+        for place, *ends in zip(group.places.tolist(), low, high, strict=True):
+            question = listed[place]
+            axes = np.argsort(np.argsort([layout.names.index(skill) for skill in question.skills]))
+            shaped = [np.transpose(end.reshape(*group.sizes, group.classes), (*axes, len(axes))) for end in ends]
+            found[question.id] = Table(shaped[0], shaped[1])
+    return found

@@ -1,0 +1,140 @@
+"""Levels in order: the best fit of probabilities that never fall from a lower level to a higher one (isotonic regression).
+
+With several skills the combinations of levels are ordered in part: one is not below another unless no level is. For answers counted by
+combination, the monotone probabilities of the largest likelihood are those nearest to the shares in weighted squares, whatever the
+order (Robertson, Wright and Dykstra 1988, theorem 1.5.2). For one skill they are given by the max-min formula; for several a block of
+combinations is cut in two where that gains most, until no cut gains (Spouge, Wan and Wilbur 2003): a cut is an *upper set*, one that
+holds with a combination all those above it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+from quaestor.table import Array
+
+MOST_SETS = 20_000  # upper sets that are listed; beyond, the best cut is found by a linear program
+_GAIN = 1e-12  # relative: cuts that gain less are rounding
+
+
+@dataclass(frozen=True)
+class Order:
+    """A partial order of `size` places: `covers` (pairs, 2) from each place to those just above; `sets` (sets, size), all its upper sets.
+
+    `sets` is None where they are too many to list.
+    """
+
+    size: int
+    covers: NDArray[np.intp]
+    sets: Array | None
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether every two places are in order, as the levels of one skill are."""
+        return len(self.covers) == self.size - 1 and bool((self.covers[:, 1] == self.covers[:, 0] + 1).all())
+
+
+@lru_cache(maxsize=256)
+def levels_order(sizes: tuple[int, ...]) -> Order:
+    """The order of all combinations of levels, counted in C order: a step up is one level more of one skill."""
+    strides = np.cumprod([1, *sizes[:0:-1]])[::-1]
+    pairs = [
+        (number, number + int(strides[axis]))
+        for number, levels in enumerate(product(*(range(size) for size in sizes)))
+        for axis, level in enumerate(levels)
+        if level + 1 < sizes[axis]
+    ]
+    covers = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    size = int(np.prod(sizes))
+    return Order(size, covers, _upper_sets(size, covers))
+
+
+def tied_order(order: Order, labels: NDArray[np.intp]) -> Order:
+    """The order of groups of places that share one probability, by their labels 0, 1, ...: a cut never parts a group."""
+    count = int(labels.max()) + 1
+    covers = np.unique(labels[order.covers], axis=0)
+    covers = covers[covers[:, 0] != covers[:, 1]]
+    if order.sets is None:
+        return Order(count, covers, None)
+    first = np.array([int(np.flatnonzero(labels == label)[0]) for label in range(count)])
+    reduced = order.sets[:, first]
+    whole = (order.sets == reduced[:, labels]).all(axis=1)
+    return Order(count, covers, np.unique(reduced[whole], axis=0))
+
+
+def _upper_sets(size: int, covers: NDArray[np.intp]) -> Array | None:
+    """All upper sets as rows of zeros and ones: from the top down, a place may join the sets that hold all those just above it."""
+    sets = np.zeros((1, size))
+    for place in reversed(range(size)):
+        above = covers[covers[:, 0] == place, 1]
+        joined = sets[sets[:, above].all(axis=1)].copy()
+        joined[:, place] = 1
+        sets = np.concatenate([sets, joined])
+        if len(sets) > MOST_SETS:
+            return None
+    return sets
+
+
+def isotonic(values: Array, weights: Array, order: Order) -> Array:
+    """The monotone numbers nearest to the values in weighted squares, shapes (problems, places); weights are positive."""
+    if order.is_chain:
+        return _chain(values, weights)
+    falls = (values[:, order.covers[:, 0]] > values[:, order.covers[:, 1]]).any(axis=1)
+    found = values.copy()
+    for number in np.flatnonzero(falls):
+        found[number] = _by_cuts(values[number], weights[number], order)
+    return found
+
+
+def _chain(values: Array, weights: Array) -> Array:
+    """max over s <= c of min over t >= c of the mean from s to t; sums are of positive numbers only, so tiny weights do no harm."""
+    size = values.shape[1]
+    place = np.arange(size)
+    inside = (place >= place[:, None, None]) & (place <= place[:, None])  # (from, to, place)
+    flat = inside.reshape(size * size, size).T.astype(float)
+    total = (weights @ flat).reshape(-1, size, size)
+    means = np.divide(((weights * values) @ flat).reshape(-1, size, size), total, out=np.full_like(total, np.inf), where=total > 0)
+    least = np.minimum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]
+    result: Array = np.maximum.accumulate(np.where(place[:, None] <= place, least, -np.inf), axis=1)[:, place, place]
+    return result
+
+
+def _by_cuts(values: Array, weights: Array, order: Order) -> Array:
+    found = np.empty_like(values)
+    blocks = [np.ones(len(values), bool)]
+    while blocks:
+        block = blocks.pop()
+        mean = (weights[block] @ values[block]) / weights[block].sum()
+        gains = np.where(block, weights * (values - mean), 0.0)
+        upper = _best_cut(gains, order) & block
+        if gains[upper].sum() <= _GAIN * np.abs(gains).sum() or upper.sum() == block.sum():
+            found[block] = mean
+        else:
+            blocks += [upper, block & ~upper]
+    return found
+
+
+def _best_cut(gains: Array, order: Order) -> NDArray[np.bool_]:
+    """The upper set of the largest sum of gains."""
+    if order.sets is not None:
+        best: NDArray[np.bool_] = order.sets[int(np.argmax(order.sets @ gains))] > 0
+        return best
+    rows = np.zeros((len(order.covers), order.size))
+    rows[np.arange(len(rows)), order.covers[:, 0]] = 1
+    rows[np.arange(len(rows)), order.covers[:, 1]] = -1
+    scale = max(float(np.abs(gains).max()), 1e-300)
+    solved = linprog(-gains / scale, A_ub=rows, b_ub=np.zeros(len(rows)), bounds=(0, 1), method="highs-ds")
+    chosen: NDArray[np.bool_] = solved.x > 0.5
+    return chosen
+
+
+def falls(rights: Array, sizes: Sequence[int]) -> list[tuple[int, int, float]]:
+    """Where probabilities (places,) fall from one combination of levels to one just above: both places, and by how much."""
+    covers = levels_order(tuple(sizes)).covers
+    drops = rights[covers[:, 0]] - rights[covers[:, 1]]
+    return [(int(covers[pair, 0]), int(covers[pair, 1]), float(drops[pair])) for pair in np.flatnonzero(drops > 0)]

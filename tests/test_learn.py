@@ -1,0 +1,210 @@
+"""EM against people one by one and all profiles listed; the objective never falls; the monotone fit against a constrained optimiser."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from learning import SMALL, draw, em_step, log_likelihood, table_of, with_tables
+from scipy.optimize import minimize
+
+import quaestor as qs
+from quaestor.learn import expect as expectation
+from quaestor.learn.em import random_start
+from quaestor.learn.layout import as_tables, layout_of, tables_of
+from quaestor.learn.maximise import aim_of, maximise
+from quaestor.learn.people import read_people
+
+banks = pytest.mark.parametrize("bank", SMALL.values(), ids=SMALL)
+
+
+@banks
+@pytest.mark.parametrize("weight", [0, 3])
+@pytest.mark.parametrize("joint", [2**14, 1], ids=["joint", "junction"])
+def test_steps_are_those_of_the_enumeration(bank, weight, joint, monkeypatch):
+    monkeypatch.setattr(expectation, "JOINT", joint)
+    frame = draw(bank, 40, missing=0.3)
+    layout = layout_of(bank)
+    people = read_people(bank, layout, frame)
+    aim = aim_of(layout, tables_of(bank, layout), weight, monotone=False, tied=False)
+    now, tables = bank, tables_of(bank, layout)
+    for _ in range(3):
+        found = expectation.expect(layout, tables, people.patterns, people.weights())
+        assert found.log_likelihood == pytest.approx(log_likelihood(now, frame), rel=1e-12)
+        tables = maximise(layout, found.counts, tables, aim)
+        slow = em_step(now, frame, bank, weight)
+        for name, table in as_tables(bank, layout, tables).items():
+            np.testing.assert_allclose(table.lower, slow[name], atol=1e-12)
+        now = with_tables(bank, slow)
+
+
+@banks
+def test_tables_go_to_arrays_and_back(bank):
+    layout = layout_of(bank)
+    for name, table in as_tables(bank, layout, tables_of(bank, layout)).items():
+        assert table == qs.Table.precise(table_of(bank, name))
+
+
+@banks
+@pytest.mark.parametrize("monotone", [True, False])
+@pytest.mark.parametrize("weight", [0, 0.5, 4])
+def test_the_objective_never_falls(bank, monotone, weight):
+    """With weight 0 the objective is the log-likelihood; otherwise the logarithm of the prior is added, and the sum never falls."""
+    for seed in range(3):
+        start = with_tables(bank, {name: table.lower for name, table in drawn(bank, seed).items()})
+        fit = qs.learn(start, draw(bank, 60, seed, missing=0.2), weight=weight, monotone=monotone, restarts=2, seed=seed, tolerance=1e-9)
+        assert np.diff(fit.trace).min() > -1e-8
+        assert fit.objective == max(fit.restarts)
+        if weight == 0:
+            assert fit.trace[-1] == fit.log_likelihood
+        assert fit.log_likelihood == pytest.approx(log_likelihood(fit.bank, draw(bank, 60, seed, missing=0.2)), rel=1e-9)
+
+
+def drawn(bank, seed):
+    layout = layout_of(bank)
+    return as_tables(bank, layout, random_start(layout, np.random.default_rng(seed)))
+
+
+@banks
+def test_monotone_tables_are_monotone(bank):
+    fit = qs.learn(bank, draw(bank, 80, missing=0.2), weight=0)
+    for question in fit.bank.questions.values():
+        table = question.table.lower
+        for answer in range(1, len(question.classes)):
+            better = table[..., answer:].sum(axis=-1)
+            for axis in range(better.ndim):
+                assert np.diff(better, axis=axis).min() >= -1e-9
+
+
+def objective_of(bank, frame, prior, weight):
+    penalty = sum(
+        float((weight * table_of(prior, variable.name) * np.log(np.maximum(table_of(bank, variable.name), 1e-300))).sum())
+        for variable in bank.network.variables
+    )
+    return log_likelihood(bank, frame) + penalty
+
+
+@pytest.mark.parametrize("name", ["one skill", "two skills in one question", "three levels, three classes"])
+@pytest.mark.parametrize("weight", [1, 4])
+def test_a_constrained_optimiser_finds_nothing_better(name, weight):
+    """The monotone fit by SLSQP on all free numbers under the same linear rules, from the fit and from the bank itself."""
+    bank = SMALL[name]
+    frame = flipped(draw(bank, 14, missing=0.1), bank)  # one question turned round: the rule binds
+    fit = qs.learn(bank, frame, weight=weight, tolerance=1e-12, iterations=3000)
+    pack, unpack, rules = chances(bank)
+    best = objective_of(fit.bank, frame, bank, weight)
+    assert best == pytest.approx(fit.objective, abs=1e-6)
+    for start in (fit.bank, qs.learn(bank, frame, weight=weight, iterations=1).bank):
+        found = minimize(
+            lambda x: -objective_of(unpack(x), frame, bank, weight),
+            np.clip(pack(start), 0.01, 0.99),
+            bounds=[(1e-4, 1 - 1e-4)] * len(pack(start)),
+            constraints={"type": "ineq", "fun": lambda x: rules @ x, "jac": lambda _: rules},
+            method="SLSQP",
+            options={"maxiter": 60, "ftol": 1e-10},
+        )
+        assert -found.fun <= best + 1e-4
+        if start is fit.bank:
+            np.testing.assert_allclose(found.x, pack(fit.bank), atol=0.02)
+
+
+def flipped(frame, bank):
+    name = next(iter(bank.questions))
+    return frame.assign(**{name: frame[name].map({"wrong": "right", "right": "wrong"})})
+
+
+def chances(bank):
+    """All tables as continuation chances, P(this state or a later one | the one before reached), and back; and the monotone rules."""
+    shapes = {variable.name: table_of(bank, variable.name).shape for variable in bank.network.variables}
+
+    def pack(made):
+        parts = []
+        for name in shapes:
+            later = np.cumsum(table_of(made, name)[..., ::-1], axis=-1)[..., ::-1]
+            parts.append((later[..., 1:] / np.maximum(later[..., :-1], 1e-12)).ravel())
+        return np.concatenate(parts)
+
+    def unpack(x):
+        tables, place = {}, 0
+        for name, shape in shapes.items():
+            size = int(np.prod(shape[:-1])) * (shape[-1] - 1)
+            chance = np.clip(x[place : place + size].reshape(*shape[:-1], shape[-1] - 1), 1e-9, 1 - 1e-9)
+            place += size
+            ones, zeros = np.ones((*shape[:-1], 1)), np.zeros((*shape[:-1], 1))
+            later = np.concatenate([ones, np.cumprod(chance, axis=-1), zeros], axis=-1)
+            tables[name] = later[..., :-1] - later[..., 1:]
+        return with_tables(bank, tables)
+
+    rules, place = [], 0
+    length = len(pack(bank))
+    for name, shape in shapes.items():
+        index = place + np.arange(int(np.prod(shape[:-1])) * (shape[-1] - 1)).reshape(*shape[:-1], shape[-1] - 1)
+        place += index.size
+        if name in bank.questions:
+            for axis in range(index.ndim - 1):
+                lower, higher = (np.take(index, range(*ends), axis=axis).ravel() for ends in ((0, shape[axis] - 1), (1, shape[axis])))
+                for one, other in zip(lower, higher, strict=True):
+                    row = np.zeros(length)
+                    row[one], row[other] = -1, 1
+                    rules.append(row)
+    return pack, unpack, np.array(rules)
+
+
+def test_a_large_weight_keeps_the_bank_and_no_weight_forgets_it():
+    bank = SMALL["one skill"]
+    frame = draw(bank, 50)
+    kept = qs.learn(bank, frame, weight=1e9)
+    for name in bank.questions:
+        np.testing.assert_allclose(table_of(kept.bank, name), table_of(bank, name), atol=1e-6)
+    other = with_tables(bank, {"Q0": np.array([[0.9, 0.1], [0.3, 0.7]])})
+    one, two = (qs.learn(start, frame, weight=0, tolerance=1e-11, iterations=5000) for start in (bank, other))
+    assert one.log_likelihood == pytest.approx(two.log_likelihood, abs=1e-3)
+
+
+def test_tied_rows_stay_equal():
+    bank = SMALL["two parents"]
+    fit = qs.learn(bank, draw(bank, 200), weight=0, tied=True)
+    table = table_of(fit.bank, "Q3")[..., 1]
+    assert table[0, 0] == table[0, 1] == table[1, 0] != table[1, 1]
+    free = qs.learn(bank, draw(bank, 200), weight=0)
+    assert free.parameters - fit.parameters == 2
+    assert free.log_likelihood > fit.log_likelihood
+
+
+def test_more_levels_than_the_data_can_tell_is_no_harm():
+    bank = qs.Bank(
+        {"skills": {"a": {"levels": list("abcdef")}}, "questions": {"Q": {"skill": "a", "difficulty": 0.5, "discrimination": 0.5}}}
+    )
+    fit = qs.learn(bank, pd.DataFrame({"Q": [1, 0, 1]}), weight=0)
+    assert all(np.isfinite(variable.table.lower).all() for variable in fit.bank.network.variables)
+    assert [str(one) for one in fit.warnings] == [
+        "responses: there are at least as many people as a skill has levels; the bank's own numbers decide, got 3 for 6 levels"
+    ]
+
+
+def test_bic_and_held_out():
+    bank = SMALL["one skill"]
+    fit = qs.learn(bank, draw(bank, 100), folds=4)
+    assert fit.parameters == 7
+    assert fit.bic == pytest.approx(-2 * fit.log_likelihood + 7 * np.log(100))
+    assert fit.held_out.by_person.shape == (100,)
+    assert fit.held_out.mean < fit.log_likelihood / 100 + 1e-9
+    assert 0 < fit.held_out.error < 0.2
+    again = qs.learn(bank, draw(bank, 100), folds=4)
+    assert (again.held_out.by_person == fit.held_out.by_person).all()
+
+
+def test_a_credal_bank_is_learnt_from_its_centre():
+    bank = SMALL["one skill"]
+    frame = draw(bank, 50)
+    assert qs.learn(bank.widen(0.05), frame).bank.model_version == qs.learn(bank.widen(0.05).centre(), frame).bank.model_version
+
+
+@pytest.mark.parametrize("monotone", [True, False])
+def test_violations_name_the_place(monotone):
+    bank = SMALL["one skill"]
+    frame = flipped(draw(bank, 400), bank)
+    fit = qs.learn(bank, frame, monotone=monotone, weight=0)
+    worst = fit.violations[0]
+    assert (worst.question, worst.answer, worst.lower, worst.higher) == ("Q0", "right", "no", "yes")
+    assert worst.fall > 3 * worst.error
+    right = table_of(fit.bank, "Q0")[:, 1]
+    assert right[0] == pytest.approx(right[1]) if monotone else right[0] > right[1]
