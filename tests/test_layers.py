@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src" / "quaestor"
 FOUNDATION = {
     *("errors", "numerals", "table", "elicit", "network", "beliefs", "fields"),
-    *("skill", "question", "statements", "reading", "sentences", "bank", "ahead", "intervals", "indices"),
+    *("skill", "question", "statements", "reading", "saying", "sentences", "bank", "ahead", "intervals", "indices"),
 }
 GROUND = {"inference", "scores", "criteria", "stopping", "decisions"}
 FIRST = {"ranking", "rules", "rules_file", "log", "choice", "session", "explain", "reasons", "wording"}

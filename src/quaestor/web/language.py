@@ -1,13 +1,15 @@
 """The words of the interface in several languages.
 
-English is written in the pages and is the key of the other catalogues, `words/<language>.yaml`: a text without a translation stays
-English, and a test finds it. `{name}` in a text is filled in after translation.
+English is written in the pages and in the sentences of the engine (`saying.py`), and is the key of the other catalogues,
+`words/<language>/*.yaml`: a text without a translation stays English, and a test finds it. `{name}` in a text is filled in after
+translation.
 """
 
 from functools import cache
 from importlib import resources
 
 from quaestor.formats import yaml_text
+from quaestor.saying import Said
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 
@@ -17,14 +19,17 @@ def catalogue(language: str) -> dict[str, str]:
     """English texts and what they are in a language."""
     if language == "en":
         return {}
-    text = (resources.files("quaestor.web") / "words" / f"{language}.yaml").read_text(encoding="utf-8")
-    return {str(key): str(value) for key, value in yaml_text.parse(text).items()}
+    files = sorted((resources.files("quaestor.web") / "words" / language).iterdir(), key=lambda file: file.name)
+    texts = [yaml_text.parse(file.read_text(encoding="utf-8")) for file in files if file.name.endswith(".yaml")]
+    return {str(key): str(value) for entries in texts for key, value in entries.items()}
 
 
-def translate(language: str, text: str, **values: object) -> str:
-    """A text in a language, with its values filled in."""
-    found = catalogue(language).get(text, text)
-    return found.format(**values) if values else found
+def translate(language: str, text: str) -> str:
+    """A text in a language: one of the interface, or a sentence that knows what it was made of."""
+    known = catalogue(language)
+    if isinstance(text, Said):
+        return text.again(lambda pattern: known.get(pattern, pattern))
+    return known.get(text, text)
 
 
 def chosen(by_hand: str | None, accepted: str) -> str:
