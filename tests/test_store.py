@@ -222,7 +222,7 @@ def test_passwords_logins_and_tokens(database, monkeypatch):
         teachers.log_out(work, cookie)
         assert teachers.logged_in(work, cookie) is None
         secret = teachers.api_token(work, owner, "platform", ["sessions"])
-        assert teachers.by_token(work, secret, "sessions") == owner
+        assert teachers.by_token(work, secret, "sessions").teacher == owner
         with pytest.raises(teachers.AccessError, match="lacks the scope 'banks'"):
             teachers.by_token(work, secret, "banks")
         with pytest.raises(teachers.AccessError, match="not known"):

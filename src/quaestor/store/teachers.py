@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session as Work
+from sqlalchemy.orm import joinedload
 
 from quaestor.errors import QuaestorError
 from quaestor.store.clock import now
@@ -17,6 +18,10 @@ SCOPES = ("sessions", "banks", "tests", "results")
 
 class AccessError(QuaestorError):
     """Somebody who is not (or no longer) allowed in. It never says whether an address is known."""
+
+
+class UnknownTokenError(AccessError):
+    """A token of the API that nobody has: the failure that rate limits count."""
 
 
 def owner(work: Work, email: str) -> Teacher:
@@ -124,12 +129,16 @@ def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) ->
     return made
 
 
-def by_token(work: Work, secret: str, scope: str) -> Teacher:
-    """The teacher whose token this is, if it may do what is asked."""
-    found = work.scalar(select(Token).where(Token.token == hashed(secret)))
+def by_token(work: Work, secret: str, *scopes: str) -> Token:
+    """The token with this secret, if it has one of the scopes; it reads only, and brings its teacher along."""
+    found = work.scalar(select(Token).where(Token.token == hashed(secret)).options(joinedload(Token.teacher)))
     if found is None:
-        raise AccessError("this token is not known")
-    if scope not in found.scopes:
-        raise AccessError(f"this token may not do that: it lacks the scope '{scope}'")
-    found.used = now()
-    return found.teacher
+        raise UnknownTokenError("this token is not known")
+    if not set(scopes) & set(found.scopes):
+        raise AccessError(f"this token may not do that: it lacks the scope {' or '.join(repr(scope) for scope in scopes)}")
+    return found
+
+
+def note_use(work: Work, token_id: int) -> None:
+    """Note that a token is in use."""
+    work.execute(update(Token).where(Token.id == token_id).values(used=now()))
