@@ -63,6 +63,8 @@ def handle(app: FastAPI) -> None:
 def _ours(status: int) -> Callable[[Request, Exception], Response]:
     def answer(request: Request, error: Exception) -> Response:
         wait: float | None = getattr(error, "wait", getattr(error, "seconds", None))
+        if problems.wanted(request):
+            return _waiting(problems.of(error), wait)
         return _say(request, status, str(error), wait)
 
     return answer
@@ -97,13 +99,17 @@ def _unforeseen(request: Request, error: Exception) -> Response:
 
 def _say(request: Request, status: int, words: str, wait: float | None = None) -> Response:
     if problems.wanted(request):
-        response = problems.problem(status, TITLES.get(status, "That did not work"), words)
+        response = problems.of_status(status, words)
     elif status == 503:
         form = getattr(request.state, "form", None)
         fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)] if form is not None else []
         response = page(request, "busy.html", 503, fields=fields)
     else:
         response = page(request, "failure.html", status, title=TITLES.get(status, "That did not work"), words=words)
+    return _waiting(response, wait)
+
+
+def _waiting(response: Response, wait: float | None) -> Response:
     if wait is not None:
         response.headers["retry-after"] = str(int(wait) + 1)
     return response

@@ -8,7 +8,11 @@ import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from starlette.responses import PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from quaestor.web import problems
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -32,8 +36,11 @@ HEADERS = [
 _log = logging.getLogger("quaestor.web")
 
 
-class TooLarge(Exception):
-    """A body that is larger than allowed, found out while it was read."""
+class TooLarge(HTTPException):
+    """A body that is larger than allowed, found out while it was read: the framework hands it on as an error of HTTP."""
+
+    def __init__(self, largest: int) -> None:
+        super().__init__(413, f"An upload has at most {largest // 1_000_000} MB. Nothing was kept of this one.", {"connection": "close"})
 
 
 class Guard:
@@ -67,7 +74,7 @@ class Guard:
             message = await receive()
             seen += len(message.get("body", b""))
             if seen > self.largest:
-                raise TooLarge
+                raise TooLarge(self.largest)
             return message
 
         try:
@@ -83,8 +90,13 @@ class Guard:
             _log.info("%s %s %d %.1f ms", scope["method"], route, status, 1000 * (time.perf_counter() - began))
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        words = f"An upload has at most {self.largest // 1_000_000} MB. Nothing was kept of this one."
-        await PlainTextResponse(words, 413, {"connection": "close"})(scope, receive, send)
+        error = TooLarge(self.largest)
+        if problems.wanted(Request(scope)):
+            response: Response = problems.of_status(413, error.detail)
+        else:
+            response = PlainTextResponse(error.detail, 413)
+        response.headers["connection"] = "close"
+        await response(scope, receive, send)
 
 
 def _stated_length(scope: Scope) -> int:
