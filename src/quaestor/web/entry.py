@@ -40,7 +40,7 @@ def begin(request: Request, form: Posted) -> Response:
     found = None
     try:
         found = _invitation(request, code)
-        if found.needs_name and "name" not in form:
+        if "once" not in form and not found.begun:  # the code alone: first say what it opens, before any clock starts
             return page(request, "home.html", code=code, invited=found, wrong="")
         with database(request).work() as work:
             attempt = enter(work, code, name, field(form, "once"))

@@ -8,13 +8,14 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
-from quaestor.errors import AnswerError, QuaestorError
+from quaestor.errors import AnswerError
 from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import findings, practise
 from quaestor.store.attempts import EntryError, Sitting, StaleError, answer, end, sitting, skip
 from quaestor.store.models import Attempt
 from quaestor.store.publishing import image
+from quaestor.store.teachers import AccessError
 from quaestor.web.pages import database, go, page
 from quaestor.web.visits import TAKER, field, posted
 
@@ -22,7 +23,7 @@ routes = APIRouter(prefix="/take/{attempt}")
 Posted = Annotated[FormData, Depends(posted)]
 
 
-class StrangerError(QuaestorError):
+class StrangerError(AccessError):
     """A taker's page, asked for by a browser that did not begin this test."""
 
 
