@@ -1,0 +1,165 @@
+"""Results of a test: what each attempt came to, and which attempt counts for whom.
+
+What was found follows from an attempt's log, so it is worked out once for each length of the log and remembered.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bank import Bank
+from quaestor.beliefs import Bounds
+from quaestor.decisions import level
+from quaestor.explain import OPEN_BELOW
+from quaestor.inference.misfit import misfit
+from quaestor.log import Answer
+from quaestor.rules_file import read_rules
+from quaestor.session import Session
+from quaestor.store.clock import now
+from quaestor.store.memory import Memory
+from quaestor.store.models import Attempt, Event, Published, Pupil
+from quaestor.store.outcome import Finding, Outcome
+from quaestor.store.publishing import open_bank
+from quaestor.store.sheets import csv_bytes as csv_bytes
+from quaestor.store.sheets import dictionary as dictionary
+from quaestor.store.sheets import table as table
+from quaestor.store.sheets import xlsx_bytes as xlsx_bytes
+from quaestor.store.sittings import deadline
+
+LOOKS = 60
+_NOTHING = (0, None)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What follows from a log."""
+
+    questions: int
+    right: int
+    skills: Mapping[str, Finding]
+    answers: Mapping[str, str]
+
+
+_found: Memory[tuple[str, int, datetime | None], _Found] = Memory(20_000)
+_hints: Memory[tuple[str, frozenset[tuple[str, str]]], bool] = Memory(20_000)
+
+
+def outcomes(work: Work, test: Published, looks: int | None = LOOKS) -> list[Outcome]:
+    """What every attempt of a test came to, the first one first.
+
+    Whether answers fit together is remembered too, but takes some 10 ms: of at most so many attempts it is worked out anew (None: of all),
+    so that a page never waits long for it; the rest follow when the page is asked for again.
+    """
+    attempts = work.scalars(select(Attempt).where(Attempt.test_id == test.id).order_by(Attempt.id)).all()
+    codes = {pupil.id: pupil.code for pupil in work.execute(select(Pupil.id, Pupil.code).where(Pupil.test_id == test.id))}
+    counts = select(Event.attempt_id, func.count(), func.max(Event.at)).join(Attempt).where(Attempt.test_id == test.id)
+    lengths = {number: (length, last) for number, length, last in work.execute(counts.group_by(Event.attempt_id))}
+    keys = {attempt.id: (attempt.key, *lengths.get(attempt.id, _NOTHING)) for attempt in attempts}
+    known = {number: found for number, key in keys.items() if (found := _found.get(key)) is not None}
+    logs = _logs(work, test, [attempt.id for attempt in attempts if attempt.id not in known])
+    bank, rules = open_bank(test.bank), read_rules(test.rules)
+    made = []
+    left = len(attempts) if looks is None else looks
+    for attempt in attempts:
+        found = known.get(attempt.id)
+        if found is None:
+            found = _find(Session(bank, rules, attempt.seed, tuple(logs[attempt.id])))
+            _found.put(keys[attempt.id], found)
+        outcome = _outcome(attempt, found, keys[attempt.id][2], codes.get(attempt.pupil_id or 0, attempt.code))
+        if outcome.state == "over":
+            hint = _hints.get(_answers(bank, found))
+            if hint is None and left:
+                hint, left = _look(bank, found), left - 1
+            outcome = replace(outcome, hint=hint)
+        made.append(outcome)
+    return made
+
+
+def _outcome(attempt: Attempt, found: _Found, last: datetime | None, code: str) -> Outcome:
+    limit, words = deadline(attempt)
+    ended, reason = attempt.ended, attempt.reason
+    if ended is None and limit is not None and limit <= now():
+        ended, reason = limit, words
+    until = ended or last or attempt.started
+    return Outcome(
+        attempt_id=attempt.id,
+        pupil_id=attempt.pupil_id,
+        name=attempt.name,
+        code=code,
+        state="running" if ended is None else "over",
+        started=attempt.started,
+        ended=ended,
+        minutes=max(0.0, (until - attempt.started).total_seconds() / 60),
+        questions=found.questions,
+        right=found.right,
+        reason=reason,
+        skills=found.skills,
+        hint=None,
+    )
+
+
+def _find(session: Session) -> _Found:
+    """What follows from a log; the clock and the rules that stop have no part in it."""
+    questions = session.bank.questions
+    right = sum(isinstance(line, Answer) and line.answer == questions[line.question].classes[-1] for line in session.log)
+    skills = {skill: _finding(bounds) for skill, bounds in session.beliefs.items()}
+    return _Found(len(session.log), right, skills, session.answers)
+
+
+def _finding(bounds: Bounds) -> Finding:
+    found = level(bounds)
+    at = bounds.states.index(found)
+    lower, upper = float(bounds.lower[at]), float(bounds.upper[at])
+    return Finding(found, lower, upper, lower >= OPEN_BELOW, float(np.arange(len(bounds.states)) @ bounds.centre))
+
+
+def _answers(bank: Bank, found: _Found) -> tuple[str, frozenset[tuple[str, str]]]:
+    return bank.version, frozenset(found.answers.items())
+
+
+def _look(bank: Bank, found: _Found) -> bool:
+    """Whether answers fit together so badly that somebody should have a look."""
+    seen = misfit(bank, found.answers)
+    hint = seen is not None and seen.is_hint
+    _hints.put(_answers(bank, found), hint)
+    return hint
+
+
+def _logs(work: Work, test: Published, attempts: Sequence[int]) -> Mapping[int, list[Answer]]:
+    """The logs of some attempts, or of all of a test when there are many."""
+    columns = select(Event.attempt_id, Event.question, Event.answer, Event.entry, Event.seconds).order_by(Event.attempt_id, Event.step)
+    logs: dict[int, list[Answer]] = defaultdict(list)
+    if attempts:
+        few = len(attempts) <= 100
+        some = columns.where(Event.attempt_id.in_(attempts)) if few else columns.join(Attempt).where(Attempt.test_id == test.id)
+        for number, question, answer, entry, seconds in work.execute(some):
+            logs[number].append(Answer(question, answer, entry, seconds / 60))
+    return logs
+
+
+def counted(found: Iterable[Outcome], retakes: str) -> list[Outcome]:
+    """The attempts that count: for each pupil one, and every attempt of somebody who is on no list.
+
+    Of a pupil's attempts that are over (or, when none is, of those that run) it is the first when retakes are forbidden (`none`), the
+    last when they are allowed (`any`), and with `best` the one with the highest expected level summed over the skills, for the centre of
+    the bounds (levels count 0, 1, 2, ...); of equal ones the first. The best of several tries flatters: by chance alone it lies above what
+    a single try would show.
+    """
+    of_pupil: dict[int, list[Outcome]] = defaultdict(list)
+    listed = list(found)
+    for outcome in listed:
+        of_pupil[outcome.pupil_id if outcome.pupil_id is not None else -outcome.attempt_id].append(outcome)
+    counting = {_counts(mine, retakes).attempt_id for mine in of_pupil.values()}
+    return [outcome for outcome in listed if outcome.attempt_id in counting]
+
+
+def _counts(mine: Sequence[Outcome], retakes: str) -> Outcome:
+    over = [outcome for outcome in mine if outcome.state == "over"] or mine
+    if retakes == "best":
+        return max(over, key=lambda outcome: outcome.expected)
+    return over[0] if retakes == "none" else over[-1]

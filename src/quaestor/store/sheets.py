@@ -1,0 +1,112 @@
+"""Results as sheets: a table with plain column names, a dictionary that says what they mean, and both as CSV and XLSX.
+
+Names come from takers, so a cell that a spreadsheet would take for a formula is made text: in CSV by an apostrophe in front, in XLSX by
+the kind of the cell.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from io import BytesIO
+from typing import Any
+
+import pandas as pd
+from openpyxl import Workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+from openpyxl.worksheet.worksheet import Worksheet
+
+from quaestor.bank import Bank
+from quaestor.explain import OPEN_BELOW
+from quaestor.store.outcome import Outcome
+
+_COLUMNS = {
+    "name": ("who took the test", "text"),
+    "code": ("the code to go on with, or the pupil's own code", "text"),
+    "started": ("when the attempt began", "date and time, UTC"),
+    "ended": ("when it was over; empty while it runs", "date and time, UTC"),
+    "minutes": ("how long it took; while it runs, until the last answer", "number"),
+    "questions": ("questions that were put, skipped ones too", "whole number"),
+    "right": ("questions answered with the best answer class", "whole number"),
+    "state": ("whether the attempt is over", "running, over"),
+    "reason": ("why it is over", "text"),
+    "look": (
+        "whether the answers contradict one another so much that somebody should have a look; one in twenty by chance alone",
+        "yes, no",
+    ),
+}
+_RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def table(found: Iterable[Outcome], bank: Bank) -> pd.DataFrame:
+    """A row an attempt, as `dictionary` describes it."""
+    return pd.DataFrame([_row(outcome) for outcome in found], columns=[name for name, _, _ in _described(bank)])
+
+
+def _row(outcome: Outcome) -> dict[str, Any]:
+    row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "questions", "right", "state", "reason")}
+    row |= {"started": _second(outcome.started), "ended": _second(outcome.ended), "minutes": round(outcome.minutes, 1)}
+    row["look"] = "" if outcome.hint is None else "yes" if outcome.hint else "no"
+    for skill, finding in outcome.skills.items():
+        row[f"{skill} level"] = finding.level
+        row[f"{skill} lower"], row[f"{skill} upper"] = round(finding.lower, 4), round(finding.upper, 4)
+        row[f"{skill} sure"] = "yes" if finding.sure else "no"
+    return row
+
+
+def _second(moment: datetime | None) -> datetime | None:
+    return moment.replace(microsecond=0) if moment is not None else None
+
+
+def dictionary(bank: Bank) -> pd.DataFrame:
+    """What each column of `table` means and which values it has."""
+    return pd.DataFrame(_described(bank), columns=["column", "meaning", "values"])
+
+
+def _described(bank: Bank) -> list[tuple[str, str, str]]:
+    rows = [(name, meaning, values) for name, (meaning, values) in _COLUMNS.items()]
+    for skill in bank.skills.values():
+        rows.append((f"{skill.id} level", f"the most probable level of {skill.id}", ", ".join(skill.levels)))
+        rows.append((f"{skill.id} lower", "the lower probability of that level", "number from 0 to 1"))
+        rows.append(
+            (f"{skill.id} upper", "the upper probability of that level; equal to the lower one in precise banks", "number from 0 to 1")
+        )
+        rows.append((f"{skill.id} sure", f"whether the lower probability is at least {OPEN_BELOW:g}", "yes, no"))
+    return rows
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A table as CSV: UTF-8 with a mark that spreadsheets understand."""
+    safe = frame.map(_neutral).rename(columns=_neutral)
+    return safe.to_csv(index=False, lineterminator="\r\n", date_format="%Y-%m-%d %H:%M:%S").encode("utf-8-sig")
+
+
+def _neutral(cell: Any) -> Any:
+    is_risky = isinstance(cell, str) and (cell.startswith(_RISKY) or cell.lstrip().startswith(_RISKY))
+    return f"'{cell}" if is_risky else cell
+
+
+def xlsx_bytes(results: pd.DataFrame, described: pd.DataFrame) -> bytes:
+    """A workbook of two sheets: results, dictionary."""
+    book = Workbook()
+    first = book.active
+    assert isinstance(first, Worksheet)
+    first.title = "results"
+    _fill(first, results)
+    _fill(book.create_sheet("dictionary"), described)
+    written = BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def _fill(sheet: Worksheet, frame: pd.DataFrame) -> None:
+    rows = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
+    for number, row in enumerate(rows, 1):
+        for column, value in enumerate(row, 1):
+            if value is None or value is pd.NaT:
+                continue
+            cell = sheet.cell(number, column)
+            if isinstance(value, str):
+                cell.value = ILLEGAL_CHARACTERS_RE.sub("", value)
+                cell.data_type = "s"  # never a formula
+            else:
+                cell.value = value.to_pydatetime() if isinstance(value, pd.Timestamp) else value
+    sheet.freeze_panes = "A2"
