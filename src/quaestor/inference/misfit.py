@@ -59,10 +59,8 @@ def misfit(bank: Bank, answers: Answers, draws: int = DRAWS, seed: int = 0) -> M
     rarer = np.minimum(_rarity(conflict), _rarity(strangeness))
     share = float((rarer[1:] <= rarer[0] + 1e-12).mean())
     total = _together(compiled, counted, given)[0]
-    others = {
-        name: _together(compiled, [o for o in counted if o != name], np.delete(given, n, axis=1))[0] for n, name in enumerate(counted)
-    }
-    return Misfit(float(conflict[0]), float(strangeness[0]), share, {name: float(np.exp(total - rest)) for name, rest in others.items()})
+    surprises = np.exp(total - _without_each(compiled, counted, given[0]))
+    return Misfit(float(conflict[0]), float(strangeness[0]), share, dict(zip(counted, surprises.tolist(), strict=True)))
 
 
 def _rarity(values: Array) -> Array:
@@ -106,6 +104,17 @@ def _together(compiled: BankModel, questions: list[str], classes: NDArray[np.int
     return np.broadcast_to(found, len(classes))
 
 
+def _without_each(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
+    """log P(all answers but one), for each one left out, (questions,)."""
+    evidence: dict[Scope, Array] = {}
+    for number, (name, answer) in enumerate(zip(questions, classes, strict=True)):
+        scope, place = compiled.scope_of(name)
+        logs = np.repeat(compiled.logs[scope][0][place][answer][None], len(questions), axis=0)
+        logs[number] = 0
+        evidence[scope] = evidence[scope] + logs if scope in evidence else logs
+    return compiled.junction.log_probability(evidence)
+
+
 def _strangeness(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
     """How unlikely answers are at the most probable level of each skill given all of them, in standard deviations, (takers,)."""
     calibrated = compiled.junction.calibrate(_evidence(compiled, questions, classes))
@@ -116,12 +125,13 @@ def _strangeness(compiled: BankModel, questions: list[str], classes: NDArray[np.
     surprise, mean, variance = np.zeros(takers), np.zeros(takers), np.zeros(takers)
     for name, column in zip(questions, classes.T, strict=True):
         question = compiled.bank.questions[name]
-        p = question.table.lower[tuple(levels[compiled.position[skill]] for skill in question.skills)]
+        at = tuple(levels[compiled.position[skill]] for skill in question.skills)
+        p = question.table.lower
         bits = -np.log(np.maximum(p, _LEAST))
-        surprise += np.take_along_axis(bits, column[:, None], axis=1)[:, 0]
-        expected = (p * bits).sum(axis=1)
-        mean += expected
-        variance += (p * bits**2).sum(axis=1) - expected**2
+        expected = (p * bits).sum(axis=-1)
+        surprise += bits[(*at, column)]
+        mean += expected[at]
+        variance += ((p * bits**2).sum(axis=-1) - expected**2)[at]
     return (surprise - mean) / np.sqrt(np.maximum(variance, _LEAST))
 
 
