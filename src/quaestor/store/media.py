@@ -38,14 +38,18 @@ def _named(question: str, name: str, images: Mapping[str, bytes]) -> bytes:
     file = name if name in images else same[0] if len(same) == 1 else None
     if file is None:
         raise MediaError(f"{place}: the image comes with the bank, got no file for {format_value(name)}")
-    content = images[file]
+    check_image(place, name, images[file])
+    return images[file]
+
+
+def check_image(place: str, name: str, content: bytes) -> None:
+    """Refuse an image that is too large or of another kind."""
     if len(content) > MOST_BYTES:
         raise MediaError(
             f"{place}: an image has at most {MOST_BYTES // 1_000_000} MB, got {len(content) / 1e6:.1f} MB in {format_value(name)}"
         )
     if not kind_of(content):
         raise MediaError(f"{place}: an image is a PNG, JPEG, GIF or WebP file, got another kind of file in {format_value(name)}")
-    return content
 
 
 def kind_of(content: bytes) -> str:

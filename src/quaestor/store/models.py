@@ -198,3 +198,59 @@ class Reply(Base):
     status: Mapped[int]
     body: Mapped[Any] = mapped_column(JSON)
     created: Mapped[datetime] = mapped_column(index=True)
+
+
+class Draft(Base):
+    """A bank being written: `head` is the number of its latest edition."""
+
+    __tablename__ = "draft"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), index=True)
+    title: Mapped[str] = mapped_column(String(200))
+    head: Mapped[int]
+    created: Mapped[datetime]
+    changed: Mapped[datetime]
+    teacher: Mapped[Teacher] = relationship()
+
+
+class Edition(Base):
+    """What a draft was after one save, never changed: the plain data of a bank file, perhaps with faults, packed. `note`: what changed."""
+
+    __tablename__ = "edition"
+
+    draft_id: Mapped[int] = mapped_column(ForeignKey("draft.id", ondelete="CASCADE"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    document: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
+    media: Mapped[dict[str, str]]
+    note: Mapped[str] = mapped_column(String(400))
+    by_id: Mapped[int | None] = mapped_column(ForeignKey("teacher.id", ondelete="SET NULL"))
+    at: Mapped[datetime]
+    by: Mapped[Teacher | None] = relationship()
+
+
+class Colleague(Base):
+    """A teacher who may write at somebody else's draft."""
+
+    __tablename__ = "colleague"
+
+    draft_id: Mapped[int] = mapped_column(ForeignKey("draft.id", ondelete="CASCADE"), primary_key=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), primary_key=True)
+    teacher: Mapped[Teacher] = relationship()
+
+
+class Job(Base):
+    """Work in the background: what was asked for, how far it is, what came of it. `beat`: when a worker last said that it is at it."""
+
+    __tablename__ = "job"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), index=True)
+    kind: Mapped[str] = mapped_column(String(20))
+    asked: Mapped[dict[str, Any]]
+    state: Mapped[str] = mapped_column(String(10), index=True)  # waiting, running, done, failed
+    share: Mapped[float]
+    found: Mapped[Any] = mapped_column(JSON)
+    words: Mapped[str] = mapped_column(Text)  # why it failed
+    beat: Mapped[datetime]
+    created: Mapped[datetime]

@@ -1,0 +1,181 @@
+"""Banks being written: every save is an edition, never changed; several teachers may write at one draft.
+
+A change is made to one part of the document (a question, a skill) as it was seen in some edition. If that part is still the same in the
+latest edition the change goes on top of it, whatever happened to the others meanwhile; if not, `ChangedError` carries all three values,
+and nothing is written.
+"""
+
+import json
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.orm import Session as Work
+from sqlalchemy.orm import undefer
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.store.clock import now
+from quaestor.store.media import check_image, keep_images
+from quaestor.store.models import BankVersion, Colleague, Draft, Edition, Media, Teacher
+from quaestor.store.parts import Document, Path, part, with_part
+from quaestor.store.publishing import MissingError, keep_bank
+from quaestor.store.texts import line
+
+UNTITLED = "A bank without a title"
+_TRIES = 10
+
+
+class ChangedError(QuaestorError):
+    """A part that somebody changed since it was seen: what it was, what it is now, what was to be written, by whom and when."""
+
+    def __init__(self, path: Path, seen: Any, there: Any, wanted: Any, edition: Edition) -> None:
+        self.path, self.seen, self.there, self.wanted, self.edition = path, seen, there, wanted, edition
+        super().__init__(f"{'.'.join(path)}: it was changed since you opened it, in edition {edition.number}")
+
+
+def begin_draft(work: Work, teacher: Teacher, document: Mapping[str, Any], note: str, images: Mapping[str, bytes] | None = None) -> Draft:
+    """A new draft with its first edition."""
+    made = Draft(teacher_id=teacher.id, title=_title(document), head=1, created=now(), changed=now())
+    work.add(made)
+    work.flush()
+    media = _kept(work, images or {})
+    _add(work, made, 1, document, media, teacher, note)
+    return made
+
+
+def drafts_of(work: Work, teacher: Teacher) -> Sequence[Draft]:
+    """The drafts that a teacher may write at, the latest changed first."""
+    shared = select(Colleague.draft_id).where(Colleague.teacher_id == teacher.id)
+    mine = or_(Draft.teacher_id == teacher.id, Draft.id.in_(shared))
+    return work.scalars(select(Draft).where(mine).order_by(Draft.changed.desc(), Draft.id.desc())).all()
+
+
+def draft_of(work: Work, teacher: Teacher, number: int) -> Draft:
+    """A draft that a teacher may write at; the same words whether it is another's or nobody's."""
+    found = work.get(Draft, number)
+    if found is None or (found.teacher_id != teacher.id and work.get(Colleague, (number, teacher.id)) is None):
+        raise MissingError("there is no such bank")
+    return found
+
+
+def edition(work: Work, draft: Draft, number: int | None = None) -> Edition:
+    """One edition of a draft, with its document; the latest unless another is named."""
+    wanted = (draft.id, draft.head if number is None else number)
+    found = work.get(Edition, wanted, options=[undefer(Edition.document)])
+    if found is None:
+        raise MissingError("there is no such version")
+    return found
+
+
+def editions(work: Work, draft: Draft) -> Sequence[Edition]:
+    """All editions, the latest first, without their documents."""
+    return work.scalars(select(Edition).where(Edition.draft_id == draft.id).order_by(Edition.number.desc())).all()
+
+
+def document_of(found: Edition) -> Document:
+    """The document of an edition."""
+    made: Document = json.loads(zlib.decompress(found.document))
+    return made
+
+
+def change(work: Work, draft: Draft, by: Teacher, seen: int, path: Path, value: Any, note: str) -> Edition:
+    """Write one part, as it was seen in edition `seen`; None takes it away."""
+    before = part(document_of(edition(work, draft, seen)), path)
+
+    def put(document: Document, head: Edition) -> Document:
+        there = part(document, path)
+        if there not in (before, value):
+            raise ChangedError(path, before, there, value, head)
+        return with_part(document, path, value)
+
+    return rewrite(work, draft, by, put, note)
+
+
+def rewrite(
+    work: Work, draft: Draft, by: Teacher, put: Callable[[Document, Edition], Document], note: str, media: Mapping[str, str] | None = None
+) -> Edition:
+    """Save what `put` makes of the latest document; nothing is saved when nothing changes.
+
+    It is called again when somebody else saves at the same moment, so it must depend on nothing but the document it is given.
+    """
+    for _ in range(_TRIES):
+        head = edition(work, draft)
+        before = document_of(head)
+        after = put(before, head)
+        images = {**head.media, **(media or {})}
+        if json.dumps(after) == json.dumps(before) and images == head.media:  # the order of the questions counts too
+            return head
+        moment = now()
+        taken = update(Draft).where(Draft.id == draft.id, Draft.head == head.number)
+        if work.execute(taken.values(head=head.number + 1, changed=moment, title=_title(after))).rowcount:  # type: ignore[attr-defined]
+            work.refresh(draft)
+            return _add(work, draft, head.number + 1, after, images, by, note, moment)
+        work.refresh(draft)
+    raise QuaestorError(f"the bank was saved by others all the time, got {_TRIES} tries; please try again")
+
+
+def add_images(work: Work, draft: Draft, by: Teacher, images: Mapping[str, bytes]) -> Edition:
+    """Add images, by the names that questions give them."""
+    kept = _kept(work, images)
+    return rewrite(work, draft, by, lambda document, _: document, f"images: {', '.join(sorted(kept))}", kept)
+
+
+def share(work: Work, draft: Draft, teacher: Teacher) -> None:
+    """Let another teacher write at a draft."""
+    if teacher.id != draft.teacher_id and work.get(Colleague, (draft.id, teacher.id)) is None:
+        work.add(Colleague(draft_id=draft.id, teacher_id=teacher.id))
+        work.flush()
+
+
+def unshare(work: Work, draft: Draft, teacher_id: int) -> None:
+    """Take it back."""
+    work.execute(delete(Colleague).where(Colleague.draft_id == draft.id, Colleague.teacher_id == teacher_id))
+
+
+def colleagues(work: Work, draft: Draft) -> Sequence[Teacher]:
+    """Who else may write at a draft."""
+    return [one.teacher for one in work.scalars(select(Colleague).where(Colleague.draft_id == draft.id))]
+
+
+def freeze(work: Work, teacher: Teacher, found: Edition) -> BankVersion:
+    """The checked and frozen bank of an edition, for a test; BankError with all problems when it is not fit."""
+    bank = Bank(document_of(found))
+    named = {question.media for question in bank.questions.values() if question.media}
+    images = {
+        name: work.get_one(Media, content, options=[undefer(Media.content)]).content
+        for name, content in found.media.items()
+        if name in named
+    }
+    return keep_bank(work, teacher, bank, images)
+
+
+def _kept(work: Work, images: Mapping[str, bytes]) -> dict[str, str]:
+    for name, content in images.items():
+        check_image("images", name, content)
+    return keep_images(work, images)
+
+
+def _title(document: Mapping[str, Any]) -> str:
+    return line(str(document.get("title") or ""), 200) or UNTITLED
+
+
+def _add(
+    work: Work,
+    draft: Draft,
+    number: int,
+    document: Mapping[str, Any],
+    media: Mapping[str, str],
+    by: Teacher,
+    note: str,
+    moment: datetime | None = None,
+) -> Edition:
+    packed = zlib.compress(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"), 6)
+    made = Edition(
+        draft_id=draft.id, number=number, document=packed, media=dict(media), note=line(note, 400), by_id=by.id, at=moment or now()
+    )
+    work.add(made)
+    work.flush()
+    return made
