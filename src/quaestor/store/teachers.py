@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import joinedload
 
@@ -11,6 +11,7 @@ from quaestor.errors import QuaestorError
 from quaestor.store.clock import now
 from quaestor.store.models import Link, Login, Teacher, Token
 from quaestor.store.secrets import hashed, password_fits, password_hash, token
+from quaestor.store.texts import line
 
 LINK_HOURS, LOGIN_DAYS, SHORTEST_PASSWORD = 48, 14, 10
 SCOPES = ("sessions", "banks", "tests", "results")
@@ -53,7 +54,7 @@ def invitation(work: Work, by: Teacher, email: str) -> str:
     if not by.is_owner:
         raise AccessError("only the owner may invite teachers")
     address = email.strip().lower()
-    if "@" not in address or len(address) > 254 or any(letter.isspace() for letter in address):
+    if "@" not in address or len(address) > 254 or not address.isprintable() or any(letter.isspace() for letter in address):
         raise QuaestorError(f"email: an address such as name@school.example, got '{email[:80]}'")
     made = token()
     work.add(
@@ -92,15 +93,16 @@ def set_password(work: Work, teacher: Teacher, password: str) -> None:
 
 def by_password(work: Work, email: str, password: str) -> Teacher:
     """The teacher with this address and password; takes equally long when there is none."""
-    found = work.scalar(select(Teacher).where(Teacher.email == email.strip().lower()))
+    found = work.scalar(select(Teacher).where(Teacher.email == line(email, 254).lower()))
     if not password_fits(found.password if found is not None else None, password) or found is None:
         raise AccessError("the address or the password is wrong")
     return found
 
 
 def log_in(work: Work, teacher: Teacher) -> str:
-    """A token for the browser of a signed-in teacher."""
+    """A token for the browser of a signed-in teacher; those of the past are forgotten."""
     made = token()
+    work.execute(delete(Login).where(Login.expires < now()))
     work.add(Login(token=hashed(made), teacher_id=teacher.id, expires=now() + timedelta(days=LOGIN_DAYS)))
     return made
 
@@ -125,7 +127,7 @@ def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) ->
     if wrong or not scopes:
         raise QuaestorError(f"scopes: one or more of {', '.join(SCOPES)}, got {wrong[0] if wrong else 'none'}")
     made = token()
-    work.add(Token(token=hashed(made), teacher_id=teacher.id, name=name[:200], scopes=list(scopes), created=now(), used=None))
+    work.add(Token(token=hashed(made), teacher_id=teacher.id, name=line(name, 200), scopes=list(scopes), created=now(), used=None))
     return made
 
 
