@@ -38,3 +38,18 @@ for (const clock of document.querySelectorAll("[data-seconds]")) {
 
 // The server was busy: the page sends the same form again by itself.
 for (const form of document.querySelectorAll("form[data-again]")) setTimeout(() => form.requestSubmit(), 1000 * Number(form.dataset.again));
+
+// The desk: opening times are entered and shown in the reader's own time zone; the server keeps UTC.
+for (const zone of document.querySelectorAll("[data-zone]")) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
+for (const offset of document.querySelectorAll("[data-offset]")) {
+  const field = document.getElementById(offset.dataset.offset);
+  offset.form.addEventListener("submit", () => { offset.value = field.value ? new Date(field.value).getTimezoneOffset() : ""; });
+}
+for (const time of document.querySelectorAll("time[data-local]")) {
+  time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+}
+for (const button of document.querySelectorAll("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+for (const field of document.querySelectorAll("[data-select]")) field.addEventListener("focus", () => field.select());

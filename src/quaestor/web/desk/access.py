@@ -1,0 +1,47 @@
+"""Who is at the desk, what their forms hold, and files handed out to them."""
+
+import re
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+from starlette.datastructures import FormData
+
+from quaestor.errors import QuaestorError
+from quaestor.saying import said
+from quaestor.store.models import Teacher
+from quaestor.store.teachers import logged_in
+from quaestor.web.failures import SignInNeeded
+from quaestor.web.visits import TEACHER, posted
+
+Posted = Annotated[FormData, Depends(posted)]
+KINDS = {
+    "yaml": "application/yaml",
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "svg": "image/svg+xml",
+}
+
+
+def signed_in(request: Request, work: Work) -> Teacher:
+    """The teacher of this browser."""
+    found = logged_in(work, request.cookies.get(TEACHER))
+    if found is None:
+        raise SignInNeeded("please sign in first")
+    return found
+
+
+def told(error: QuaestorError) -> str:
+    """An error in words, for the form it came from; one that has an answer of its own (signed out, database away) goes on to it."""
+    if type(error) is not QuaestorError:
+        raise error
+    return said(error)
+
+
+def download(content: bytes, title: str, ending: str) -> Response:
+    """A file to be saved; its name is made of the safe letters of a title."""
+    name = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-")[:60] or "quaestor"
+    headers = {"content-disposition": f'attachment; filename="{name}.{ending}"'}
+    return Response(content, media_type=KINDS[ending], headers=headers)

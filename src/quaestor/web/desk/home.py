@@ -1,0 +1,47 @@
+"""The desk: a teacher's tests with what goes on in them, and their banks."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy import func, select
+
+from quaestor.store import publishing
+from quaestor.store.clock import now
+from quaestor.store.models import Attempt, BankVersion, Published, Pupil
+from quaestor.web.desk.access import signed_in
+from quaestor.web.pages import database, page
+
+routes = APIRouter(prefix="/desk")
+NEWEST = 5  # banks that the desk shows
+
+
+@routes.get("", name="desk")
+def overview(request: Request) -> Response:
+    """What a teacher sees first."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        tests = publishing.published_by(work, teacher)
+        mine = select(Published.id).where(Published.teacher_id == teacher.id)
+        began = select(Attempt.test_id, func.count(), func.count(Attempt.ended)).where(Attempt.test_id.in_(mine)).group_by(Attempt.test_id)
+        takers = {test: (all_of_them - over, over) for test, all_of_them, over in work.execute(began)}
+        listed = select(Pupil.test_id, func.count()).where(Pupil.test_id.in_(mine)).group_by(Pupil.test_id)
+        pupils = dict(iter(work.execute(listed)))
+        banks = work.scalars(select(BankVersion).where(BankVersion.teacher_id == teacher.id).order_by(BankVersion.id.desc())).all()
+    states = {test.id: state(test) for test in tests}
+    return page(
+        request,
+        "desk/home.html",
+        teacher=teacher,
+        tests=tests,
+        takers=takers,
+        pupils=pupils,
+        states=states,
+        banks=banks[:NEWEST],
+        more=len(banks) - NEWEST,
+    )
+
+
+def state(test: Published) -> str:
+    """Whether a test is open, closed, or not open yet."""
+    if test.closes is not None and test.closes <= now():
+        return "closed"
+    return "waiting" if test.opens is not None and test.opens > now() else "running"

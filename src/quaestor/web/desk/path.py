@@ -1,0 +1,143 @@
+"""One taker's path through a test: every question with its reason and what its answer changed; their data to export or to delete."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+
+from quaestor.beliefs import Beliefs, Bounds
+from quaestor.errors import QuaestorError
+from quaestor.explain import explain, why_question
+from quaestor.log import Answer
+from quaestor.question import Question
+from quaestor.report.advice import findings
+from quaestor.session import Session
+from quaestor.store import privacy
+from quaestor.store.attempts import sitting
+from quaestor.store.models import Attempt, Teacher
+from quaestor.store.publishing import MissingError, published
+from quaestor.web.desk.access import Posted, download, signed_in
+from quaestor.web.pages import database, go, page
+
+routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}")
+MOVED = 0.005  # a change of a probability that is worth a line
+
+
+@dataclass(frozen=True)
+class Move:
+    """What an answer changed: the level of a skill that is found now, its bounds before and after."""
+
+    title: str
+    level: str
+    place: int
+    before: Bounds
+    after: Bounds
+
+
+@dataclass(frozen=True)
+class Station:
+    """A question on the path. `value`: right, partly, wrong or skipped; `why`: why it was asked, where the rules chose it."""
+
+    question: Question
+    line: Answer
+    value: str
+    why: str
+    moves: Sequence[Move]
+
+
+def stations(session: Session) -> list[Station]:
+    """The path of a session, in order."""
+    found = []
+    way = session.so_far
+    for before, after in pairwise(way):
+        line = after.log[-1]
+        if isinstance(line, Answer):
+            question = session.bank.questions[line.question]
+            found.append(Station(question, line, value(question, line), _why(before, question), _moves(question, before.beliefs, after)))
+    return found
+
+
+def value(question: Question, line: Answer) -> str:
+    """Whether an answer was right, partly right, wrong or none."""
+    if line.answer is None:
+        return "skipped"
+    return {0: "wrong", len(question.classes) - 1: "right"}.get(question.classes.index(line.answer), "partly")
+
+
+def _why(before: Session, question: Question) -> str:
+    try:
+        why = why_question(before)
+    except QuaestorError:
+        return ""  # a reason that cannot be worked out must not hide the path
+    return why.text if why is not None and why.question.id == question.id else ""
+
+
+def _moves(question: Question, before: Beliefs, after: Session) -> list[Move]:
+    moves = []
+    for finding in findings(after.bank, after.beliefs):
+        was, now = before[finding.skill], finding.bounds
+        if finding.skill in question.skills or abs(now.centre - was.centre).max() >= MOVED:
+            moves.append(Move(finding.title, finding.level, finding.place, was, now))
+    return moves
+
+
+def _of(request: Request, work: Work, number: int, attempt: int) -> tuple[Teacher, Attempt]:
+    teacher = signed_in(request, work)
+    test = published(work, teacher, number)
+    found = work.get(Attempt, attempt)
+    if found is None or found.test_id != test.id:
+        raise MissingError("there is no such taker")
+    return teacher, found
+
+
+@routes.get("", name="path")
+def show(request: Request, number: int, attempt: int) -> Response:
+    """The path, what was found, and which answers made it so."""
+    with database(request).read() as work:
+        teacher, found = _of(request, work, number, attempt)
+        stands = sitting(work, found)
+    session = stands.session
+    told = explain(session)
+    return page(
+        request,
+        "desk/path.html",
+        teacher=teacher,
+        test=found.test,
+        attempt=found,
+        stands=stands,
+        bank=session.bank,
+        findings=findings(session.bank, session.beliefs),
+        stations=stations(session),
+        told=told,
+    )
+
+
+@routes.get("/export.json", name="export-taker")
+def export(request: Request, number: int, attempt: int) -> Response:
+    """All that is kept of one taker."""
+    with database(request).read() as work:
+        _, found = _of(request, work, number, attempt)
+        content = privacy.export(work, found)
+    return download(json.dumps(content, ensure_ascii=False, indent=1).encode(), f"{found.test.title} {found.name}", "json")
+
+
+@routes.get("/delete", name="ask-drop-taker")
+def ask_drop(request: Request, number: int, attempt: int) -> Response:
+    """Whether a taker's data should really go."""
+    with database(request).read() as work:
+        teacher, found = _of(request, work, number, attempt)
+        asked = len(sitting(work, found).session.asked)
+    return page(request, "desk/drop_taker.html", teacher=teacher, test=found.test, attempt=found, asked=asked)
+
+
+@routes.post("/delete", name="drop-taker")
+def drop(request: Request, number: int, attempt: int, form: Posted) -> Response:
+    """Delete a taker's data: name, answers, result."""
+    with database(request).work() as work:
+        _, found = _of(request, work, number, attempt)
+        privacy.delete(work, found)
+    return go(request, "results", number=number)

@@ -1,0 +1,171 @@
+"""A published test: its code, link and QR code, its class list with codes to print, closing and deleting it."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Work
+from starlette.datastructures import UploadFile
+
+from quaestor.errors import QuaestorError
+from quaestor.rules import Rules
+from quaestor.rules_file import read_rules
+from quaestor.saying import say
+from quaestor.store import privacy
+from quaestor.store.clock import now
+from quaestor.store.models import Attempt, Published, Pupil, Teacher
+from quaestor.store.publishing import MissingError, add_pupils, published, pupils_of
+from quaestor.web.desk import class_list, qr
+from quaestor.web.desk.access import KINDS, Posted, signed_in, told
+from quaestor.web.desk.home import state
+from quaestor.web.pages import database, go, page, public_url
+from quaestor.web.visits import field
+
+routes = APIRouter(prefix="/desk/tests/{number}")
+MOST_PICTURES = 200  # QR codes on a page of cards
+
+
+@routes.get("", name="test")
+def show(request: Request, number: int) -> Response:
+    """Everything about one test."""
+    return _show(request, number)
+
+
+def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Response:
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        bank = test.bank
+        pupils = pupils_of(work, test)
+        began, over = work.execute(select(func.count(), func.count(Attempt.ended)).where(Attempt.test_id == test.id)).one()
+        there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
+    link = public_url(request, "code", code=test.code)
+    return page(
+        request,
+        "desk/test.html",
+        400 if wrong else 200,
+        teacher=teacher,
+        test=test,
+        bank=bank,
+        state=state(test),
+        rules=read_rules(test.rules),
+        link=link,
+        picture=qr.inline(link),
+        pupils=pupils,
+        there=there,
+        running=began - over,
+        over=over,
+        names=names,
+        wrong=wrong,
+        stops=stops(read_rules(test.rules)),
+    )
+
+
+def stops(rules: Rules) -> str:
+    """When a test stops, in words."""
+    if rules.stop is None:
+        return "it goes on until no question is left"
+    return say("it stops when {criterion}", criterion=rules.stop.words)
+
+
+@routes.get("/qr.svg", name="qr")
+def picture(request: Request, number: int) -> Response:
+    """The QR code as a picture, for slides."""
+    with database(request).read() as work:
+        test = published(work, signed_in(request, work), number)
+    return Response(qr.image(public_url(request, "code", code=test.code)), media_type=KINDS["svg"])
+
+
+@routes.post("/pupils", name="add-pupils")
+def add(request: Request, number: int, form: Posted) -> Response:
+    """Put names on the class list: those that were pasted, and those of a file."""
+    names, file = field(form, "names"), form.get("file")
+    listed = class_list.pasted(names)
+    if isinstance(file, UploadFile) and file.filename:
+        listed += class_list.from_file(file.filename, file.file.read())
+    try:
+        with database(request).work() as work:
+            test = published(work, signed_in(request, work), number)
+            if not listed:
+                raise QuaestorError("please enter names, or choose a file that has some")
+            add_pupils(work, test, listed)
+    except QuaestorError as error:
+        return _show(request, number, told(error), names)
+    return go(request, "test", number=number)
+
+
+@routes.get("/cards", name="cards")
+def cards(request: Request, number: int) -> Response:
+    """A card for each pupil, to print and cut."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        pupils = pupils_of(work, test)
+    drawn = pupils if len(pupils) <= MOST_PICTURES else []
+    pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
+    return page(request, "desk/cards.html", teacher=teacher, test=test, pupils=pupils, qrs=pictures, address=public_url(request, "home"))
+
+
+@routes.get("/pupils/{pupil}/delete", name="ask-drop-pupil")
+def ask_drop_pupil(request: Request, number: int, pupil: int) -> Response:
+    """Whether somebody should really leave the class list."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        found = _pupil(work, test, pupil)
+        count = work.scalar(select(func.count()).where(Attempt.pupil_id == found.id)) or 0
+    return page(request, "desk/drop_pupil.html", teacher=teacher, test=test, pupil=found, count=count)
+
+
+@routes.post("/pupils/{pupil}/delete", name="drop-pupil")
+def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Response:
+    """Take somebody off the class list, with all that is kept of them."""
+    with database(request).work() as work:
+        test = published(work, signed_in(request, work), number)
+        privacy.delete_pupil(work, _pupil(work, test, pupil))
+    return go(request, "test", number=number)
+
+
+def _pupil(work: Work, test: Published, number: int) -> Pupil:
+    found = work.get(Pupil, number)
+    if found is None or found.test_id != test.id:
+        raise MissingError("there is no such pupil")
+    return found
+
+
+@routes.post("/close", name="close")
+def close(request: Request, number: int, form: Posted) -> Response:
+    """Close a test now: the one thing of a published test that may change."""
+    with database(request).work() as work:
+        test = published(work, signed_in(request, work), number)
+        if test.closes is None or test.closes > now():
+            test.closes = now()
+    return go(request, "test", number=number)
+
+
+@routes.get("/delete", name="ask-drop-test")
+def ask_drop(request: Request, number: int) -> Response:
+    """Whether a test and all its results should really go."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+    return _ask_drop(request, teacher, test)
+
+
+def _ask_drop(request: Request, teacher: Teacher, test: Published, wrong: str = "") -> Response:
+    with database(request).read() as work:
+        count = work.scalar(select(func.count()).where(Attempt.test_id == test.id)) or 0
+    return page(request, "desk/drop_test.html", 400 if wrong else 200, teacher=teacher, test=test, count=count, wrong=wrong)
+
+
+@routes.post("/delete", name="drop-test")
+def drop(request: Request, number: int, form: Posted) -> Response:
+    """Delete a test with all its results, once its code was typed."""
+    with database(request).work() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        sure = "".join(field(form, "code").split()).upper() == test.code
+        if sure:
+            work.delete(test)  # its pupils, attempts and answers go with it
+    if not sure:
+        return _ask_drop(request, teacher, test, "this is not the code of the test; nothing was deleted")
+    return go(request, "desk")

@@ -1,0 +1,54 @@
+"""Publishing a test: the form, and what comes of it."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.store.models import BankVersion, Teacher
+from quaestor.store.publishing import bank_of, open_bank, publish
+from quaestor.web.desk.access import Posted, signed_in, told
+from quaestor.web.desk.offer import Offer, blank, sent
+from quaestor.web.pages import database, go, page
+from quaestor.web.visits import field
+
+routes = APIRouter(prefix="/desk/banks/{number}/publish")
+
+
+@routes.get("", name="publish")
+def ask(request: Request, number: int) -> Response:
+    """The form with defaults that are right for most."""
+    with database(request).read() as work:
+        teacher, kept, bank = _found(request, work, number)
+    return _show(request, teacher, kept, bank, Offer(blank(bank, kept.title), {}))
+
+
+@routes.post("", name="publish-now")
+def put(request: Request, number: int, form: Posted) -> Response:
+    """Publish, or the form again with what is wrong beside each field."""
+    with database(request).read() as work:
+        teacher, kept, bank = _found(request, work, number)
+    offer = sent(bank, kept.title, lambda name: field(form, name))
+    rules, conditions = offer.rules(bank), offer.conditions()
+    if not offer.filled["title"]:
+        offer.wrong["title"] = "please enter a title"
+    if rules is not None and conditions is not None and offer.good:
+        try:
+            with database(request).work() as work:
+                by, of, _ = _found(request, work, number)
+                made = publish(work, by, of, rules, conditions, offer.filled["title"])
+            return go(request, "test", number=made.id)
+        except QuaestorError as error:
+            offer.wrong["form"] = told(error)
+    return _show(request, teacher, kept, bank, offer, 400)
+
+
+def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVersion, Bank]:
+    teacher = signed_in(request, work)
+    kept = bank_of(work, teacher, number)
+    return teacher, kept, open_bank(kept)
+
+
+def _show(request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, offer: Offer, status: int = 200) -> Response:
+    return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer)

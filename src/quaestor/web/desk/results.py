@@ -1,0 +1,50 @@
+"""The results of a test: a table for the eye, files for spreadsheets and programs, and what each column means."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from quaestor.store import results
+from quaestor.store.publishing import MissingError, open_bank, published
+from quaestor.web.desk.access import download, signed_in
+from quaestor.web.desk.home import state
+from quaestor.web.pages import database, page
+
+routes = APIRouter(prefix="/desk/tests/{number}")
+
+
+@routes.get("/results", name="results")
+def show(request: Request, number: int) -> Response:
+    """Each taker with the level found of each skill, by name."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        found = results.outcomes(work, test)
+        counting = {outcome.attempt_id for outcome in results.counted(found, test.retakes)}
+        bank = open_bank(test.bank)
+    found.sort(key=lambda outcome: (outcome.name.casefold(), outcome.attempt_id))
+    return page(request, "desk/results.html", teacher=teacher, test=test, state=state(test), outcomes=found, counting=counting, bank=bank)
+
+
+@routes.get("/results.{ending}", name="results-file")
+def file(request: Request, number: int, ending: str, every: bool = False) -> Response:
+    """The results as a file: CSV, or XLSX with the meanings of the columns on a second sheet. `every`: attempts that do not count too."""
+    with database(request).read() as work:
+        test = published(work, signed_in(request, work), number)
+        if ending not in ("csv", "xlsx"):
+            raise MissingError("there is no such file")
+        found = results.outcomes(work, test)
+        bank = open_bank(test.bank)
+    rows = results.table(found if every else results.counted(found, test.retakes), bank)
+    content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank))
+    return download(content, f"{test.title} results", ending)
+
+
+@routes.get("/results/columns", name="columns")
+def columns(request: Request, number: int) -> Response:
+    """What each column of the files means."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        described = results.dictionary(open_bank(test.bank))
+    meanings = [[str(cell) for cell in row] for row in described.itertuples(index=False)]
+    return page(request, "desk/columns.html", teacher=teacher, test=test, meanings=meanings)
