@@ -137,7 +137,7 @@ def _engine(url: str) -> Engine:
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the driver leaves transactions to us, so that a writer takes its lock at once
-        for pragma in (f"busy_timeout={WAIT * 1000}", "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL"):
+        for pragma in (f"busy_timeout={int(WAIT * 1000)}", "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "secure_delete=ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

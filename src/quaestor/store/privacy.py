@@ -1,0 +1,118 @@
+"""What is kept on one taker: handed out, deleted, or made nameless when the time that a test keeps names is over.
+
+Erasing keeps the results: names become `erased`, what was typed at `text` questions goes (people may type anything there), and the answer
+classes stay, so every result is worked out as before. Codes and addresses change to ones that nobody can enter.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import delete as delete_rows
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session as Work
+
+from quaestor.store import sessions
+from quaestor.store.models import Attempt, Event, Published, Pupil
+from quaestor.store.publishing import open_bank
+from quaestor.store.secrets import code, token
+from quaestor.store.sittings import sitting
+
+ERASED = "erased"
+_MARK = "-"  # no code has it, and none that is typed keeps it
+
+
+def export(work: Work, attempt: Attempt) -> dict[str, Any]:
+    """Everything that is kept on one attempt, as JSON has it; but for its `key`, which only lets a browser in."""
+    session = sitting(work, attempt).session
+    pupil = work.get(Pupil, attempt.pupil_id) if attempt.pupil_id is not None else None
+    bank = session.bank
+    lines = work.scalars(select(Event).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
+    return {
+        "name": attempt.name,
+        "code": attempt.code,
+        "pupil": None if pupil is None else {"name": pupil.name, "code": pupil.code},
+        "test": {"title": attempt.test.title, "mode": attempt.test.mode, "rules": attempt.test.rules},
+        "bank": {"title": bank.title, "version": bank.version},
+        "started": _moment(attempt.started),
+        "ended": _moment(attempt.ended),
+        "reason": attempt.reason,
+        "seed": attempt.seed,
+        "log": [
+            {
+                "step": line.step,
+                "question": line.question,
+                "text": bank.questions[line.question].text,
+                "answer": line.answer,
+                "entry": line.entry,
+                "seconds": line.seconds,
+                "at": _moment(line.at),
+            }
+            for line in lines
+        ],
+        "result": {
+            skill: {
+                level: [round(float(low), 6), round(float(high), 6)]
+                for level, low, high in zip(bounds.states, bounds.lower, bounds.upper, strict=True)
+            }
+            for skill, bounds in session.beliefs.items()
+        },
+    }
+
+
+def _moment(moment: datetime | None) -> str | None:
+    return None if moment is None else f"{moment.isoformat(timespec='seconds')}Z"
+
+
+def delete(work: Work, attempt: Attempt) -> None:
+    """Delete an attempt and its log."""
+    sessions.forget(attempt)
+    work.execute(delete_rows(Attempt).where(Attempt.id == attempt.id))
+    work.expunge(attempt)
+
+
+def delete_pupil(work: Work, pupil: Pupil) -> None:
+    """Delete a pupil and all their attempts."""
+    for attempt in work.scalars(select(Attempt).where(Attempt.pupil_id == pupil.id)).all():
+        delete(work, attempt)
+    work.execute(delete_rows(Pupil).where(Pupil.id == pupil.id))
+    work.expunge(pupil)
+
+
+def erase_names(work: Work, moment: datetime) -> int:
+    """Erase what names there are for longer than their test keeps them; how many there were.
+
+    An attempt's days are counted from its end (or its start), a pupil's from the last thing that happened to the test: its publication,
+    opening, closing, or the end (or start) of its last attempt.
+    """
+    erased = 0
+    for test in work.scalars(select(Published).where(Published.keep_days.is_not(None))).all():
+        before = moment - timedelta(days=test.keep_days or 0)
+        happened = func.coalesce(Attempt.ended, Attempt.started)
+        named = select(Attempt).where(Attempt.test_id == test.id, happened < before, Attempt.code.not_like(f"{_MARK}%"))
+        erased += _erase_attempts(work, test, work.scalars(named).all())
+        last = work.scalar(select(func.max(happened)).where(Attempt.test_id == test.id))
+        if max(filter(None, (test.created, test.opens, test.closes, last))) < before:
+            pupils = work.scalars(select(Pupil).where(Pupil.test_id == test.id, Pupil.code.not_like(f"{_MARK}%"))).all()
+            for pupil in pupils:
+                pupil.name, pupil.code = ERASED, _no_code()
+            erased += len(pupils)
+    work.flush()
+    return erased
+
+
+def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) -> int:
+    if not attempts:
+        return 0
+    typed = [question.id for question in open_bank(test.bank).questions.values() if question.kind == "text"]
+    for attempt in attempts:
+        sessions.forget(attempt)
+        attempt.name, attempt.code, attempt.key = ERASED, _no_code(), token()[:32]
+        if typed:
+            work.execute(update(Event).where(Event.attempt_id == attempt.id, Event.question.in_(typed)).values(entry=None))
+    return len(attempts)
+
+
+def _no_code() -> str:
+    """What stands in the place of a code and opens nothing."""
+    return _MARK + code(11)

@@ -1,0 +1,146 @@
+"""One taker's data: handed out, deleted, and made nameless in time."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select
+
+import quaestor as qs
+from quaestor.formats import load_bytes
+from quaestor.store import attempts, clock, privacy, publishing, results, teachers
+from quaestor.store.models import Attempt, Event, Published, Pupil
+
+BANK = b"""
+quaestor: 1
+title: Who and how many
+skills: {s: {prior: [0.5, 0.5]}}
+questions:
+  Q1: {text: Who?, kind: text, accept: [Ada], skill: s, right: [0.2, 0.8]}
+  Q2: {text: How many?, kind: number, correct: 3, skill: s, right: [0.3, 0.9]}
+"""
+RULES = qs.Rules(score="order", stop=qs.max_questions(2))
+
+
+def publish(database, **conditions):
+    with database.work() as work:
+        teacher = teachers.owner(work, "owner@school.example")
+        kept = publishing.keep_bank(work, teacher, load_bytes(BANK, ".yaml"))
+        return publishing.publish(work, teacher, kept, RULES, publishing.Conditions(**conditions))
+
+
+def take(database, code, name="Ada"):
+    with database.work() as work:
+        attempt = attempts.enter(work, code, name)
+        attempts.answer(work, attempt, 1, "ada, 12 Secret Street")
+        attempts.answer(work, attempt, 2, "3")
+        return attempt.id
+
+
+def pupil(database, test, name="Ada"):
+    with database.work() as work:
+        return publishing.add_pupils(work, work.get(Published, test.id), [name])[0]
+
+
+def erase(database, **passed):
+    with database.work() as work:
+        return privacy.erase_names(work, clock.now() + timedelta(**passed))
+
+
+def count(database, table):
+    with database.read() as work:
+        return work.scalar(select(func.count()).select_from(table))
+
+
+def test_everything_on_one_taker(database):
+    mine = pupil(database, publish(database, by_list=True))
+    number = take(database, mine.code)
+    with database.read() as work:
+        found = json.loads(json.dumps(privacy.export(work, work.get(Attempt, number))))
+    assert (found["name"], found["pupil"]) == ("Ada", {"name": "Ada", "code": mine.code})
+    assert [(line["question"], line["text"], line["answer"], line["entry"]) for line in found["log"]] == [
+        ("Q1", "Who?", "wrong", "ada, 12 Secret Street"),
+        ("Q2", "How many?", "right", "3"),
+    ]
+    assert found["started"].endswith("Z")
+    assert found["bank"]["title"] == "Who and how many"
+    assert sum(low for low, _ in found["result"]["s"].values()) == pytest.approx(1)
+
+
+def test_deleting_an_attempt_leaves_the_others(database):
+    test = publish(database)
+    number, other = take(database, test.code), take(database, test.code, "Bob")
+    with database.work() as work:
+        privacy.delete(work, work.get(Attempt, number))
+    with database.read() as work:
+        assert work.scalars(select(Attempt.id)).all() == [other]
+        assert set(work.scalars(select(Event.attempt_id))) == {other}
+        assert [one.name for one in results.outcomes(work, work.get(Published, test.id))] == ["Bob"]
+
+
+def test_deleting_a_pupil_takes_all_their_attempts(database):
+    test = publish(database, by_list=True, retakes="any")
+    mine, other = pupil(database, test), pupil(database, test, "Bob")
+    for code in (mine.code, mine.code, other.code):
+        take(database, code)
+    with database.work() as work:
+        privacy.delete_pupil(work, work.get(Pupil, mine.id))
+    assert [count(database, table) for table in (Pupil, Attempt, Event)] == [1, 1, 2]
+    with pytest.raises(attempts.UnknownCodeError):
+        take(database, mine.code)
+
+
+def test_names_are_erased_and_results_stay(database):
+    test = publish(database, by_list=True, keep_days=30)
+    mine = pupil(database, test)
+    number = take(database, mine.code)
+    with database.read() as work:
+        before = attempts.sitting(work, work.get(Attempt, number))
+        old, key, own = results.outcomes(work, work.get(Published, test.id))[0], before.attempt.key, before.attempt.code
+    assert erase(database, days=29) == 0
+    assert erase(database, days=31) == 2
+    assert erase(database, days=31) == 0
+    with database.read() as work:
+        after = attempts.sitting(work, work.get(Attempt, number))
+        new = results.outcomes(work, work.get(Published, test.id))[0]
+        assert [(line.answer, line.entry) for line in after.session.log] == [("wrong", None), ("right", "3")]
+        assert after.session.answers == before.session.answers
+        assert (after.attempt.name, work.get(Pupil, mine.id).name, new.name) == ("erased", "erased", "erased")
+        assert (new.skills, new.right, new.hint) == (old.skills, old.right, old.hint)
+        assert attempts.by_key(work, key) is None
+        there = [after.attempt.code, work.get(Pupil, mine.id).code]
+    for code in (mine.code, own, *there):
+        with database.work() as work, pytest.raises(attempts.UnknownCodeError):
+            attempts.enter(work, code, "Ada")
+
+
+def test_somebody_called_erased_is_erased_too(database):
+    number = take(database, publish(database, keep_days=1).code, "erased")
+    assert erase(database, days=2) == 1
+    with database.read() as work:
+        assert work.scalar(select(Event.entry).where(Event.attempt_id == number, Event.step == 1)) is None
+
+
+def test_tests_that_keep_names_keep_them(database):
+    take(database, publish(database).code)
+    assert erase(database, days=10_000) == 0
+
+
+def test_a_class_list_waits_for_its_test(database):
+    test = publish(database, by_list=True, keep_days=5, closes=clock.now() + timedelta(days=40))
+    pupil(database, test)
+    assert erase(database, days=44) == 0
+    assert erase(database, days=46) == 1
+
+
+def test_deleted_text_is_overwritten_in_sqlite(make_database):
+    database = make_database("sqlite")
+    number = take(database, publish(database).code, "Ada Unmistakable")
+    with database.work() as work:
+        privacy.delete(work, work.get(Attempt, number))
+    path = database.engine.url.database
+    database.close()  # the last connection brings the log into the file
+    with open(path, "rb") as file:
+        content = file.read()
+    assert b"Unmistakable" not in content
+    assert b"Secret Street" not in content
