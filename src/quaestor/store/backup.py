@@ -1,0 +1,171 @@
+"""Back-up and restore in one portable form: a zip with a header and a file of JSON lines for each table, for every kind of database.
+
+A back-up is taken in one reading unit of work, so it is the state of one moment though people go on taking tests. It is restored only into
+an empty database, in one unit of work, so there is either all of it or nothing. Keys, codes and hashes of secrets are in it: keep it as
+safe as the database itself.
+"""
+
+import base64
+import json
+import os
+import zlib
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+
+from sqlalchemy import Boolean, Column, DateTime, Float, Integer, LargeBinary, String, Table, func, insert, select, text
+from sqlalchemy.exc import IntegrityError, StatementError
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError, format_value
+from quaestor.store.clock import now
+from quaestor.store.database import Database
+from quaestor.store.models import Base
+
+FORMAT = 1
+_HEADER = "header.json"
+_ROWS, _LARGE_ROWS = 500, 10  # at a time, the second where they hold images
+_KINDS: tuple[tuple[type[Any], tuple[type, ...]], ...] = ((Boolean, (bool,)), (Integer, (int,)), (Float, (int, float)), (String, (str,)))
+
+
+class BackupError(QuaestorError):
+    """A file that is no back-up, or one that does not fit."""
+
+
+def back_up(database: Database, file: Path) -> dict[str, int]:
+    """Write a back-up; the number of rows of each table. The file is there when it is complete, not before."""
+    unfinished = file.with_name(f".{file.name}.unfinished")
+    try:
+        with database.read() as work, _private(unfinished) as stream, ZipFile(stream, "w", ZIP_DEFLATED) as archive:
+            counts = {table.name: _write(work, table, archive) for table in Base.metadata.sorted_tables}
+            header = {"quaestor-backup": FORMAT, "revision": _revision(work), "made": f"{now().isoformat()}Z", "counts": counts}
+            archive.writestr(_HEADER, json.dumps(header, indent=1))
+        unfinished.replace(file)
+    except OSError as error:
+        raise BackupError(f"back-up: the file can be written, got {error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return counts
+
+
+def _private(path: Path) -> IO[bytes]:
+    """A file that only its owner may read."""
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb")
+
+
+def _write(work: Work, table: Table, archive: ZipFile) -> int:
+    count = 0
+    with archive.open(f"{table.name}.jsonl", "w", force_zip64=True) as lines:
+        found = work.execute(select(table).order_by(*table.primary_key), execution_options={"yield_per": _at_once(table)})
+        for row in found.mappings():
+            lines.write(json.dumps({column.name: _to_json(row[column]) for column in table.columns}).encode() + b"\n")
+            count += 1
+    return count
+
+
+def _at_once(table: Table) -> int:
+    return _LARGE_ROWS if any(isinstance(column.type, LargeBinary) for column in table.columns) else _ROWS
+
+
+def _to_json(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+def _revision(work: Work) -> str:
+    return str(work.scalar(text("select version_num from alembic_version")))
+
+
+def restore(database: Database, file: Path) -> dict[str, int]:
+    """Fill an empty database, migrated to the same version, from a back-up; the number of rows of each table."""
+    try:
+        with ZipFile(file) as archive:
+            header = _header(archive)
+            with database.work() as work:
+                _refuse(work, header)
+                counts = {table.name: _read(work, table, archive) for table in Base.metadata.sorted_tables}
+                for name, count in counts.items():
+                    if count != header["counts"].get(name):
+                        raise BackupError(f"restore: {name} has {header['counts'].get(name)} rows by the header, got {count}")
+                _set_sequences(work)
+    except FileNotFoundError as error:
+        raise BackupError(f"restore: a back-up is there, got no file {format_value(str(file))}") from error
+    except (BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
+        raise BackupError(f"restore: the file is a whole back-up, got a damaged or foreign one ({error})") from error
+    except (IntegrityError, StatementError) as error:
+        raise BackupError("restore: rows that fit together are expected, got some that do not") from error
+    return counts
+
+
+def _header(archive: ZipFile) -> Mapping[str, Any]:
+    try:
+        header = json.loads(archive.read(_HEADER))
+    except (KeyError, ValueError) as error:
+        raise BackupError("restore: the file is a back-up of Quaestor, got one without its header") from error
+    if not isinstance(header, dict) or header.get("quaestor-backup") != FORMAT or not isinstance(header.get("counts"), dict):
+        found = header.get("quaestor-backup") if isinstance(header, dict) else header
+        raise BackupError(f"restore: a back-up of format {FORMAT} is expected, got {format_value(found)}")
+    return header
+
+
+def _refuse(work: Work, header: Mapping[str, Any]) -> None:
+    revision = _revision(work)
+    if header.get("revision") != revision:
+        raise BackupError(f"restore: a back-up of version {revision} of the tables is expected, got {format_value(header.get('revision'))}")
+    full = [table.name for table in Base.metadata.sorted_tables if work.execute(select(table).limit(1)).first() is not None]
+    if full:
+        raise BackupError(f"restore: the database is empty, got one with rows in {', '.join(full)}")
+
+
+def _read(work: Work, table: Table, archive: ZipFile) -> int:
+    name = f"{table.name}.jsonl"
+    if name not in archive.namelist():
+        raise BackupError(f"restore: a back-up has {name}, got none")
+    count, rows = 0, []
+    with archive.open(name) as lines:
+        for number, row in _lines(table, lines):
+            rows.append(row)
+            count = number
+            if len(rows) == _at_once(table):
+                work.execute(insert(table), rows)
+                rows = []
+    if rows:
+        work.execute(insert(table), rows)
+    return count
+
+
+def _lines(table: Table, lines: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            if set(row) != set(table.columns.keys()):
+                raise ValueError(f"columns {', '.join(map(str, row))}")
+            yield number, {column.name: _from_json(column, row[column.name]) for column in table.columns}
+        except (ValueError, TypeError, RecursionError) as error:
+            raise BackupError(f"restore: {table.name}.jsonl, line {number}: a row of the table is expected, got {error}") from error
+
+
+def _from_json(column: Column[Any], value: Any) -> Any:
+    if value is None:
+        return None
+    if isinstance(column.type, DateTime):
+        return datetime.fromisoformat(value)
+    if isinstance(column.type, LargeBinary):
+        return base64.b64decode(value, validate=True)
+    for kind, allowed in _KINDS:
+        if isinstance(column.type, kind) and (not isinstance(value, allowed) or (kind is not Boolean and isinstance(value, bool))):
+            raise ValueError(f"{format_value(value)} in {column.name}")
+    return value
+
+
+def _set_sequences(work: Work) -> None:
+    """PostgreSQL counts ids by itself, and has to be told which are taken."""
+    if work.get_bind().dialect.name == "postgresql":
+        for table in Base.metadata.sorted_tables:
+            if "id" in table.columns and isinstance(table.columns["id"].type, Integer):
+                last = work.scalar(select(func.max(table.columns["id"])))
+                if last is not None:
+                    work.execute(select(func.setval(func.pg_get_serial_sequence(table.name, "id"), last)))
