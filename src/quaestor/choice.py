@@ -17,6 +17,7 @@ from quaestor.inference.lookahead import lookahead
 from quaestor.question import Question
 from quaestor.ranking import Ranking, rank_ahead
 from quaestor.rules import Robust, Rules
+from quaestor.saying import say, together
 
 Places = NDArray[np.intp]
 
@@ -127,7 +128,9 @@ def _best(ranking: Ranking, left: _Candidates) -> float | None:
 
 
 def _named(questions: Sequence[str]) -> str:
-    return ", ".join(questions) if len(questions) <= 4 else f"{', '.join(questions[:3])} and {len(questions) - 3} more"
+    if len(questions) <= 4:
+        return ", ".join(questions)
+    return say("{list} and {count} more", list=", ".join(questions[:3]), count=len(questions) - 3)
 
 
 def _close(now: Standing, left: _Candidates) -> None:
@@ -135,20 +138,23 @@ def _close(now: Standing, left: _Candidates) -> None:
     rules, asked = now.rules, set(now.asked)
     closed = {other for ids in rules.exclude if asked & set(ids) for other in ids}
     if closed:
-        left.keep("exclude", "questions that exclude one another: one of them was asked", lambda q: q.id not in closed)
+        left.keep("exclude", say("questions that exclude one another: one of them was asked"), lambda q: q.id not in closed)
     later = {question for testlet in rules.testlets for question in [name for name in testlet if name not in asked][1:]}
     if later:
-        left.keep("testlets", "a testlet is asked in its order", lambda q: q.id not in later)
+        left.keep("testlets", say("a testlet is asked in its order"), lambda q: q.id not in later)
     for content in rules.content:
         if content.most is not None and _count(now, content.of) >= content.most:
-            text = f"{content.of}: the rules allow no more than {content.most} question{'s' * (content.most != 1)}"
+            text = say("{of}: the rules allow no more than {most} questions", of=content.of, most=content.most)
+            if content.most == 1:
+                text = say("{of}: the rules allow no more than 1 question", of=content.of)
             left.keep("content", text, partial(_is_outside, content.of))
     if rules.retire is not None:
         decided = [skill for skill, bounds in now.beliefs.items() if rules.retire.decides(bounds)]
-        left.keep("retire", f"enough is known of {', '.join(decided)}", lambda q: not set(q.skills) <= set(decided))
+        text = say("enough is known of {skills}", skills=", ".join(decided))
+        left.keep("retire", text, lambda q: not set(q.skills) <= set(decided))
     if rules.exposure.most is not None:
         worn = {name for name, rate in rules.exposure.rates.items() if rate >= rules.exposure.most}
-        text = f"questions that {rules.exposure.most:.0%} of the takers or more have seen rest"
+        text = say("questions that {share:.0%} of the takers or more have seen rest", share=rules.exposure.most)
         left.keep("exposure", text, lambda q: q.id not in worn, or_all=True)
 
 
@@ -173,12 +179,13 @@ def _forced(now: Standing, left: _Candidates) -> Question | None:
     rules, asked = now.rules, set(now.asked)
     for name in rules.first:
         if name not in asked:
-            left.notes.append(Narrowing("first", f"the test begins with {_named(rules.first)}", 1))
+            left.notes.append(Narrowing("first", say("the test begins with {questions}", questions=_named(rules.first)), 1))
             return now.bank.questions[name]
     for testlet in rules.testlets:
         rest = [name for name in testlet if name not in asked]
         if rest and len(rest) < len(testlet):
-            left.notes.append(Narrowing("testlets", f"the questions {_named(testlet)} are asked together", 1))
+            text = say("the questions {questions} are asked together", questions=_named(testlet))
+            left.notes.append(Narrowing("testlets", text, 1))
             return now.bank.questions[rest[0]]
     return _pilot(now, left)
 
@@ -197,7 +204,7 @@ def _pilot(now: Standing, left: _Candidates) -> Question | None:
     if seen >= wanted or len(now.scored) < steps[seen]:
         return None
     free = [question for question in pilots if question.id not in now.asked]
-    left.notes.append(Narrowing("pilots", "a pilot question, which does not count, is tried out", len(free)))
+    left.notes.append(Narrowing("pilots", say("a pilot question, which does not count, is tried out"), len(free)))
     return free[int(now.rng(1).integers(len(free)))]
 
 
@@ -231,10 +238,12 @@ def _content(now: Standing, left: _Candidates) -> None:
     rules = now.rules
     due = _due(now)
     if due:
-        left.keep("mandatory", f"{_named(due)} must be asked in any case", lambda q: q.id in due, or_all=True)
+        text = say("{questions} must be asked in any case", questions=_named(due))
+        left.keep("mandatory", text, lambda q: q.id in due, or_all=True)
     short = missing(now)
     if short and (now.waiting or (now.left is not None and now.left <= sum(short.values()))):
-        text = f"the rules want at least {', '.join(f'{n} more on {of}' for of, n in short.items())}"
+        each = [say("{count} more on {of}", count=count, of=of) for of, count in short.items()]
+        text = say("the rules want at least {each}", each=together(each, ", "))
         left.keep("content", text, lambda q: any(_belongs(q, of) for of in short), or_all=True)
     shares = {content.of: content.share for content in rules.content if content.share is not None}
     if shares:
@@ -243,11 +252,11 @@ def _content(now: Standing, left: _Candidates) -> None:
         most = max(behind.values())
         if most >= 0.5 - 1e-9:
             chosen = [of for of, value in behind.items() if value >= most - 1e-9]
-            text = f"{', '.join(chosen)}: behind the share of the questions that the rules want"
+            text = say("{of}: behind the share of the questions that the rules want", of=", ".join(chosen))
             left.keep("content", text, lambda q: any(_belongs(q, of) for of in chosen), or_all=True)
         else:
             ahead = [of for of, value in behind.items() if value < 0.5 - 1e-9]
-            text = f"{', '.join(ahead)}: has had its share of the questions"
+            text = say("{of}: has had its share of the questions", of=", ".join(ahead))
             left.keep("content", text, lambda q: not any(_belongs(q, of) for of in ahead), or_all=True)
 
 
@@ -277,8 +286,15 @@ def _vary(now: Standing, ranking: Ranking, left: _Candidates) -> None:
             continue
         enough = [left.question(place) for place in left.places if gains[int(place)] >= best - variety.give_up * abs(best)]
         other = {question.id for question in enough if _kind(question, kind) != same}
-        text = f"the last {variety.after} questions had the same {kind} ({', '.join(same)}); others gain nearly as much"
-        left.keep("variety", text, partial(_is_among, other), or_all=True)
+        left.keep("variety", _tedious(variety.after, kind, ", ".join(same)), partial(_is_among, other), or_all=True)
+
+
+def _tedious(after: int, kind: str, same: str) -> str:
+    if kind == "skill":
+        return say("the last {after} questions had the same skill ({same}); others gain nearly as much", after=after, same=same)
+    if kind == "group":
+        return say("the last {after} questions had the same group ({same}); others gain nearly as much", after=after, same=same)
+    return say("the last {after} questions had the same template ({same}); others gain nearly as much", after=after, same=same)
 
 
 def _kind(question: Question, kind: str) -> tuple[str, ...]:
@@ -322,14 +338,16 @@ def _vote(now: Standing, left: _Candidates) -> dict[str, int]:
     if not votes:
         return {}
     if len(votes) > 1:
-        left.keep("robust", f"{len(votes)} questions are the best for at least one of the sampled networks", lambda q: q.id in votes)
+        text = say("{count} questions are the best for at least one of the sampled networks", count=len(votes))
+        left.keep("robust", text, lambda q: q.id in votes)
     rates, place = now.rules.exposure.rates, bank_model(now.bank).place
     if robust.choose == "most":
         chosen = max(votes, key=lambda name: (votes[name], -place[name]))
-        text = f"{votes[chosen]} of {sum(votes.values())} sampled networks would ask {chosen}"
+        counts = {"count": votes[chosen], "all": sum(votes.values())}
+        text = say("{count} of {all} sampled networks would ask {question}", question=chosen, **counts)
     else:
         chosen = min(votes, key=lambda name: (rates.get(name, 0.0), -votes[name], place[name]))
-        text = f"{chosen} is the least exposed of the questions that are best for some network"
+        text = say("{question} is the least exposed of the questions that are best for some network", question=chosen)
     left.keep("robust", text, lambda q: q.id == chosen)
     return votes
 
@@ -341,13 +359,13 @@ def _draw(now: Standing, left: _Candidates) -> Question:
     places = left.places
     if among > 1 and len(places) > 1:
         drawn = int(now.rng(2).integers(min(among, len(places))))
-        left.notes.append(Narrowing("among", f"drawn from the best {min(among, len(places))}", 1))
+        left.notes.append(Narrowing("among", say("drawn from the best {count}", count=min(among, len(places))), 1))
         places = np.concatenate([places[drawn : drawn + 1], np.delete(places, drawn)])
     if rules.exposure.chances:
         for place, luck in zip(places, now.rng(3).random(len(places)), strict=True):
             question = left.question(place)
             if luck < rules.exposure.chances.get(question.id, 1.0):
                 if place != places[0]:
-                    left.notes.append(Narrowing("exposure", "better questions were held back to spare them", 1))
+                    left.notes.append(Narrowing("exposure", say("better questions were held back to spare them"), 1))
                 return question
     return left.question(places[0])

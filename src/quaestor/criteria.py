@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from quaestor.beliefs import Bounds
 from quaestor.decisions import TIED, best, survivors
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, got, placed
 from quaestor.indices import INDICES
+from quaestor.saying import Said, say
 from quaestor.table import Array
 
-_OVER = {"mean": "The mean uncertainty over the skills", "largest": "The largest uncertainty of a skill", "joint": "The joint uncertainty"}
-
-
+_OVER = ("mean", "largest", "joint")
 OF_SKILL = ("entropy_below", "mode_below", "gini_below", "probability_above", "dominant")  # criteria that can decide on one skill
 Truth = NDArray[np.bool_]
 Count = int | NDArray[np.intp]
@@ -60,6 +59,14 @@ class Situation:
         return float("nan") if found is None else found
 
 
+class CriterionError(QuaestorError):
+    """A setting that a criterion cannot have: `rule` and `value`."""
+
+    def __init__(self, name: str, rule: str, value: object) -> None:
+        self.rule, self.value = rule, repr(value)
+        super().__init__(placed(name, got(rule, self.value)))
+
+
 class Criterion:
     """What all criteria share: they are written by their name and settings."""
 
@@ -69,7 +76,7 @@ class Criterion:
         """Whether it says stop: for one taker, or for each of many."""
         raise NotImplementedError
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words, for one taker of whom it holds."""
         raise NotImplementedError
 
@@ -82,13 +89,14 @@ class Criterion:
         return np.where(self.holds(now), self.name, "").astype(object)
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words, to go after "stops when"."""
         raise NotImplementedError
 
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether enough is known of one skill; only for criteria on what is known."""
-        raise QuaestorError(f"{self.name}: says nothing of a single skill; use one of {', '.join(OF_SKILL)}")
+        words = say("says nothing of a single skill; use one of {criteria}", criteria=", ".join(OF_SKILL))
+        raise QuaestorError(placed(self.name, words))
 
     @property
     def document(self) -> Any:
@@ -97,17 +105,12 @@ class Criterion:
         return {self.name: stated if len(stated) > 1 else next(iter(stated.values()))} if stated else self.name
 
     def _refuse(self, rule: str, value: object) -> None:
-        raise QuaestorError(f"{self.name}: {rule}, got {value!r}")
+        raise CriterionError(self.name, rule, value)
 
 
 def where_all(found: Iterable[Any]) -> Truth:
     """Where all of them hold."""
     return np.asarray(np.logical_and.reduce(np.stack([np.asarray(one) for one in found])))
-
-
-def _counted(n: Count | Number, noun: str) -> str:
-    """`1 question was`, `2 questions were`."""
-    return f"{n:g} {noun} was" if n == 1 else f"{n:g} {noun}s were"
 
 
 def _is_number(value: object) -> bool:
@@ -124,14 +127,18 @@ class MaxQuestions(Criterion):
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            self._refuse("a whole number of at least 1", self.n)
+            self._refuse(say("a whole number of at least {least}", least=1), self.n)
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        on = {"": "", "each": " on each skill"}.get(self.skill, f" on {self.skill}")
-        count, verb = _counted(self.n, "question").rsplit(" ", 1)
-        return f"{count}{on} {verb} asked"
+        if not self.skill:
+            return say("1 question was asked") if self.n == 1 else say("{n:g} questions were asked", n=self.n)
+        if self.skill == "each":
+            return say("1 question on each skill was asked") if self.n == 1 else say("{n:g} questions on each skill were asked", n=self.n)
+        if self.n == 1:
+            return say("1 question on {skill} was asked", skill=self.skill)
+        return say("{n:g} questions on {skill} were asked", n=self.n, skill=self.skill)
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were asked."""
@@ -140,11 +147,19 @@ class MaxQuestions(Criterion):
         skills = list(now.of_skill) if self.skill == "each" else [self.skill]
         return where_all(np.asarray(now.of_skill[skill]) >= self.n for skill in skills)
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
+        if not self.skill and now.questions == 1:
+            return say("1 question was asked; the limit is {limit}.", limit=self.n)
         if not self.skill:
-            return f"{_counted(now.questions, 'question')} asked; the limit is {self.n}."
-        return f"At least {_counted(self.n, 'question')} asked on {'each skill' if self.skill == 'each' else self.skill}."
+            return say("{n:g} questions were asked; the limit is {limit}.", n=now.questions, limit=self.n)
+        if self.skill == "each" and self.n == 1:
+            return say("At least 1 question was asked on each skill.")
+        if self.skill == "each":
+            return say("At least {n:g} questions were asked on each skill.", n=self.n)
+        if self.n == 1:
+            return say("At least 1 question was asked on {skill}.", skill=self.skill)
+        return say("At least {n:g} questions were asked on {skill}.", n=self.n, skill=self.skill)
 
 
 @dataclass(frozen=True)
@@ -154,13 +169,17 @@ class MinQuestions(MaxQuestions):
     name = "min_questions"
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return f"at least {super().words}"
+        return say("at least {words}", words=super().words)
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        return super().reason(now) if self.skill else f"{_counted(now.questions, 'question')} asked, at least {self.n}."
+        if self.skill:
+            return super().reason(now)
+        if now.questions == 1:
+            return say("1 question was asked, at least {least}.", least=self.n)
+        return say("{n:g} questions were asked, at least {least}.", n=now.questions, least=self.n)
 
 
 @dataclass(frozen=True)
@@ -177,22 +196,32 @@ class UncertaintyBelow(Criterion):
 
     def __post_init__(self) -> None:
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, (int, float)) or not 0 < self.threshold <= 1:
-            self._refuse("a threshold above 0 and at most 1", self.threshold)
+            self._refuse(say("a threshold above 0 and at most 1"), self.threshold)
         if self.over not in _OVER:
-            self._refuse(f"over is one of {', '.join(_OVER)}", self.over)
+            self._refuse(say("over is one of {words}", words=", ".join(_OVER)), self.over)
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return f"the {_OVER[self.over][4:]} ({self.index}) is below {self.threshold:g}"
+        stated = {"index": self.index, "threshold": self.threshold}
+        if self.over == "mean":
+            return say("the mean uncertainty over the skills ({index}) is below {threshold:g}", **stated)
+        if self.over == "largest":
+            return say("the largest uncertainty of a skill ({index}) is below {threshold:g}", **stated)
+        return say("the joint uncertainty ({index}) is below {threshold:g}", **stated)
 
     def holds(self, now: Situation) -> Truth:
         """Whether the uncertainty is below the threshold."""
         return self._is_below(self._value(now))
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        return f"{_OVER[self.over]} ({self.index}) is {float(self._value(now)):.3f}, below {self.threshold:g}."
+        found = {"index": self.index, "value": float(self._value(now)), "threshold": self.threshold}
+        if self.over == "mean":
+            return say("The mean uncertainty over the skills ({index}) is {value:.3f}, below {threshold:g}.", **found)
+        if self.over == "largest":
+            return say("The largest uncertainty of a skill ({index}) is {value:.3f}, below {threshold:g}.", **found)
+        return say("The joint uncertainty ({index}) is {value:.3f}, below {threshold:g}.", **found)
 
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether the uncertainty of one skill is below the threshold."""
@@ -238,20 +267,20 @@ class ProbabilityAbove(Criterion):
 
     def __post_init__(self) -> None:
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, (int, float)) or not 0 < self.threshold <= 1:
-            self._refuse("a threshold above 0 and at most 1", self.threshold)
+            self._refuse(say("a threshold above 0 and at most 1"), self.threshold)
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return f"each skill has a level with a probability of at least {self.threshold:g}"
+        return say("each skill has a level with a probability of at least {threshold:g}", threshold=self.threshold)
 
     def holds(self, now: Situation) -> Truth:
         """Whether all skills are decided."""
         return where_all(self.decides(bounds) for bounds in now.beliefs.values())
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        return f"Each skill has a level whose probability is at least {self.threshold:g}."
+        return say("Each skill has a level whose probability is at least {threshold:g}.", threshold=self.threshold)
 
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether the most probable level of one skill reaches the threshold."""
@@ -266,17 +295,17 @@ class Dominant(Criterion):
     name = "dominant"
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return "each skill has one level that is the most probable for every network of the set"
+        return say("each skill has one level that is the most probable for every network of the set")
 
     def holds(self, now: Situation) -> Truth:
         """Whether all skills are decided."""
         return where_all(self.decides(bounds) for bounds in now.beliefs.values())
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        return "Each skill has one level that is the most probable for every network of the set."
+        return say("Each skill has one level that is the most probable for every network of the set.")
 
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether one level dominates."""
@@ -292,20 +321,21 @@ class GainBelow(Criterion):
 
     def __post_init__(self) -> None:
         if not _is_number(self.threshold):
-            self._refuse("a threshold", self.threshold)
+            self._refuse(say("a threshold"), self.threshold)
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return f"no question would gain as much as {self.threshold:g}"
+        return say("no question would gain as much as {threshold:g}", threshold=self.threshold)
 
     def holds(self, now: Situation) -> Truth:
         """Whether the best gain is below; not where no question is left."""
         return np.asarray(now.best_gain) < self.threshold - TIED
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        return f"The best question left would gain {now.best_gain:.4f}, less than {self.threshold:g}."
+        found = {"gain": now.best_gain, "threshold": self.threshold}
+        return say("The best question left would gain {gain:.4f}, less than {threshold:g}.", **found)
 
 
 @dataclass(frozen=True)
@@ -317,20 +347,24 @@ class RightAnswers(Criterion):
 
     def __post_init__(self) -> None:
         if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            self._refuse("a whole number of at least 1", self.n)
+            self._refuse(say("a whole number of at least {least}", least=1), self.n)
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return f"{_counted(self.n, 'question')} answered right"
+        return say("1 question was answered right") if self.n == 1 else say("{n:g} questions were answered right", n=self.n)
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were right."""
         return np.asarray(now.right) >= self.n
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        return f"{_counted(now.right, 'question')} answered right; {self.n} {'is' if self.n == 1 else 'are'} enough."
+        if now.right == 1:
+            return say("1 question was answered right; 1 is enough.")
+        if self.n == 1:
+            return say("{n:g} questions were answered right; 1 is enough.", n=now.right)
+        return say("{n:g} questions were answered right; {enough} are enough.", n=now.right, enough=self.n)
 
 
 @dataclass(frozen=True)
@@ -342,17 +376,19 @@ class Minutes(Criterion):
 
     def __post_init__(self) -> None:
         if not _is_number(self.minutes) or not self.minutes > 0:
-            self._refuse("minutes above 0", self.minutes)
+            self._refuse(say("minutes above 0"), self.minutes)
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return f"{_counted(self.minutes, 'minute')} spent"
+        return say("1 minute was spent") if self.minutes == 1 else say("{n:g} minutes were spent", n=self.minutes)
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were spent."""
         return np.asarray(now.minutes) >= self.minutes
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        return f"{_counted(now.minutes, 'minute')} spent; the limit is {self.minutes:g}."
+        if now.minutes == 1:
+            return say("1 minute was spent; the limit is {limit:g}.", limit=self.minutes)
+        return say("{n:g} minutes were spent; the limit is {limit:g}.", n=now.minutes, limit=self.minutes)

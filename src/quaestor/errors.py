@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
 
+from quaestor.saying import Said, say, together
+
 Place = tuple[str | int, ...]
 Locate = Callable[[str], str]  # from a problem's place to where that stands in a file, e.g. `line 12`
 
@@ -25,7 +27,7 @@ class UnknownNameError(QuaestorError, KeyError):
     """A name that is not there, with a proposal where one is near."""
 
     def __init__(self, words: str, hint: str = "") -> None:
-        super().__init__(f"{words} ({hint})" if hint else words)
+        super().__init__(say("{words} ({hint})", words=words, hint=hint) if hint else words)
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show it in quotes
@@ -36,7 +38,7 @@ class StatementError(QuaestorError):
 
     def __init__(self, rule: str, value: str, hint: str = "") -> None:
         self.rule, self.value, self.hint = rule, value, hint
-        super().__init__(f"{rule}, got {value}" + (f" ({hint})" if hint else ""))
+        super().__init__(got(rule, value, hint))
 
 
 @dataclass(frozen=True)
@@ -53,10 +55,14 @@ class Problem:
     severity: Literal["error", "warning"] = "error"
     where: str = ""
 
+    @property
+    def sentence(self) -> Said:
+        """All of it in one sentence."""
+        words = placed(self.place, got(self.rule, self.value, self.hint))
+        return say("{words} [{where}]", words=words, where=self.where) if self.where else words
+
     def __str__(self) -> str:
-        hint = f" ({self.hint})" if self.hint else ""
-        where = f" [{self.where}]" if self.where else ""
-        return f"{self.place}: {self.rule}, got {self.value}{hint}{where}"
+        return str(self.sentence)
 
 
 class BankError(QuaestorError):
@@ -65,8 +71,25 @@ class BankError(QuaestorError):
     def __init__(self, problems: Iterable[Problem], source: str = "") -> None:
         self.problems = tuple(problems)
         self.source = source
-        prefix = f"{source}:" if source else ""
-        super().__init__("\n".join(f"{prefix}{problem}" for problem in self.problems))
+        super().__init__(all_of_them(self.problems, source))
+
+
+def got(rule: str, value: str, hint: str = "") -> Said:
+    """A broken rule and what was found instead."""
+    if hint:
+        return say("{rule}, got {value} ({hint})", rule=rule, value=value, hint=hint)
+    return say("{rule}, got {value}", rule=rule, value=value)
+
+
+def placed(place: str, words: str) -> Said:
+    """Where something is, and what is to be said of it."""
+    return say("{place}: {words}", place=place, words=words)
+
+
+def all_of_them(problems: Iterable[Problem], source: str = "") -> Said:
+    """Problems, one a line; `source` names the file, if there is one."""
+    sentences = [problem.sentence for problem in problems]
+    return together([together((source, one), ":") for one in sentences] if source else sentences, "\n")
 
 
 def located(problems: Iterable[Problem], locate: Locate | None) -> list[Problem]:
@@ -79,7 +102,7 @@ def located(problems: Iterable[Problem], locate: Locate | None) -> list[Problem]
 def nearest(word: object, known: Iterable[str]) -> str:
     """A hint that proposes the known word most like this one; empty when none is near."""
     close = get_close_matches(word, list(known), n=1, cutoff=0.6) if isinstance(word, str) else []
-    return f"did you mean '{close[0]}'?" if close else ""
+    return say("did you mean '{word}'?", word=close[0]) if close else ""
 
 
 def format_place(place: Place) -> str:
@@ -91,14 +114,15 @@ def format_place(place: Place) -> str:
 
 
 class Words(str):
-    """What was found, said in words (`none`, `3 skills`): a message shows it without quotes."""
+    """What was found, to be shown without quotes (`a, b`); so is what was said (`say("{count} skills", ...)`)."""
 
 
 def format_value(value: object) -> str:
     """Show a value in a message: on one line, cut to a readable length, what cannot be printed as its code."""
     try:
-        text = f"'{value}'" if isinstance(value, str) and not isinstance(value, Words) else str(value)
+        text = f"'{value}'" if isinstance(value, str) and not isinstance(value, Words | Said) else str(value)
     except (ValueError, RecursionError):  # Python writes neither integers of thousands of digits nor very deep lists
-        text = "a value too long to show"
+        return say("a value too long to show")
     text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:81])
-    return text if len(text) <= 80 else f"{text[:77]}..."
+    shown = text if len(text) <= 80 else f"{text[:77]}..."
+    return value if isinstance(value, Said) and shown == value else shown

@@ -1,4 +1,4 @@
-"""Why this question, why this result, why stopped, how sure: as data, and as sentences in plain English."""
+"""Why this question, why this result, why stopped, how sure: as data, and as sentences."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,7 +9,7 @@ from quaestor import wording
 from quaestor.ahead import Group
 from quaestor.choice import vote
 from quaestor.decisions import level, undominated
-from quaestor.errors import QuaestorError, format_value
+from quaestor.errors import QuaestorError, format_value, got
 from quaestor.indices import entropy
 from quaestor.inference.banks import bank_model
 from quaestor.inference.misfit import misfit
@@ -17,6 +17,7 @@ from quaestor.log import Late
 from quaestor.question import Question
 from quaestor.reasons import Entry, Explanation, More, Outcome, WhyQuestion, WhyResult
 from quaestor.rules import Robust
+from quaestor.saying import say
 from quaestor.session import Session
 
 RUNNERS_UP = 3
@@ -26,7 +27,7 @@ OPEN_BELOW = 0.8  # a level of less probability is still open
 def explain(session: Session) -> Explanation:
     """Explain where a session stands."""
     if not isinstance(session, Session):
-        raise QuaestorError(f"a session is explained, got {format_value(session)}")
+        raise QuaestorError(got(say("a session is explained"), format_value(session)))
     question = why_question(session)
     results = {skill: why_result(session, skill) for skill in session.bank.skills}
     unsettled = tuple(skill for skill, result in results.items() if len(result.possible) > 1)
@@ -84,10 +85,12 @@ def why_result(session: Session, skill: str) -> WhyResult:
     found = level(bounds)
     at = bounds.states.index(found)
     ledger = []
+    source: str
+    answer: str
     for step in session.so_far[1:]:
         event, before, after = step.log[-1], step.earlier.beliefs[skill].centre[at], step.beliefs[skill].centre[at]
         if isinstance(event, Late):
-            source, answer = "late evidence", event.note or f"seen of {event.skill}"
+            source, answer = say("late evidence"), event.note or say("seen of {skill}", skill=event.skill)
         else:
             source, answer = event.question, event.answer if event.answer is not None else "skipped"
         ledger.append(Entry(source, answer, _log_odds(after) - _log_odds(before), float(before), float(after)))

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any
 
-from quaestor.errors import AnswerError, QuaestorError, format_value
+from quaestor.errors import AnswerError, QuaestorError, format_value, got, placed
+from quaestor.saying import say
 
 FORMAT = 1
 Weight = float | tuple[float, float]
@@ -40,13 +41,14 @@ def read_document(text: str) -> dict[str, Any]:
     try:
         document = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
-        raise SessionError(f"a saved session is JSON, got {error}") from error
+        raise SessionError(got(say("a saved session is JSON"), str(error))) from error
     if not isinstance(document, dict) or document.get("session") != FORMAT:
         found = document.get("session") if isinstance(document, dict) else document
-        raise SessionError(f"a saved session of format {FORMAT} is expected, got {format_value(found)}")
+        raise SessionError(got(say("a saved session of format {format} is expected", format=FORMAT), format_value(found)))
     for name, kind in (("bank", dict), ("rules", dict), ("seed", int), ("log", list)):
         if not isinstance(document.get(name), kind):
-            raise SessionError(f"{name}: a saved session has it as {kind.__name__}, got {format_value(document.get(name))}")
+            rule = say("a saved session has it as {kind}", kind=kind.__name__)
+            raise SessionError(placed(name, got(rule, format_value(document.get(name)))))
     return document
 
 
@@ -54,7 +56,7 @@ def checked_minutes(minutes: Any) -> float | None:
     """The minutes that an answer took, if they were recorded."""
     good = minutes is None or (isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 <= minutes <= float_info.max)
     if not good:
-        raise AnswerError(f"minutes are a number of at least 0, got {format_value(minutes)}")
+        raise AnswerError(got(say("minutes are a number of at least 0"), format_value(minutes)))
     return None if minutes is None else float(minutes)
 
 
@@ -63,5 +65,6 @@ def checked_weight(skill: str, weight: Any) -> Weight:
     ends = tuple(weight) if isinstance(weight, Sequence) and not isinstance(weight, str) else (weight, weight)
     good = len(ends) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
     if not good or not 0 <= ends[0] <= ends[1] <= 1:
-        raise AnswerError(f"{skill}: a weight is a number between 0 and 1, or a pair of them in rising order, got {format_value(weight)}")
+        rule = say("a weight is a number between 0 and 1, or a pair of them in rising order")
+        raise AnswerError(placed(skill, got(rule, format_value(weight))))
     return float(ends[0]) if ends[0] == ends[1] else (float(ends[0]), float(ends[1]))

@@ -7,8 +7,9 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from quaestor.errors import AnswerError, format_value
+from quaestor.errors import AnswerError, format_value, got, placed
 from quaestor.numerals import read_number
+from quaestor.saying import say
 from quaestor.table import Table
 
 
@@ -66,15 +67,16 @@ class Question:
         Several choices are given as a list of options, or as one text with `|` between them.
         """
         if not self.takes_entries:
-            raise AnswerError(f"{self.id}: has no options to choose from; its answer classes are {', '.join(self.classes)}")
+            words = say("has no options to choose from; its answer classes are {classes}", classes=", ".join(self.classes))
+            raise AnswerError(placed(self.id, words))
         if self.kind == "choices":
             return self._classify_choices(entry.split("|") if isinstance(entry, str) else entry)
         if isinstance(entry, int | float) and not isinstance(entry, bool):
             entry = str(entry)
         if not isinstance(entry, str):
-            raise AnswerError(f"{self.id}: one entry is expected, got {format_value(entry)}")
+            raise AnswerError(placed(self.id, got(say("one entry is expected"), format_value(entry))))
         if not entry.strip():
-            raise AnswerError(f"{self.id}: the entry is empty")
+            raise AnswerError(placed(self.id, say("the entry is empty")))
         if self.kind == "choice":
             return self.option_classes[self._option(entry)]
         if self.kind == "number":
@@ -89,16 +91,17 @@ class Question:
             return exact
         alike = [option for option in self.options if loose(option) == loose(entry)]
         if len(alike) != 1:
-            raise AnswerError(f"{self.id}: one of {' | '.join(self.options)} is expected, got {format_value(entry)}")
+            rule = say("one of {words} is expected", words=" | ".join(self.options))
+            raise AnswerError(placed(self.id, got(rule, format_value(entry))))
         return alike[0]
 
     def _classify_choices(self, entered: object) -> str:
         listed: list[Any] = list(entered) if isinstance(entered, Iterable) else [entered]
         if not all(isinstance(entry, str) for entry in listed):
-            raise AnswerError(f"{self.id}: a list of options is expected, got {format_value(listed)}")
+            raise AnswerError(placed(self.id, got(say("a list of options is expected"), format_value(listed))))
         ticked = {self._option(entry) for entry in listed if entry.strip()}
         if not ticked:
-            raise AnswerError(f"{self.id}: the entry is empty")
+            raise AnswerError(placed(self.id, say("the entry is empty")))
         hits = len(ticked & set(self.correct))
         share = Fraction(max(0, hits - (len(ticked) - hits)), len(self.correct))
         return self.classes[int(share * (len(self.classes) - 1))]
@@ -106,7 +109,8 @@ class Question:
     def _classify_number(self, entry: str) -> str:
         value = read_number(entry)
         if value is None:
-            raise AnswerError(f"{self.id}: a number is expected, such as 12, 0.75, 3/4 or 1 1/2, got {format_value(entry)}")
+            rule = say("a number is expected, such as 12, 0.75, 3/4 or 1 1/2")
+            raise AnswerError(placed(self.id, got(rule, format_value(entry))))
         for written, kind in self.accept.items():
             target = read_number(written)
             if target is not None and abs(value - target) <= self.tolerance:

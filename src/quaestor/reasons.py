@@ -9,6 +9,7 @@ from quaestor.beliefs import Bounds
 from quaestor.choice import Narrowing
 from quaestor.inference.misfit import Misfit
 from quaestor.question import Question
+from quaestor.saying import Said, together
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,8 @@ class Explanation:
     hint: str
 
     @cached_property
-    def text(self) -> str:
+    def text(self) -> Said:
         """All of it, a paragraph each."""
         parts = [self.question.text if self.question is not None else "", *(result.text for result in self.results.values())]
         parts += [self.stop or "", self.sure, self.hint]
-        return "\n\n".join(part for part in parts if part)
+        return together([part for part in parts if part], "\n\n")

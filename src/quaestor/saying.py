@@ -5,7 +5,7 @@ has a catalogue of patterns can say it again (`Said.again`); values that are sen
 formatting such texts in other ways makes plain texts of them: use `say` and `together`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -40,6 +40,13 @@ def together(parts: Iterable[str], between: str = " ") -> Said:
     """Several sentences in a row."""
     named = {f"part{number}": part for number, part in enumerate(parts)}
     return Said(between.replace("{", "{{").replace("}", "}}").join(f"{{{name}}}" for name in named), named)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(parts) < 2:
+        return parts[0] if parts else ""
+    return say("{list} and {last}", list=together(parts[:-1], ", "), last=parts[-1])
 
 
 def said(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs
 from quaestor.choice import Choice, Standing, choose, is_wanting
 from quaestor.criteria import Criterion, MaxQuestions, Minutes, Situation
-from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
+from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest, placed
 from quaestor.inference import joint_uncertainty, posterior, refuse_conflict
 from quaestor.inference.banks import Stated
 from quaestor.inference.lookahead import lookahead
@@ -24,6 +24,7 @@ from quaestor.question import Question
 from quaestor.ranking import Ranking
 from quaestor.rules import MISSING, WRONG, Rules
 from quaestor.rules_file import read_rules
+from quaestor.saying import said, say
 from quaestor.stopping import AnyOf
 from quaestor.table import Array
 
@@ -65,9 +66,10 @@ class Session:
     def __post_init__(self) -> None:
         for name, kind in (("bank", Bank), ("rules", Rules)):
             if not isinstance(getattr(self, name), kind):
-                raise SessionError(f"{name}: {kind.__name__} is expected, got {format_value(getattr(self, name))}")
+                rule = say("{kind} is expected", kind=kind.__name__)
+                raise SessionError(placed(name, got(rule, format_value(getattr(self, name)))))
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
-            raise SessionError(f"a seed is a whole number of at least 0, got {self.seed!r}")
+            raise SessionError(got(say("a seed is a whole number of at least 0"), repr(self.seed)))
         self.rules.check(self.bank)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -185,7 +187,7 @@ class Session:
             return Stop(self._reason, str(self.rules.stop.rule(self._situation)))
         if self._choice.question is not None:
             return None
-        return Stop("No question is left that the rules allow." if len(self._choice.ranking) else "No question is left.")
+        return Stop(say("No question is left that the rules allow.") if len(self._choice.ranking) else say("No question is left."))
 
     @property
     def next(self) -> Question | None:
@@ -238,7 +240,7 @@ class Session:
         """The session after a skip; it is not asked again."""
         self._open(question)
         if not self.rules.may_skip:
-            raise SessionError(f"the rules let no question be skipped, got a skip of {question}")
+            raise SessionError(say("the rules let no question be skipped, got a skip of {question}", question=question))
         return self._with(Answer(question, None, None, checked_minutes(minutes)))
 
     def late(self, skill: str, seen: str | Sequence[Weight] | Mapping[str, Weight], note: str = "") -> "Session":
@@ -247,44 +249,44 @@ class Session:
         `s.late("division", "yes")`, `s.late("division", {"no": 0.2, "yes": 0.8}, "worked well in class")`; in credal banks also pairs.
         """
         if not isinstance(skill, str) or skill not in self.bank.skills:
-            hint = nearest(skill, self.bank.skills)
-            raise AnswerError(f"unknown skill, got {format_value(skill)}" + (f" ({hint})" if hint else ""))
+            raise AnswerError(got(say("unknown skill"), format_value(skill), nearest(skill, self.bank.skills)))
         return self._with(Late(skill, self._likelihood(skill, seen), note))
 
     def undo(self) -> "Session":
         """The session before the last line of the log."""
         if not self.log:
-            raise SessionError("there is nothing to undo: the log is empty")
+            raise SessionError(say("there is nothing to undo: the log is empty"))
         return self.earlier
 
     def _open(self, question: str) -> None:
         if not isinstance(question, str) or question not in self.bank.questions:
-            hint = nearest(question, self.bank.questions)
-            raise AnswerError(f"unknown question, got {format_value(question)}" + (f" ({hint})" if hint else ""))
+            raise AnswerError(got(say("unknown question"), format_value(question), nearest(question, self.bank.questions)))
         if question in self.asked:
-            raise AnswerError(f"{question}: a question is answered once; undo first to change it")
+            raise AnswerError(placed(question, say("a question is answered once; undo first to change it")))
         if self.stopped:
-            raise SessionError(f"the test is over: {self.stopped.reason} Got an answer to {question}")
+            raise SessionError(say("the test is over: {reason} Got an answer to {question}", reason=self.stopped.reason, question=question))
         if self.rules.only_next and self.next is not None and question != self.next.id:
-            raise SessionError(f"the rules let only the next question be answered, {self.next.id}, got {question}")
+            raise SessionError(got(say("the rules let only the next question be answered, {next}", next=self.next.id), question))
 
     def _likelihood(self, skill: str, seen: Any) -> tuple[Weight, ...]:
         levels = self.bank.skills[skill].levels
+        each = say("a weight for each of {levels}", levels=", ".join(levels))
         if isinstance(seen, str):
             if seen not in levels:
-                raise AnswerError(f"{skill}: a level is one of {', '.join(levels)}, got {format_value(seen)}")
+                raise AnswerError(placed(skill, got(say("a level is one of {levels}", levels=", ".join(levels)), format_value(seen))))
             return tuple(1.0 if level == seen else 0.0 for level in levels)
         if isinstance(seen, Mapping):
             if set(seen) != set(levels):
-                raise AnswerError(f"{skill}: a weight for each of {', '.join(levels)}, got {format_value(dict(seen))}")
+                raise AnswerError(placed(skill, got(each, format_value(dict(seen)))))
             seen = [seen[level] for level in levels]
         if not isinstance(seen, Iterable):
-            raise AnswerError(f"{skill}: a level, or a weight for each of {', '.join(levels)}, got {format_value(seen)}")
+            rule = say("a level, or a weight for each of {levels}", levels=", ".join(levels))
+            raise AnswerError(placed(skill, got(rule, format_value(seen))))
         weights = tuple(checked_weight(skill, weight) for weight in seen)
         if len(weights) != len(levels):
-            raise AnswerError(f"{skill}: a weight for each of {', '.join(levels)}, got {len(weights)} weights")
+            raise AnswerError(placed(skill, got(each, say("{count} weights", count=len(weights)))))
         if self.bank.is_precise and any(isinstance(weight, tuple) for weight in weights):
-            raise AnswerError(f"{skill}: a precise bank takes numbers as weights, got pairs")
+            raise AnswerError(placed(skill, say("a precise bank takes numbers as weights, got pairs")))
         return weights
 
     def _with(self, event: Answer | Late) -> "Session":
@@ -313,15 +315,21 @@ class Session:
         saved = document["bank"]
         if saved.get("model_version") != bank.model_version:
             raise SessionError(
-                f"the session was taken with model version {saved.get('model_version')} of '{saved.get('title', '')}' and goes on only with"
-                f" that one, got version {bank.model_version} of '{bank.title}'"
+                say(
+                    "the session was taken with model version {saved} of '{saved_title}' and goes on only with that one, got version"
+                    " {given} of '{given_title}'",
+                    saved=saved.get("model_version"),
+                    saved_title=saved.get("title", ""),
+                    given=bank.model_version,
+                    given_title=bank.title,
+                )
             )
         session = Session(bank, read_rules(document["rules"]), document["seed"])
         for number, line in enumerate(document["log"]):
             try:
                 session = session._with(_event(session, line))
             except QuaestorError as error:
-                raise SessionError(f"log[{number}]: {error}") from error
+                raise SessionError(placed(f"log[{number}]", said(error))) from error
         return session
 
 
@@ -339,14 +347,14 @@ def _event(session: Session, line: Any) -> Answer | Late:
     elif isinstance(line, dict) and set(line) <= {"question", "answer", "entry", "minutes"} and {"question", "answer"} <= set(line):
         question = line["question"]
         if not isinstance(question, str) or question not in session.bank.questions or question in session.asked:
-            raise AnswerError(f"a question of the bank, each once, got {format_value(question)}")
+            raise AnswerError(got(say("a question of the bank, each once"), format_value(question)))
         answer = None if line["answer"] is None else _answer_class(session.bank.questions[question], line["answer"])
         entry = line.get("entry")
         if not isinstance(entry, str | None):
-            raise AnswerError(f"{question}: an entry is a text, got {format_value(entry)}")
+            raise AnswerError(placed(question, got(say("an entry is a text"), format_value(entry))))
         found = Answer(question, answer, entry, checked_minutes(line.get("minutes")))
     else:
-        raise AnswerError(f"a line is an answer or what was seen of a skill, got {format_value(line)}")
+        raise AnswerError(got(say("a line is an answer or what was seen of a skill"), format_value(line)))
     return found
 
 
@@ -356,4 +364,5 @@ def _answer_class(question: Question, answer: Any) -> str:
         return answer
     if isinstance(answer, int | np.integer) and not isinstance(answer, bool) and 0 <= answer < len(question.classes):
         return question.classes[int(answer)]
-    raise AnswerError(f"{question.id}: an answer class is one of {', '.join(question.classes)}, got {format_value(answer)}")
+    rule = say("an answer class is one of {words}", words=", ".join(question.classes))
+    raise AnswerError(placed(question.id, got(rule, format_value(answer))))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ from quaestor.criteria import (
     UncertaintyBelow,
     where_all,
 )
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, got, placed
+from quaestor.saying import Said, say, together
 
 
 @dataclass(frozen=True)
@@ -36,9 +38,9 @@ class AnyOf(Criterion):
     name = "any_of"
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return " or ".join(part.words for part in self.parts)
+        return reduce(lambda first, second: say("{first} or {second}", first=first, second=second), [part.words for part in self.parts])
 
     def holds(self, now: Situation) -> Truth:
         """Whether one of them holds; the later ones are looked at only where they matter."""
@@ -49,7 +51,7 @@ class AnyOf(Criterion):
             found = found | part.holds(now)
         return found
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """The first reason."""
         return next(part.reason(now) for part in self.parts if part.holds(now))
 
@@ -77,9 +79,10 @@ class AllOf(AnyOf):
     name = "all_of"
 
     @property
-    def words(self) -> str:
+    def words(self) -> Said:
         """The criterion in words."""
-        return " and ".join(f"({part.words})" if isinstance(part, AnyOf) else part.words for part in self.parts)
+        parts = [together(("(", part.words, ")"), "") if isinstance(part, AnyOf) else part.words for part in self.parts]
+        return reduce(lambda first, second: say("{first} and {second}", first=first, second=second), parts)
 
     def holds(self, now: Situation) -> Truth:
         """Whether all of them hold; the later ones are looked at only where they matter."""
@@ -90,9 +93,9 @@ class AllOf(AnyOf):
             found = found & part.holds(now)
         return found
 
-    def reason(self, now: Situation) -> str:
+    def reason(self, now: Situation) -> Said:
         """All reasons."""
-        return " ".join(part.reason(now) for part in self.parts)
+        return together(part.reason(now) for part in self.parts)
 
     def rule(self, now: Situation) -> NDArray[np.object_]:
         """The name of the last part, which the others waited for."""
@@ -117,7 +120,8 @@ def _criteria(name: str, parts: Iterable[Criterion]) -> tuple[Criterion, ...]:
     listed = tuple(parts)
     wrong = [part for part in listed if not isinstance(part, Criterion)]
     if wrong or not listed:
-        raise QuaestorError(f"{name}: one or more criteria are expected, got {wrong[0] if wrong else 'none'}")
+        found = str(wrong[0]) if wrong else say("none")
+        raise QuaestorError(placed(name, got(say("one or more criteria are expected"), found)))
     return listed
 
 
