@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, located, nearest
+from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, got, located, nearest
 from quaestor.fields import BANK_FIELDS, Report, fields
 from quaestor.network import Network, Variable
 from quaestor.question import Question
 from quaestor.reading import read_questions, read_skills, warn_of_questions
+from quaestor.saying import say
 from quaestor.skill import Skill
 from quaestor.statements import STATEMENT_FIELDS
 from quaestor.table import Table
@@ -45,10 +46,10 @@ class Bank:
         report = Report()
         normal = {"quaestor": FORMAT, **(fields(BANK_FIELDS)(document, (), report) or {})}
         if normal["quaestor"] != FORMAT:
-            report.error(("quaestor",), f"this version reads format {FORMAT}", normal["quaestor"])
+            report.error(("quaestor",), say("this version reads format {format}", format=FORMAT), normal["quaestor"])
         imprecision = normal.get("imprecision", 0)
         if not 0 <= imprecision <= 0.5:
-            report.error(("imprecision",), "imprecision lies between 0 and 0.5", imprecision)
+            report.error(("imprecision",), say("imprecision lies between 0 and 0.5"), imprecision)
             imprecision = 0
         if report.errors and _unread_sections(document, normal):
             raise BankError(located(report.errors, locate))
@@ -143,8 +144,7 @@ class Bank:
         wanted = list(questions)
         for question_id in wanted:
             if question_id not in self.questions:
-                hint = nearest(question_id, self.questions)
-                raise QuaestorError(f"unknown question, got {format_value(question_id)}" + (f" ({hint})" if hint else ""))
+                raise QuaestorError(got(say("unknown question"), format_value(question_id), nearest(question_id, self.questions)))
         kept = {name: fields for name, fields in self._document["questions"].items() if name in wanted}
         return Bank({**self._document, "questions": kept})
 
@@ -156,7 +156,7 @@ class Bank:
         for name in tables:
             if name not in self.skills and name not in self.questions:
                 hint = nearest(name, [*self.skills, *self.questions])
-                raise QuaestorError(f"unknown skill or question, got {format_value(name)}" + (f" ({hint})" if hint else ""))
+                raise QuaestorError(got(say("unknown skill or question"), format_value(name), hint))
         if self._document.get("imprecision"):
             tables = {**{variable.name: variable.table for variable in self.network.variables}, **tables}
         document = {**self._document, "skills": {**self._document["skills"]}, "questions": {**self._document["questions"]}}

@@ -12,6 +12,7 @@ from statistics import NormalDist
 
 from quaestor.errors import StatementError, format_value, nearest
 from quaestor.numerals import read_number
+from quaestor.saying import say
 
 Interval = tuple[float, float]
 
@@ -29,6 +30,7 @@ CHANCE = {
     "almost certain": 0.98,
     "certain": 1.0,
 }
+A_PROBABILITY, A_DIFFICULTY, A_DISCRIMINATION = say("a probability"), say("difficulty"), say("discrimination")
 PRIOR = ("even", "mostly low", "mostly middle", "mostly high")
 
 
@@ -41,8 +43,8 @@ def word_value(value: float | str, words: Mapping[str, float], what: str) -> flo
         return found
     number = read_number(value)
     if number is None:
-        known = ", ".join(words)
-        raise StatementError(f"{what} is a number or one of: {known}", format_value(value), nearest(value, words))
+        rule = say("{what} is a number or one of: {words}", what=what, words=", ".join(words))
+        raise StatementError(rule, format_value(value), nearest(value, words))
     return float(number)
 
 
@@ -50,14 +52,14 @@ def chance(value: float | str | Sequence[float | str]) -> Interval:
     """A probability as an interval: a number, a word of the verbal scale, or a pair (lower, upper) of these."""
     if isinstance(value, (list, tuple)):
         if len(value) != 2:
-            raise StatementError("an interval is a pair of a lower and an upper end", format_value(value))
+            raise StatementError(say("an interval is a pair of a lower and an upper end"), format_value(value))
         low, high = (chance(end)[0] for end in value)
     else:
-        low = high = word_value(value, CHANCE, "a probability")  # type: ignore[arg-type]  # narrowed: not a sequence
+        low = high = word_value(value, CHANCE, A_PROBABILITY)  # type: ignore[arg-type]  # narrowed: not a sequence
     if not (0 <= low <= 1 and 0 <= high <= 1):
-        raise StatementError("a probability lies between 0 and 1", format_value(value))
+        raise StatementError(say("a probability lies between 0 and 1"), format_value(value))
     if low > high:
-        raise StatementError("an interval's lower end is not above its upper end", format_value(value))
+        raise StatementError(say("an interval's lower end is not above its upper end"), format_value(value))
     return low, high
 
 
@@ -67,13 +69,14 @@ def by_difficulty(difficulty: float | str, discrimination: float | str, levels: 
     For two levels these are delta and kappa of the paper: the mean share of wrong answers, and P(right | highest) - P(right | lowest).
     With more levels both keep that meaning and P(right) rises in equal steps.
     """
-    delta = word_value(difficulty, DIFFICULTY, "difficulty")
-    kappa = word_value(discrimination, DISCRIMINATION, "discrimination")
+    delta = word_value(difficulty, DIFFICULTY, A_DIFFICULTY)
+    kappa = word_value(discrimination, DISCRIMINATION, A_DISCRIMINATION)
     if not 0 <= delta <= 1:
-        raise StatementError("difficulty lies between 0 and 1", format_value(difficulty))
+        raise StatementError(say("difficulty lies between 0 and 1"), format_value(difficulty))
     largest = 2 * min(delta, 1 - delta)
     if not 0 <= kappa <= largest + 1e-12:
-        raise StatementError(f"at difficulty {delta:g} discrimination lies between 0 and {largest:g}", format_value(discrimination))
+        rule = say("at difficulty {difficulty:g} discrimination lies between 0 and {most:g}", difficulty=delta, most=largest)
+        raise StatementError(rule, format_value(discrimination))
     steps = [k / (levels - 1) - 0.5 for k in range(levels)]
     return [min(1.0, max(0.0, round(1 - delta + kappa * step, 12))) for step in steps]  # 0.4, not 0.39999999999999997
 
@@ -85,7 +88,7 @@ def by_needs(has: Sequence[Sequence[bool]], needs: str, slip: Interval, guess: I
     one (`needs="any"`, DINO or noisy-OR).
     """
     if needs not in ("all", "any"):
-        raise StatementError("needs is 'all' or 'any'", format_value(needs))
+        raise StatementError(say("needs is 'all' or 'any'"), format_value(needs))
     can = all if needs == "all" else any
     able = (1 - slip[1], 1 - slip[0])
     return [able if can(enough) else guess for enough in product(*has)]
@@ -103,15 +106,15 @@ def by_irt(theta: Sequence[float], a: float, b: float | Sequence[float], c: floa
     b_1 < b_2 < ..., one class more than thresholds.
     """
     if a <= 0:
-        raise StatementError("the discrimination a is positive", format_value(a))
+        raise StatementError(say("the discrimination a is positive"), format_value(a))
     if not 0 <= c < 1:
-        raise StatementError("the guessing parameter c lies between 0 and 1", format_value(c))
+        raise StatementError(say("the guessing parameter c lies between 0 and 1"), format_value(c))
     graded = isinstance(b, (list, tuple))
     thresholds: list[float] = [float(x) for x in b] if isinstance(b, (list, tuple)) else [float(b)]  # type: ignore[arg-type]
     if graded and c:
-        raise StatementError("the graded model has no guessing parameter c", format_value(c))
+        raise StatementError(say("the graded model has no guessing parameter c"), format_value(c))
     if not thresholds or any(low >= high for low, high in pairwise(thresholds)):
-        raise StatementError("the thresholds b rise", format_value(b))
+        raise StatementError(say("the thresholds b rise"), format_value(b))
     rows = []
     for ability in theta:
         at_least = [1.0, *(c + (1 - c) * _logistic(a * (ability - threshold)) for threshold in thresholds), 0.0]
@@ -127,7 +130,7 @@ def by_shares(shares: Sequence[float]) -> list[float]:
     """A prior from counts or percentages: each share divided by their sum."""
     total = sum(shares)
     if any(share < 0 for share in shares) or not 0 < total < math.inf:
-        raise StatementError("shares are not negative and not all zero", format_value(list(shares)))
+        raise StatementError(say("shares are not negative and not all zero"), format_value(list(shares)))
     return [share / total for share in shares]
 
 
@@ -141,8 +144,8 @@ def by_prior_word(word: str, levels: int) -> list[float]:
     }
     wanted = " ".join(word.lower().split())
     if wanted not in weights:
-        hint = nearest(wanted, PRIOR)
-        raise StatementError(f"a prior is a list of probabilities or one of: {', '.join(PRIOR)}", format_value(word), hint)
+        rule = say("a prior is a list of probabilities or one of: {words}", words=", ".join(PRIOR))
+        raise StatementError(rule, format_value(word), nearest(wanted, PRIOR))
     return by_shares(weights[wanted])
 
 
@@ -154,7 +157,7 @@ def by_strength(parent_levels: Sequence[int], levels: int, strength: float) -> l
     Strength 0 means no connection, 1 means the same height for certain; 0.6 between two-level skills gives 0.8 and 0.2.
     """
     if not 0 <= strength <= 1:
-        raise StatementError("strength lies between 0 and 1", format_value(strength))
+        raise StatementError(say("strength lies between 0 and 1"), format_value(strength))
 
     def near(level: int, parent: int) -> list[float]:
         height = level / (parent - 1) * (levels - 1)
@@ -169,7 +172,7 @@ def by_strength(parent_levels: Sequence[int], levels: int, strength: float) -> l
 
 def by_confidence(confidence: float | str) -> float:
     """How far the author's numbers may be off: a half-width between 0 and 1/2, or a word."""
-    width = word_value(confidence, CONFIDENCE, "confidence")
+    width = word_value(confidence, CONFIDENCE, say("confidence"))
     if not 0 <= width <= 0.5:
-        raise StatementError("confidence is a half-width between 0 and 0.5, or a word", format_value(confidence))
+        raise StatementError(say("confidence is a half-width between 0 and 0.5, or a word"), format_value(confidence))
     return width

@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from quaestor.elicit import DIFFICULTY, DISCRIMINATION, chance, word_value
-from quaestor.errors import Place, Problem, StatementError, Words, format_place, format_value, nearest
+from quaestor.elicit import A_DIFFICULTY, A_DISCRIMINATION, DIFFICULTY, DISCRIMINATION, chance, word_value
+from quaestor.errors import Place, Problem, StatementError, format_place, format_value, nearest
 from quaestor.numerals import read_number
+from quaestor.saying import say
 from quaestor.table import RowFault
 
 Reader = Callable[[Any, Place, "Report"], Any]
@@ -69,14 +70,15 @@ def text(value: Any, place: Place, report: Report) -> str | None:
     elif isinstance(value, (int, float)) and _finite(value):
         value = repr(value)
     if not isinstance(value, str):
-        report.error(place, "text is expected", value)
+        report.error(place, say("text is expected"), value)
         return None
     if _UNPRINTABLE.search(value):
-        report.error(place, "text has no control characters", value)
+        report.error(place, say("text has no control characters"), value)
         return None
     cleaned = _BREAK.sub("\n", value).strip()
     if len(cleaned) > LONGEST_TEXT:
-        report.error(place, f"a text has at most {LONGEST_TEXT} characters", Words(f"{len(cleaned)} characters"))
+        rule = say("a text has at most {most} characters", most=LONGEST_TEXT)
+        report.error(place, rule, say("{count} characters", count=len(cleaned)))
         return None
     return cleaned
 
@@ -87,7 +89,7 @@ def word(value: Any, place: Place, report: Report) -> str | None:
     if cleaned is None:
         return None
     if not cleaned or "\n" in cleaned or "\t" in cleaned or len(cleaned) > LONGEST_WORD:
-        report.error(place, f"one line of 1 to {LONGEST_WORD} characters is expected", cleaned)
+        report.error(place, say("one line of 1 to {most} characters is expected", most=LONGEST_WORD), cleaned)
         return None
     return cleaned
 
@@ -96,7 +98,7 @@ def name(value: Any, place: Place, report: Report) -> str | None:
     """A word that can stand in lists and in `id=answer`: no comma, no equals sign."""
     cleaned = word(value, place, report)
     if cleaned is not None and ("," in cleaned or "=" in cleaned):
-        report.error(place, "names have no comma and no equals sign", cleaned)
+        report.error(place, say("names have no comma and no equals sign"), cleaned)
         return None
     return cleaned
 
@@ -105,7 +107,7 @@ def file_name(value: Any, place: Place, report: Report) -> str | None:
     """A file beside the bank: a relative path that stays below the bank's folder."""
     cleaned = word(value, place, report)
     if cleaned is not None and (re.match(r"[/\\]|[A-Za-z][\w+.-]*:", cleaned) or ".." in re.split(r"[/\\]", cleaned)):
-        report.error(place, "a media file is named by a path below the bank's folder", cleaned)
+        report.error(place, say("a media file is named by a path below the bank's folder"), cleaned)
         return None
     return cleaned
 
@@ -116,7 +118,7 @@ def flag(value: Any, place: Place, report: Report) -> bool | None:
         return True
     if value in (False, "false"):
         return False
-    report.error(place, "true or false is expected", value)
+    report.error(place, say("true or false is expected"), value)
     return None
 
 
@@ -127,7 +129,7 @@ def number(value: Any, place: Place, report: Report) -> float | int | None:
     if isinstance(value, str) and (exact := read_number(value)) is not None:
         value = float(exact)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not _finite(value):
-        report.error(place, "a number is expected", value)
+        report.error(place, say("a number is expected"), value)
         return None
     value = float(value)  # as every file format reads it
     return int(value) if value.is_integer() else value
@@ -144,7 +146,7 @@ def positive(value: Any, place: Place, report: Report) -> float | int | None:
     """A number above zero."""
     found = number(value, place, report)
     if found is not None and found <= 0:
-        report.error(place, "a number above 0 is expected", found)
+        report.error(place, say("a number above 0 is expected"), found)
         return None
     return found
 
@@ -196,17 +198,17 @@ def items(reader: Reader, unique: bool = False) -> Reader:
 
     def read(value: Any, place: Place, report: Report) -> list[Any] | None:
         if not isinstance(value, (list, tuple)):
-            report.error(place, "a list is expected", value)
+            report.error(place, say("a list is expected"), value)
             return None
         found = [reader(item, (*place, position), report) for position, item in enumerate(value)]
         if None in found:
             return None
         if not found:
-            report.error(place, "the list is not empty", [])
+            report.error(place, say("the list is not empty"), [])
             return None
         if unique and len(set(found)) < len(found):
             again = Counter(found).most_common(1)[0][0]
-            report.error(place, "each is listed once", again)
+            report.error(place, say("each is listed once"), again)
             return None
         return found
 
@@ -218,7 +220,7 @@ def entries(key: Reader, reader: Reader) -> Reader:
 
     def read(value: Any, place: Place, report: Report) -> dict[str, Any] | None:
         if not isinstance(value, Mapping):
-            report.error(place, "a map is expected", value)
+            report.error(place, say("a map is expected"), value)
             return None
         found: dict[str, Any] = {}
         for raw_key, raw in value.items():
@@ -226,11 +228,11 @@ def entries(key: Reader, reader: Reader) -> Reader:
             if read_key is None:
                 continue
             if read_key in found:
-                report.error(place, "each is listed once", read_key)
+                report.error(place, say("each is listed once"), read_key)
                 continue
             found[read_key] = reader(raw, (*place, read_key), report)
         if not value:
-            report.error(place, "the map is not empty", {})
+            report.error(place, say("the map is not empty"), {})
         return None if not value or len(found) < len(value) or None in found.values() else found
 
     return read
@@ -241,7 +243,7 @@ def sections(reader: Reader) -> Reader:
 
     def read(value: Any, place: Place, report: Report) -> dict[str, Any] | None:
         if not isinstance(value, Mapping):
-            report.error(place, "a map from ids to fields is expected", value)
+            report.error(place, say("a map from ids to fields is expected"), value)
             return None
         found: dict[str, Any] = {}
         for raw_id, raw in value.items():
@@ -250,7 +252,7 @@ def sections(reader: Reader) -> Reader:
             if entry_id is None:
                 continue
             if entry_id in found:
-                report.error(place, "each id is used once", entry_id)
+                report.error(place, say("each id is used once"), entry_id)
             entry = reader(raw, (*place, entry_id), report)
             found[entry_id] = entry if report.count == before else None
         return found
@@ -292,7 +294,7 @@ def one_of(*words: str) -> Reader:
     def read(value: Any, place: Place, report: Report) -> str | None:
         if value in words:
             return str(value)
-        report.error(place, f"one of {', '.join(words)} is expected", value, nearest(value, words))
+        report.error(place, say("one of {words} is expected", words=", ".join(words)), value, nearest(value, words))
         return None
 
     return read
@@ -305,14 +307,14 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
         if value is None or value == "":
             return {}
         if not isinstance(value, Mapping):
-            report.error(place, "a map of fields is expected", value)
+            report.error(place, say("a map of fields is expected"), value)
             return None
         found: dict[str, Any] = {}
         for field, raw in value.items():
             reader = schema.get(field)
             if reader is None:
-                hint = nearest(field, schema) or f"known fields: {', '.join(schema)}"
-                report.error((*place, field) if isinstance(field, str) else place, "unknown field", field, hint)
+                hint = nearest(field, schema) or say("known fields: {fields}", fields=", ".join(schema))
+                report.error((*place, field) if isinstance(field, str) else place, say("unknown field"), field, hint)
             elif raw is not None and raw != "":
                 found[field] = reader(raw, (*place, field), report)
         return {field: found[field] for field in schema if found.get(field) is not None}
@@ -334,8 +336,8 @@ TEMPLATE_FIELDS: dict[str, Reader] = {
     "skills": items(name, unique=True),
     "classes": items(name, unique=True),
     "right": items(probability),
-    "difficulty": on_scale(DIFFICULTY, "difficulty"),
-    "discrimination": on_scale(DISCRIMINATION, "discrimination"),
+    "difficulty": on_scale(DIFFICULTY, A_DIFFICULTY),
+    "discrimination": on_scale(DISCRIMINATION, A_DISCRIMINATION),
     "needs": one_of("all", "any"),
     "at_least": entries(name, name),
     "slip": probability,

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from quaestor.ahead import Lookahead
 from quaestor.bank import Bank
-from quaestor.errors import QuaestorError, nearest
+from quaestor.errors import QuaestorError, got, nearest
 from quaestor.inference import refuse_conflict
 from quaestor.inference.banks import Answers, Stated, bank_model
 from quaestor.inference.lookahead import Targets, lookahead
 from quaestor.question import Question
+from quaestor.saying import say
 from quaestor.scores import BOUNDS, SCORES
 from quaestor.table import Array
 
@@ -120,8 +121,8 @@ def check_options(score: str, bound: str, then: str | None, per: str | None) -> 
     ):
         if value not in known:
             words = [str(one) for one in known if one is not None]
-            hint = nearest(value, words)
-            raise QuaestorError(f"{name} is one of {', '.join(words)}, got {value!r}" + (f" ({hint})" if hint else ""))
+            rule = say("{name} is one of {words}", name=name, words=", ".join(words))
+            raise QuaestorError(got(rule, repr(value), nearest(value, words)))
 
 
 def second_score(score: str, then: str | None) -> str | None:

@@ -13,6 +13,7 @@ from quaestor.fields import Report
 from quaestor.network import find_cycle, topological_order
 from quaestor.numerals import read_number
 from quaestor.question import Question, loose
+from quaestor.saying import say
 from quaestor.skill import Skill
 from quaestor.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
 
@@ -25,19 +26,19 @@ _SAME = 1e-9  # probabilities closer than this count as equal in warnings
 def read_skills(section: Mapping[str, Any] | None, imprecision: float, report: Report) -> dict[str, Skill | None]:
     """The skills by id, in the order written; None for one that has a problem."""
     if not section:
-        report.error(("skills",), "a bank has at least one skill", Words("none"))
+        report.error(("skills",), say("a bank has at least one skill"), say("none"))
         return {}
     found: dict[str, Skill | None] = dict.fromkeys(section)
     parents = {skill_id: tuple((fields or {}).get("parents", ())) for skill_id, fields in section.items()}
     for skill_id, names in parents.items():
         for name in names:
             if name not in section:
-                report.error(("skills", skill_id, "parents"), "unknown skill", name, nearest(name, section))
+                report.error(("skills", skill_id, "parents"), say("unknown skill"), name, nearest(name, section))
     known = {skill_id: [name for name in names if name in section] for skill_id, names in parents.items()}
     cycle = find_cycle(known)
     if cycle:
         place: Place = ("skills", cycle[0], "parents")
-        report.error(place, "skills do not depend on themselves", Words(" -> ".join(reversed(cycle))))
+        report.error(place, say("skills do not depend on themselves"), Words(" -> ".join(reversed(cycle))))
         return found
     for skill_id in topological_order(known):
         if section[skill_id] is not None and all(found.get(name) for name in parents[skill_id]):
@@ -50,11 +51,11 @@ def _read_skill(skill_id: str, fields: Mapping[str, Any], parents: Sequence[Skil
     place: Place = ("skills", skill_id)
     levels = tuple(fields.get("levels", DEFAULT_LEVELS))
     if len(levels) < 2:
-        report.error((*place, "levels"), "a skill has at least two levels", list(levels))
+        report.error((*place, "levels"), say("a skill has at least two levels"), list(levels))
         return None
     abilities = tuple(fields.get("abilities", elicit.abilities(len(levels))))
     if len(abilities) != len(levels) or any(low >= high for low, high in pairwise(abilities)):
-        report.error((*place, "abilities"), f"{len(levels)} levels have {len(levels)} rising abilities", list(abilities))
+        report.error((*place, "abilities"), say("{count} levels have {count} rising abilities", count=len(levels)), list(abilities))
         return None
     table = build_tables([draft_skill(fields, levels, parents, imprecision, place, report)], report)[0]
     if table is None:
@@ -73,19 +74,19 @@ def read_questions(
 ) -> list[Question]:
     """The questions that have no problem, in the order written."""
     if not section:
-        report.error(("questions",), "a bank has at least one question", Words("none"))
+        report.error(("questions",), say("a bank has at least one question"), say("none"))
         return []
     made: list[dict[str, Any]] = []
     drafts = []
     for question_id, own in section.items():
         place: Place = ("questions", question_id)
         if question_id in skills:
-            report.error(place, "questions and skills have different ids", question_id)
+            report.error(place, say("questions and skills have different ids"), question_id)
         if own is None:
             continue
         name = own.get("template")
         if name is not None and name not in templates:
-            report.error((*place, "template"), "unknown template", name, nearest(name, templates))
+            report.error((*place, "template"), say("unknown template"), name, nearest(name, templates))
         elif name is None or templates[name] is not None:
             content, draft = _read_question(question_id, own, templates[name] if name else {}, skills, imprecision, report)
             made.append(content)
@@ -123,7 +124,7 @@ def _read_question(
 
     classes = tuple(fields.get("classes", DEFAULT_CLASSES))
     if len(classes) < 2:
-        report.error(at("classes"), "a question has at least two answer classes", list(classes))
+        report.error(at("classes"), say("a question has at least two answer classes"), list(classes))
         return {}, None
     scope = _read_scope(fields, skills, at, report)
     content = {
@@ -139,15 +140,15 @@ def _read_question(
 
 def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], at: FieldPlace, report: Report) -> list[Skill] | None:
     if "skill" in fields and "skills" in fields:
-        report.error(at("skills"), "a question names its skill or its skills", Words("both"))
+        report.error(at("skills"), say("a question names its skill or its skills"), say("both"))
         return None
     names = [fields["skill"]] if "skill" in fields else fields.get("skills", [])
     if not names:
-        report.error(at(""), "a question has a skill or skills that it measures", Words("none"))
+        report.error(at(""), say("a question has a skill or skills that it measures"), say("none"))
         return None
     for name in names:
         if skills and name not in skills:
-            report.error(at("skill" if "skill" in fields else "skills"), "unknown skill", name, nearest(name, skills))
+            report.error(at("skill" if "skill" in fields else "skills"), say("unknown skill"), name, nearest(name, skills))
     scope = [skill for name in names if (skill := skills.get(name)) is not None]
     return scope if len(scope) == len(names) else None
 
@@ -163,15 +164,18 @@ def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlac
     _refuse(("options", "tolerance") if kind == "text" else ("options",), fields, kind, at, report)
     accept = fields.get("accept", {})
     if not correct and not accept:
-        report.error(at("correct"), f"a {kind} question has a correct answer, or answers to accept", Words("none"))
+        rule = say("a {kind} question has a correct answer, or answers to accept", kind=kind)
+        report.error(at("correct"), rule, say("none"))
     if len(correct) > 1:
-        report.error(at("correct"), f"a {kind} question has one correct answer; 'accept' takes others", list(correct))
+        rule = say("a {kind} question has one correct answer; 'accept' takes others", kind=kind)
+        report.error(at("correct"), rule, list(correct))
     accepted = dict(accept) if isinstance(accept, Mapping) else dict.fromkeys(accept, classes[-1])
     for answer, given in accepted.items():
         _check_class(given, classes, (*at("accept"), answer), report)
     for key in correct:
         if accepted.get(key, classes[-1]) != classes[-1]:
-            report.error((*at("accept"), key), f"the correct answer has the best class, {classes[-1]}", accepted[key])
+            rule = say("the correct answer has the best class, {best}", best=classes[-1])
+            report.error((*at("accept"), key), rule, accepted[key])
     entry = {"correct": correct, "accept": {**dict.fromkeys(correct, classes[-1]), **accepted}}
     return entry if kind == "text" else {**entry, "tolerance": _read_numbers(fields, correct, accepted, at, report)}
 
@@ -181,53 +185,55 @@ def _read_options(
 ) -> dict[str, Any]:
     best, worst = classes[-1], classes[0]
     if kind == "choices" and (not options or isinstance(options, Mapping)):
-        rule = "for several choices the options are a list; 'correct' names the right ones"
-        report.error(at("options"), rule, Words("a map" if options else "none"))
+        rule = say("for several choices the options are a list; 'correct' names the right ones")
+        report.error(at("options"), rule, say("a map") if options else say("none"))
         return {}
     if correct and not options:
-        report.error(at("correct"), "a key goes with options", ", ".join(correct))
+        report.error(at("correct"), say("a key goes with options"), ", ".join(correct))
     for key in correct:
         if options and key not in options:
-            report.error(at("correct"), "the correct option is one of the options", key, nearest(key, options))
+            report.error(at("correct"), say("the correct option is one of the options"), key, nearest(key, options))
     if isinstance(options, Mapping):
         known = [_check_class(given, classes, (*at("options"), option), report) for option, given in options.items()]
         if not all(known):
             return {}
         right = tuple(option for option, given in options.items() if given == best)
         if not right:
-            report.error(at("options"), f"at least one option has the best class, {best}", Words("none"))
+            report.error(at("options"), say("at least one option has the best class, {best}", best=best), say("none"))
         wrong = [key for key in correct if key in options and key not in right]
         if wrong:
-            report.error(at("correct"), f"a correct option has the best class, {best}", ", ".join(wrong))
+            report.error(at("correct"), say("a correct option has the best class, {best}", best=best), ", ".join(wrong))
         return {"options": tuple(options), "option_classes": dict(options), "correct": correct or right}
     if options and not correct:
-        report.error(at("options"), "each option has a class: give 'correct', or a map from options to classes", list(options))
+        rule = say("each option has a class: give 'correct', or a map from options to classes")
+        report.error(at("options"), rule, list(options))
     if kind == "choice" and len(correct) > 1:
-        report.error(at("correct"), "one choice has one correct option; use 'kind: choices' for several", list(correct))
+        rule = say("one choice has one correct option; use 'kind: choices' for several")
+        report.error(at("correct"), rule, list(correct))
     option_classes = {option: best if option in correct else worst for option in options}
     return {"options": tuple(options), "option_classes": option_classes, "correct": correct}
 
 
 def _check_class(given: str, classes: Sequence[str], place: Place, report: Report) -> bool:
     if given not in classes:
-        report.error(place, f"an answer class is one of {', '.join(classes)}", given, nearest(given, classes))
+        report.error(place, say("an answer class is one of {words}", words=", ".join(classes)), given, nearest(given, classes))
     return given in classes
 
 
 def _refuse(names: Iterable[str], fields: Mapping[str, Any], kind: str, at: FieldPlace, report: Report) -> None:
     for name in names:
         if name in fields:
-            report.error(at(name), f"this field does not go with kind '{kind}'", fields[name])
+            report.error(at(name), say("this field does not go with kind '{kind}'", kind=kind), fields[name])
 
 
 def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: Iterable[str], at: FieldPlace, report: Report) -> Fraction:
     """Check that a number question's answers are numbers; return its tolerance."""
     for written, field in [*((key, "correct") for key in correct), *((key, "accept") for key in accepted)]:
         if read_number(written) is None:
-            report.error(at(field), "a number question accepts numbers, such as 12, 0.75, 3/4 or 1 1/2", written)
+            report.error(at(field), say("a number question accepts numbers, such as 12, 0.75, 3/4 or 1 1/2"), written)
     tolerance = read_number(fields.get("tolerance", "0"))
     if tolerance is None or tolerance < 0:
-        report.error(at("tolerance"), "a tolerance is a number not below 0", fields["tolerance"])
+        report.error(at("tolerance"), say("a tolerance is a number not below 0"), fields["tolerance"])
         return Fraction(0)
     return tolerance
 
@@ -243,17 +249,18 @@ def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
         same = (np.abs(rows - rows[:, :, :1]) < _SAME).all(axis=(1, 2, 3))
         for number in np.flatnonzero(same):
             if not group[number].table.vertices:
-                rule = "a question tells something: its rows differ between levels"
-                report.warning(("questions", group[number].id), rule, Words("the same row for every level"))
+                rule = say("a question tells something: its rows differ between levels")
+                report.warning(("questions", group[number].id), rule, say("the same row for every level"))
         best = bounds[..., -1]
         for axis in range(len(shape) - 1):
             rises = np.diff(best, axis=2 + axis)
             falls = (rises < _SAME).all(axis=1) & (rises < -_SAME).any(axis=1)
             for number in np.flatnonzero(falls.reshape(len(group), -1).any(axis=1)):
-                rule = f"the best answer is not less likely at a higher level of {group[number].skills[axis]}: check the key"
-                report.warning(("questions", group[number].id), rule, Words("a falling probability"))
+                skill = group[number].skills[axis]
+                rule = say("the best answer is not less likely at a higher level of {skill}: check the key", skill=skill)
+                report.warning(("questions", group[number].id), rule, say("a falling probability"))
     for question in questions:
         forms = [loose(option) for option in question.options]
         if len(set(forms)) < len(forms):
             twins = [option for option, form in zip(question.options, forms, strict=True) if forms.count(form) > 1]
-            report.warning(("questions", question.id, "options"), "options differ by more than case and spaces", " | ".join(twins))
+            report.warning(("questions", question.id, "options"), say("options differ by more than case and spaces"), " | ".join(twins))

@@ -7,10 +7,11 @@ from typing import Any
 
 from quaestor.bank import Bank
 from quaestor.criteria import OF_SKILL, Criterion, MaxQuestions
-from quaestor.errors import Problem, QuaestorError, Words, format_value, nearest
+from quaestor.errors import Problem, QuaestorError, Words, all_of_them, format_value, nearest
 from quaestor.inference.banks import bank_model
-from quaestor.inference.lookahead import Targets, wanted
+from quaestor.inference.lookahead import TargetError, Targets, wanted
 from quaestor.ranking import check_options
+from quaestor.saying import say
 from quaestor.stopping import AnyOf
 
 MISSING, WRONG = "missing", "wrong"  # what a skip means, unless it names an answer class
@@ -22,7 +23,7 @@ class RulesError(QuaestorError):
 
     def __init__(self, problems: Sequence[Problem], source: str = "") -> None:
         self.problems, self.source = tuple(problems), source
-        super().__init__("\n".join(f"{source}:{problem}" if source else str(problem) for problem in problems))
+        super().__init__(all_of_them(problems, source))
 
 
 @dataclass(frozen=True)
@@ -173,24 +174,25 @@ def _misshapen(rules: Rules) -> Iterator[Fault]:
     for name in ("first", "mandatory", "content", "exclude", "testlets"):
         value = getattr(rules, name)
         if not _listed(value):
-            yield name, "a list is expected", value
+            yield name, say("a list is expected"), value
         elif name in ("exclude", "testlets"):
-            yield from ((f"{name}[{number}]", "a list is expected", ids) for number, ids in enumerate(value) if not _listed(ids))
+            yield from ((f"{name}[{number}]", say("a list is expected"), ids) for number, ids in enumerate(value) if not _listed(ids))
     if _listed(rules.content):
         wrong = ((number, one) for number, one in enumerate(rules.content) if not isinstance(one, Content))
-        yield from ((f"content[{number}]", "a Content is expected", one) for number, one in wrong)
+        yield from ((f"content[{number}]", say("a Content is expected"), one) for number, one in wrong)
     kinds = {"exposure": Exposure, "variety": Variety | None, "robust": Robust | None, "only_next": bool, "may_skip": bool}
     for name, kind in kinds.items():
         if not isinstance(getattr(rules, name), kind):
-            yield name, f"{'true or false' if kind is bool else name.capitalize() + '(...)'} is expected", getattr(rules, name)
+            rule = say("true or false is expected") if kind is bool else say("{kind} is expected", kind=f"{name.capitalize()}(...)")
+            yield name, rule, getattr(rules, name)
     target = rules.target
     if isinstance(target, Mapping):
         wrong_weights = ((skill, weight) for skill, weight in target.items() if not _weight(weight))
-        yield from ((f"target.{skill}", "a weight above 0", weight) for skill, weight in wrong_weights)
+        yield from ((f"target.{skill}", say("a weight above 0"), weight) for skill, weight in wrong_weights)
     elif not isinstance(target, str) and not _listed(target):
-        yield "target", "scope, all, joint, skills, or weights by skill", target
+        yield "target", say("scope, all, joint, skills, or weights by skill"), target
     if target in ((), [], {}):
-        yield "target", "a target names at least one skill", Words("none")
+        yield "target", say("a target names at least one skill"), say("none")
 
 
 def _listed(value: object) -> bool:
@@ -205,59 +207,59 @@ def _faults(rules: Rules) -> Iterator[Fault]:
     """What is wrong with rules whatever the bank."""
     for name in ("stop", "retire"):
         if not isinstance(getattr(rules, name), Criterion | None):
-            yield name, "a criterion such as max_questions(20) is expected", getattr(rules, name)
+            yield name, say("a criterion such as max_questions(20) is expected"), getattr(rules, name)
     for criterion in _simple(rules.retire):
         if criterion.name not in OF_SKILL:
-            yield "retire", f"a criterion on one skill: {', '.join(OF_SKILL)}", criterion.name
+            yield "retire", say("a criterion on one skill: {criteria}", criteria=", ".join(OF_SKILL)), criterion.name
     for name in ("first_among", "among"):
         if not _whole(getattr(rules, name), 1):
-            yield name, "a whole number of at least 1", getattr(rules, name)
+            yield name, say("a whole number of at least {least}", least=1), getattr(rules, name)
     if not _whole(rules.pilots, 0):
-        yield "pilots", "a whole number of at least 0", rules.pilots
+        yield "pilots", say("a whole number of at least {least}", least=0), rules.pilots
     for number, content in enumerate(rules.content):
         yield from _content_faults(f"content[{number}]", content)
     if sum(content.share or 0 for content in rules.content) > 1 + 1e-9:
-        yield "content", "shares sum to at most 1", sum(content.share or 0 for content in rules.content)
+        yield "content", say("shares sum to at most 1"), sum(content.share or 0 for content in rules.content)
     for name in ("exclude", "testlets"):
         for number, ids in enumerate(getattr(rules, name)):
             if len(set(ids)) < max(2, len(ids)):
-                yield f"{name}[{number}]", "two or more different questions", Words(", ".join(ids) or "none")
+                yield f"{name}[{number}]", say("two or more different questions"), Words(", ".join(ids)) if ids else say("none")
     seen = [question for testlet in rules.testlets for question in testlet]
-    yield from (("testlets", "a question is in one testlet", question) for question in dict.fromkeys(seen) if seen.count(question) > 1)
+    yield from (("testlets", say("a question is in one testlet"), question) for question in dict.fromkeys(seen) if seen.count(question) > 1)
     if rules.variety is not None:
         yield from _variety_faults(rules.variety)
     if rules.robust is not None:
         if not _whole(rules.robust.networks, 1):
-            yield "robust.networks", "a whole number of at least 1", rules.robust.networks
+            yield "robust.networks", say("a whole number of at least {least}", least=1), rules.robust.networks
         if rules.robust.choose not in ("most", "least exposed"):
-            yield "robust.choose", "one of most, least exposed is expected", rules.robust.choose
+            yield "robust.choose", say("one of {words} is expected", words="most, least exposed"), rules.robust.choose
         if not _whole(rules.robust.seed, 0):
-            yield "robust.seed", "a whole number of at least 0", rules.robust.seed
+            yield "robust.seed", say("a whole number of at least {least}", least=0), rules.robust.seed
     if rules.exposure.most is not None and not (_share(rules.exposure.most) and rules.exposure.most > 0):
-        yield "exposure.most", "a rate above 0 and at most 1", rules.exposure.most
+        yield "exposure.most", say("a rate above 0 and at most 1"), rules.exposure.most
     for name in ("rates", "chances"):
         for question, value in getattr(rules.exposure, name).items():
             if not _share(value):
-                yield f"exposure.{name}.{question}", "a number between 0 and 1", value
+                yield f"exposure.{name}.{question}", say("a number between 0 and 1"), value
 
 
 def _content_faults(place: str, content: Content) -> Iterator[Fault]:
     if not _whole(content.least, 0):
-        yield f"{place}.least", "a whole number of at least 0", content.least
+        yield f"{place}.least", say("a whole number of at least {least}", least=0), content.least
     elif content.most is not None and not _whole(content.most, content.least):
-        yield f"{place}.most", "a whole number that is not below the least", content.most
+        yield f"{place}.most", say("a whole number that is not below the least"), content.most
     if content.share is not None and not _share(content.share):
-        yield f"{place}.share", "a share between 0 and 1", content.share
+        yield f"{place}.share", say("a share between 0 and 1"), content.share
 
 
 def _variety_faults(variety: Variety) -> Iterator[Fault]:
     if not _whole(variety.after, 1):
-        yield "variety.after", "a whole number of at least 1", variety.after
+        yield "variety.after", say("a whole number of at least {least}", least=1), variety.after
     if not _share(variety.give_up):
-        yield "variety.give_up", "a share between 0 and 1", variety.give_up
+        yield "variety.give_up", say("a share between 0 and 1"), variety.give_up
     for kind in variety.of:
         if kind not in ("skill", "group", "template"):
-            yield "variety.of", "one of skill, group, template is expected", kind
+            yield "variety.of", say("one of {words} is expected", words="skill, group, template"), kind
 
 
 def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
@@ -269,33 +271,33 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
     for place, ids in named:
         for question in ids:
             if question not in bank.questions:
-                yield place, "a question of the bank", question, nearest(question, bank.questions)
+                yield place, say("a question of the bank"), question, nearest(question, bank.questions)
     for question in rules.mandatory:
         if question in bank.questions and bank.questions[question].pilot:
-            yield "mandatory", "a question that counts, not a pilot question", question
+            yield "mandatory", say("a question that counts, not a pilot question"), question
     for number, testlet in enumerate(rules.testlets):
         if testlet[0] in bank.questions and bank.questions[testlet[0]].pilot:
-            yield f"testlets[{number}]", "a testlet begins with a question that counts, not a pilot question", testlet[0]
+            yield f"testlets[{number}]", say("a testlet begins with a question that counts, not a pilot question"), testlet[0]
     groups = {question.group for question in bank.questions.values() if question.group} if rules.content else set()
     for number, content in enumerate(rules.content):
         if content.of not in bank.skills and content.of not in groups:
-            yield f"content[{number}].of", "a skill or a group of the bank", content.of, nearest(content.of, [*bank.skills, *groups])
+            yield f"content[{number}].of", say("a skill or a group of the bank"), content.of, nearest(content.of, [*bank.skills, *groups])
     if rules.pilots and rules.pilots > (pilots := sum(question.pilot for question in bank.questions.values())):
-        yield "pilots", "at most as many pilot questions as the bank has", Words(f"{rules.pilots} of {pilots}")
+        yield "pilots", say("at most as many pilot questions as the bank has"), say("{count} of {all}", count=rules.pilots, all=pilots)
     if rules.skips not in (MISSING, WRONG):
         lacking = [question.id for question in bank.questions.values() if rules.skips not in question.classes]
         if lacking:
-            yield "skips", f"missing, wrong, or an answer class that every question has (not {lacking[0]})", rules.skips
+            rule = say("missing, wrong, or an answer class that every question has (not {question})", question=lacking[0])
+            yield "skips", rule, rules.skips
     try:
         wanted(bank_model(bank), rules.target)
-    except QuaestorError as error:
-        rule, _, value = str(error).rpartition(", got ")
-        yield "target", rule, Words(value)
+    except TargetError as error:
+        yield "target", error.rule, error.value, error.hint
     for criterion in _simple(rules.stop):
         if getattr(criterion, "over", "") == "joint" and not bank.is_precise:
-            yield "stop", "the joint uncertainty is for precise banks", Words("a credal bank")
+            yield "stop", say("the joint uncertainty is for precise banks"), say("a credal bank")
         if isinstance(criterion, MaxQuestions) and criterion.skill not in ("", "each", *bank.skills):
-            yield "stop", "a skill of the bank, or each", criterion.skill, nearest(criterion.skill, bank.skills)
+            yield "stop", say("a skill of the bank, or each"), criterion.skill, nearest(criterion.skill, bank.skills)
 
 
 def _simple(criterion: Criterion | None) -> Iterator[Criterion]:

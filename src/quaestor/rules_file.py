@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quaestor.criteria import Criterion
-from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, format_value, located, nearest
+from quaestor.criteria import Criterion, CriterionError
+from quaestor.errors import BankError, Locate, Place, Problem, format_value, located, nearest
 from quaestor.fields import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
 from quaestor.formats import read_document
 from quaestor.rules import Content, Exposure, Robust, Rules, RulesError, Variety
+from quaestor.saying import say
 from quaestor.scores import BOUNDS, SCORES
 from quaestor.stopping import COMBINED, SIMPLE
 
@@ -25,7 +26,7 @@ def load_rules(path: str | Path) -> Rules:
 def read_rules(document: Mapping[str, Any], source: str = "", locate: Locate | None = None) -> Rules:
     """Rules from plain data: what a file holds, or `Rules.document`."""
     if document and not isinstance(document, Mapping):
-        raise RulesError([Problem("rules", "a map of fields is expected", format_value(document))], source)
+        raise RulesError([Problem("rules", say("a map of fields is expected"), format_value(document))], source)
     report = Report()
     found = fields(FIELDS)(document, (), report) or {}
     if report.errors:
@@ -43,7 +44,7 @@ def _criterion(value: Any, place: Place, report: Report) -> Criterion | None:
     if isinstance(value, str):
         value = {value: {}}
     if not isinstance(value, Mapping) or len(value) != 1:
-        report.error(place, "one criterion is expected, such as max_questions: 20", value)
+        report.error(place, say("one criterion is expected, such as max_questions: 20"), value)
         return None
     (kind, setting), *_ = value.items()
     inside = (*place, str(kind))
@@ -52,17 +53,18 @@ def _criterion(value: Any, place: Place, report: Report) -> Criterion | None:
         return COMBINED[kind](*parts) if parts is not None else None
     if kind not in SIMPLE:
         known = [*SIMPLE, *COMBINED]
-        report.error(place, "a known criterion is expected", kind, nearest(kind, known) or f"known: {', '.join(known)}")
+        hint = nearest(kind, known) or say("known: {words}", words=", ".join(known))
+        report.error(place, say("a known criterion is expected"), kind, hint)
         return None
     try:
         if isinstance(setting, Mapping):
             return SIMPLE[kind](**{str(key): str(one) if key in _WORDS else _setting(one) for key, one in setting.items()})
         return SIMPLE[kind](_setting(setting))  # type: ignore[call-arg]
     except TypeError:
-        report.error(inside, f"the settings are {', '.join(SIMPLE[kind].__dataclass_fields__) or 'none'}", setting)  # type: ignore[attr-defined]
-    except QuaestorError as error:
-        rule, _, got = str(error).removeprefix(f"{kind}: ").rpartition(", got ")
-        report.error(inside, rule, got.strip("'"))
+        settings = ", ".join(SIMPLE[kind].__dataclass_fields__)  # type: ignore[attr-defined]
+        report.error(inside, say("the settings are {names}", names=settings) if settings else say("the settings are none"), setting)
+    except CriterionError as error:
+        report.error(inside, error.rule, error.value.strip("'"))
     return None
 
 
@@ -82,7 +84,7 @@ def _made(kind: type, schema: dict[str, Reader]) -> Reader:
         before = report.count
         found = fields(schema)(value, place, report)
         if kind is Content and found is not None and "of" not in found and report.count == before:
-            report.error(place, "a skill or a group is named: of", Words("none"))
+            report.error(place, say("a skill or a group is named: of"), say("none"))
         return kind(**found) if found is not None and report.count == before else None
 
     return read
@@ -91,7 +93,7 @@ def _made(kind: type, schema: dict[str, Reader]) -> Reader:
 def _whole(value: Any, place: Place, report: Report) -> int | None:
     found = number(value, place, report)
     if found is not None and not isinstance(found, int):
-        report.error(place, "a whole number is expected", found)
+        report.error(place, say("a whole number is expected"), found)
         return None
     return found
 

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product
 from math import prod
 from typing import Any
@@ -13,6 +14,7 @@ from quaestor import elicit
 from quaestor.elicit import Interval
 from quaestor.errors import Place, StatementError, Words
 from quaestor.fields import Report
+from quaestor.saying import say
 from quaestor.table import Array, Table, interval_faults, reachable, vertex_faults
 
 Row = list[Interval] | list[list[float]]  # an interval for each state, or vertices
@@ -64,15 +66,14 @@ def draft_question(
     """The table that a question's fields state; `scope` holds its skills, `at` gives the place of a field."""
     made = [statement for statement in STATEMENTS if statement in fields]
     if len(made) != 1:
-        known = ", ".join(STATEMENTS)
-        given = " and ".join(made) if made else "none of them"
-        report.error(at(""), f"a question states its probabilities in one way: {known}", Words(given))
+        rule = say("a question states its probabilities in one way: {ways}", ways=", ".join(STATEMENTS))
+        report.error(at(""), rule, _all(made))
         return None
     statement = made[0]
     for owner, extras in STATEMENTS.items():
         for extra in extras:
             if extra in fields and owner != statement:
-                report.error(at(extra), f"this field belongs to '{owner}'", statement)
+                report.error(at(extra), say("this field belongs to '{field}'", field=owner), statement)
                 return None
     sizes = [len(skill.levels) for skill in scope]
     if _too_large(sizes, at(statement), report):
@@ -87,7 +88,7 @@ def draft_question(
             if rights is not None and list(classes) != ["wrong", "right"]:
                 report.error(
                     at("classes"),
-                    f"'{statement}' is for the classes wrong, right; use 'table' for others",
+                    say("'{field}' is for the classes wrong, right; use 'table' for others", field=statement),
                     list(classes),
                 )
                 return None
@@ -115,8 +116,8 @@ def draft_skill(
     allowed = ("table", "strength") if parents else ("prior", "shares")
     made = [statement for statement in ("prior", "shares", "table", "strength") if statement in fields]
     if len(made) > 1 or not set(made) <= set(allowed) or (parents and not made):
-        kind = "a skill with parents has" if parents else "a skill without parents has"
-        report.error(place, f"{kind} {' or '.join(allowed)}", Words(" and ".join(made) or "none of them"))
+        rule = say("a skill with parents has table or strength") if parents else say("a skill without parents has prior or shares")
+        report.error(place, rule, _all(made))
         return None
     statement = made[0] if made else "prior"
     size = len(levels)
@@ -144,11 +145,19 @@ def draft_skill(
     return None if rows is None else Draft(rows, parents, size, epsilon, at(statement))
 
 
+def _all(made: Sequence[str]) -> str:
+    """The statements that were made, all joined alike."""
+    if not made:
+        return say("none of them")
+    named: list[str] = [Words(name) for name in made]
+    return reduce(lambda first, second: say("{first} and {second}", first=first, second=second), named)
+
+
 def _too_large(sizes: Sequence[int], place: Place, report: Report) -> bool:
     """Refuse a table whose rows could not be listed, before anything lists them."""
     count = prod(sizes)
     if count > MOST_ROWS:
-        report.error(place, f"a table has at most {MOST_ROWS:,} rows", Words(f"{count:,} combinations of levels"))
+        report.error(place, say("a table has at most {most:,} rows", most=MOST_ROWS), say("{count:,} combinations of levels", count=count))
     return count > MOST_ROWS
 
 
@@ -170,19 +179,20 @@ def _rights(
     if statement == "needs":
         for extra in ("slip", "guess"):
             if extra not in fields:
-                report.error(at(""), "'needs' goes with slip and guess", Words(f"no {extra}"))
+                report.error(at(""), say("'needs' goes with slip and guess"), say("no {field}", field=extra))
                 return None
         has = _enough(fields.get("at_least", {}), scope, at("at_least"), report)
         if has is None:
             return None
         return elicit.by_needs(has, fields["needs"], elicit.chance(fields["slip"]), elicit.chance(fields["guess"]))
     if len(scope) != 1:
-        report.error(at(statement), f"'{statement}' is for one skill; use 'table' or 'needs' for several", Words(f"{len(scope)} skills"))
+        rule = say("'{field}' is for one skill; use 'table' or 'needs' for several", field=statement)
+        report.error(at(statement), rule, say("{count} skills", count=len(scope)))
         return None
     if statement == "right":
         if len(fields["right"]) != sizes[0]:
-            levels = ", ".join(scope[0].levels)
-            report.error(at("right"), f"one probability for each of the {sizes[0]} levels ({levels})", len(fields["right"]))
+            rule = say("one probability for each of the {count} levels ({levels})", count=sizes[0], levels=", ".join(scope[0].levels))
+            report.error(at("right"), rule, len(fields["right"]))
             return None
         return [elicit.chance(value) for value in fields["right"]]
     rights = elicit.by_difficulty(fields["difficulty"], fields.get("discrimination", "fair"), sizes[0])
@@ -193,13 +203,14 @@ def _enough(at_least: Mapping[str, str], scope: Sequence[Any], place: Place, rep
     """For each skill and level whether it is enough: the highest level, or the one named in `at_least` and those above."""
     for skill_id in at_least:
         if skill_id not in [skill.id for skill in scope]:
-            report.error(place, "at_least names skills of this question", skill_id)
+            report.error(place, say("at_least names skills of this question"), skill_id)
             return None
     has = []
     for skill in scope:
         wanted = at_least.get(skill.id, skill.levels[-1])
         if wanted not in skill.levels:
-            report.error((*place, skill.id), f"unknown level of {skill.id} ({', '.join(skill.levels)})", wanted)
+            rule = say("unknown level of {skill} ({levels})", skill=skill.id, levels=", ".join(skill.levels))
+            report.error((*place, skill.id), rule, wanted)
             return None
         has.append([position >= skill.levels.index(wanted) for position in range(len(skill.levels))])
     return has
@@ -207,14 +218,15 @@ def _enough(at_least: Mapping[str, str], scope: Sequence[Any], place: Place, rep
 
 def _irt_rows(irt: Mapping[str, Any], scope: Sequence[Any], classes: int, place: Place, report: Report) -> list[Row] | None:
     if len(scope) != 1:
-        report.error(place, "'irt' is for one skill", Words(f"{len(scope)} skills"))
+        report.error(place, say("'irt' is for one skill"), say("{count} skills", count=len(scope)))
         return None
     if "b" not in irt:
-        report.error(place, "'irt' has a difficulty b, or a list of thresholds", Words("none"))
+        report.error(place, say("'irt' has a difficulty b, or a list of thresholds"), say("none"))
         return None
     rows = elicit.by_irt(scope[0].abilities, irt.get("a", 1.0), irt["b"], irt.get("c", 0.0))
     if len(rows[0]) != classes:
-        report.error((*place, "b"), f"{classes} answer classes have {classes - 1} thresholds", len(rows[0]) - 1)
+        rule = say("{classes} answer classes have {thresholds} thresholds", classes=classes, thresholds=classes - 1)
+        report.error((*place, "b"), rule, len(rows[0]) - 1)
         return None
     return [[(p, p) for p in row] for row in rows]
 
@@ -225,15 +237,17 @@ def _table_rows(table: Mapping[str, Any], levels: Sequence[Sequence[str]], state
     for key, value in table.items():
         combination = ", ".join(part.strip() for part in key.split(","))
         if given.setdefault(combination, (key, value))[0] != key:
-            report.error(place, "each is listed once", combination)
+            report.error(place, say("each is listed once"), combination)
             return None
     wanted = [", ".join(above) for above in product(*levels)]
     missing = [key for key in wanted if key not in given]
     extra = [key for key in given if key not in set(wanted)]
     if missing:
-        report.error(place, f"one row for each of the {len(wanted)} combinations of levels", Words(f"no row '{missing[0]}'"))
+        rule = say("one row for each of the {count} combinations of levels", count=len(wanted))
+        report.error(place, rule, say("no row '{row}'", row=missing[0]))
     if extra:
-        report.error(place, "a row's key is the levels in order, joined by a comma", extra[0], f"e.g. '{wanted[0]}'")
+        rule = say("a row's key is the levels in order, joined by a comma")
+        report.error(place, rule, extra[0], say("e.g. '{row}'", row=wanted[0]))
     if missing or extra:
         return None
     rows = [_row(given[key][1]) for key in wanted]
@@ -244,7 +258,7 @@ def _table_rows(table: Mapping[str, Any], levels: Sequence[Sequence[str]], state
 def _row(value: Any) -> Row:
     if isinstance(value, Mapping):
         points: list[list[float]] = [
-            [elicit.word_value(p, elicit.CHANCE, "a probability") for p in point] for point in value.get("vertices", [])
+            [elicit.word_value(p, elicit.CHANCE, elicit.A_PROBABILITY) for p in point] for point in value.get("vertices", [])
         ]
         return points
     return [elicit.chance(p) for p in value]
@@ -259,7 +273,7 @@ def _row_fits(row: Row, states: int, place: Place, report: Report) -> bool:
     if lengths and all(length == states for length in lengths):
         return True
     found = next((length for length in lengths if length != states), 0)
-    report.error(place, f"a row has {states} probabilities", found)
+    report.error(place, say("a row has {count} probabilities", count=states), found)
     return False
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from quaestor.errors import NetworkError
+from quaestor.saying import say
 
 Array = NDArray[np.float64]
 
@@ -200,15 +201,17 @@ def interval_faults(lower: Array, upper: Array) -> list[RowFault]:
 def _interval_fault(row: int, lower: Array, upper: Array) -> RowFault:
     for low, high in zip(lower.tolist(), upper.tolist(), strict=True):
         if not (0 <= low <= 1 and 0 <= high <= 1):
-            return RowFault(row, "a probability lies between 0 and 1", _interval_text(low, high))
+            return RowFault(row, say("a probability lies between 0 and 1"), _interval_text(low, high))
         if low > high:
-            return RowFault(row, "an interval's lower end is not above its upper end", _interval_text(low, high))
+            return RowFault(row, say("an interval's lower end is not above its upper end"), _interval_text(low, high))
     shown = " + ".join(_interval_text(low, high) for low, high in zip(lower.tolist(), upper.tolist(), strict=True))
     if np.array_equal(lower, upper):
-        return RowFault(row, f"a row sums to 1 within {SUM_TOLERANCE:g}", f"{lower.sum():.9g} = {shown}")
-    end, total = ("lower", lower.sum()) if lower.sum() > 1 else ("upper", upper.sum())
-    side = "at most" if end == "lower" else "at least"
-    return RowFault(row, f"an interval row holds a distribution: its {end} ends sum to {side} 1", f"{total:.9g} for {shown}")
+        return RowFault(row, say("a row sums to 1 within {tolerance:g}", tolerance=SUM_TOLERANCE), f"{lower.sum():.9g} = {shown}")
+    if lower.sum() > 1:
+        rule, total = say("an interval row holds a distribution: its lower ends sum to at most 1"), lower.sum()
+    else:
+        rule, total = say("an interval row holds a distribution: its upper ends sum to at least 1"), upper.sum()
+    return RowFault(row, rule, say("{total:.9g} for {row}", total=float(total), row=shown))
 
 
 def vertex_faults(points: Array) -> list[RowFault]:
@@ -216,10 +219,11 @@ def vertex_faults(points: Array) -> list[RowFault]:
     faults = []
     for number, point in enumerate(points):
         if not ((point >= 0) & (point <= 1)).all():
-            faults.append(RowFault(number, "a probability lies between 0 and 1", str(point.tolist())))
+            faults.append(RowFault(number, say("a probability lies between 0 and 1"), str(point.tolist())))
         elif abs(point.sum() - 1) > SUM_TOLERANCE:
             shown = " + ".join(f"{value:g}" for value in point.tolist())
-            faults.append(RowFault(number, f"a vertex sums to 1 within {SUM_TOLERANCE:g}", f"{point.sum():.9g} = {shown}"))
+            rule = say("a vertex sums to 1 within {tolerance:g}", tolerance=SUM_TOLERANCE)
+            faults.append(RowFault(number, rule, f"{point.sum():.9g} = {shown}"))
     return faults
 
 

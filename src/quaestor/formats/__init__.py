@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.bank import Bank
-from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, located, nearest
+from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest, placed
 from quaestor.formats import bif, json_text, sheets, uai, yaml_text
 from quaestor.formats.limits import read_bytes, read_text
 from quaestor.network import Network
+from quaestor.saying import say
 
 BANK_ENDINGS = (".yaml", ".yml", ".json", ".csv", ".xlsx")
 NETWORK_ENDINGS = (".uai", ".bif")
@@ -36,11 +37,11 @@ def load(path: str | Path) -> Bank:
         if path in names:
             return load_bytes((_bundle() / f"{path}.yaml").read_bytes(), ".yaml", name)
         if not os.path.exists(path):  # not Path.exists, which raises for a name that is too long
-            hint = nearest(path, names) or f"bundled banks: {', '.join(names)}"
-            raise BankError([Problem("file", "a file, or the name of a bundled bank", f"'{path}'", hint)], name)
+            hint = nearest(path, names) or say("bundled banks: {banks}", banks=", ".join(names))
+            raise BankError([Problem("file", say("a file, or the name of a bundled bank"), f"'{path}'", hint)], name)
     ending = Path(path).suffix.lower()
     if ending not in BANK_ENDINGS:
-        raise BankError([Problem("file", f"a bank file ends in one of {', '.join(BANK_ENDINGS)}", f"'{ending}'")], name)
+        raise BankError([_ending(ending)], name)
     try:
         data = read_bytes(Path(path))
     except BankError as error:
@@ -72,7 +73,7 @@ def read_document(path: str | Path) -> tuple[Any, Locate | None]:
     ending = Path(path).suffix.lower()
     try:
         if ending not in (".yaml", ".yml", ".json"):
-            raise BankError([Problem("file", "a file ends in one of .yaml, .yml, .json", f"'{ending}'")])
+            raise BankError([Problem("file", say("a file ends in one of .yaml, .yml, .json"), f"'{ending}'")])
         text = read_text(read_bytes(Path(path)))
         return (json_text.parse(text), None) if ending == ".json" else (yaml_text.parse(text), yaml_text.locator(text))
     except BankError as error:
@@ -98,7 +99,11 @@ def dump_bytes(bank: Bank, ending: str) -> bytes:
         return sheets.write_csv(bank.document).encode("utf-8-sig")
     if ending == ".xlsx":
         return sheets.write_xlsx(bank.document)
-    raise BankError([Problem("file", f"a bank file ends in one of {', '.join(BANK_ENDINGS)}", f"'{ending}'")])
+    raise BankError([_ending(ending)])
+
+
+def _ending(found: str) -> Problem:
+    return Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{found}'")
 
 
 def read_network(path: str | Path) -> Network:
@@ -127,4 +132,5 @@ def save(data: bytes, path: str | Path) -> None:
     try:
         Path(path).write_bytes(data)
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise QuaestorError(f"{path}: the file can be written, got {getattr(error, 'strerror', None) or error}") from error
+        found = str(getattr(error, "strerror", None) or error)
+        raise QuaestorError(placed(str(path), got(say("the file can be written"), found))) from error

@@ -13,6 +13,7 @@ from typing import Any
 
 from quaestor.errors import BankError, Problem
 from quaestor.formats import yaml_text
+from quaestor.saying import say
 
 LISTS = {"levels", "abilities", "parents", "shares", "skills", "classes", "tags", "right", "options", "accept", "prior"}
 WORDS_OR_LISTS = {"correct", "prior"}  # one item is a word, not a list of one
@@ -30,8 +31,9 @@ def read_cell(field: str, text: str) -> Any:
         try:
             return yaml_text.parse(text)
         except BankError as error:
-            rule = "a cell that starts with [ or { is JSON"
-            raise BankError(replace(p, rule=p.rule.replace("the file is valid YAML", rule)) for p in error.problems) from error
+            rule = say("a cell that starts with [ or {{ is JSON")
+            found = (replace(p, rule=rule) if p.rule == "the file is valid YAML" else p for p in error.problems)
+            raise BankError(found) from error
     if field in MAPS or (field in LISTS_OR_MAPS and "->" in text):
         return _read_map(field, text)
     return _read_list(field, text, single=field not in LISTS or field in WORDS_OR_LISTS)
@@ -44,9 +46,9 @@ def _read_map(field: str, text: str) -> dict[str, Any]:
         if not key and not arrow:
             continue
         if not arrow:
-            raise BankError([Problem(field, "an entry of a map is 'key -> value'", f"'{key}'")])
+            raise BankError([Problem(field, say("an entry of a map is 'key -> value'"), f"'{key}'")])
         if key in found:
-            raise BankError([Problem(field, "each key is used once", f"'{key}'")])
+            raise BankError([Problem(field, say("each key is used once"), f"'{key}'")])
         found[key] = _read_list(field, value, single=field != "table")
     return found
 

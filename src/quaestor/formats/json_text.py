@@ -6,6 +6,7 @@ from typing import Any
 
 from quaestor.errors import BankError, Problem
 from quaestor.formats.limits import check_nesting, refusal
+from quaestor.saying import say
 
 
 def parse(text: str) -> Any:
@@ -21,12 +22,12 @@ def parse(text: str) -> Any:
     try:
         document = json.loads(text, parse_float=str, parse_int=str, parse_constant=str, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
-        raise BankError([Problem("file", "the file is valid JSON", error.msg, where=f"line {error.lineno}")]) from error
+        raise BankError([Problem("file", say("the file is valid JSON"), error.msg, where=say("line {line}", line=error.lineno))]) from error
     except RecursionError as error:
-        raise refusal("values are not nested so deeply", "more than the reader can follow") from error
+        raise refusal(say("values are not nested so deeply"), say("more than the reader can follow")) from error
     check_nesting(document)
     if repeated:
-        raise BankError(Problem("file", "each key is used once", f"'{key}'") for key in dict.fromkeys(repeated))
+        raise BankError(Problem("file", say("each key is used once"), f"'{key}'") for key in dict.fromkeys(repeated))
     return document
 
 

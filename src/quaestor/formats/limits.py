@@ -5,6 +5,7 @@ from math import prod
 from pathlib import Path
 
 from quaestor.errors import BankError, NetworkError, Problem, format_value
+from quaestor.saying import say
 
 LARGEST_FILE = 50_000_000  # bytes
 LARGEST_SHEET = 200_000_000  # bytes of an XLSX file when unpacked
@@ -16,17 +17,18 @@ MOST_PARENTS = 60  # an array has at most 64 axes
 
 def refusal(rule: str, value: object, hint: str = "", where: str = "") -> BankError:
     """The error for a file that cannot be read as a whole."""
-    return BankError([Problem("file", rule, str(value), hint, where=where)])
+    return BankError([Problem("file", rule, value if isinstance(value, str) else str(value), hint, where=where)])
 
 
 def read_bytes(path: Path) -> bytes:
     """A file's content, refused when it is missing or too large."""
     try:
         if path.stat().st_size > LARGEST_FILE:
-            raise refusal(f"a file has at most {LARGEST_FILE:,} bytes", f"{path.stat().st_size:,} bytes")
+            size = path.stat().st_size
+            raise refusal(say("a file has at most {most:,} bytes", most=LARGEST_FILE), say("{count:,} bytes", count=size))
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
-        raise refusal("the file can be read", getattr(error, "strerror", None) or error) from error
+        raise refusal(say("the file can be read"), getattr(error, "strerror", None) or error) from error
 
 
 def read_text(data: bytes) -> str:
@@ -34,8 +36,9 @@ def read_text(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        hint = "save the file as UTF-8; in a spreadsheet program: CSV UTF-8"
-        raise refusal("text is encoded as UTF-8", f"byte {data[error.start]:#04x} at position {error.start}", hint) from error
+        hint = say("save the file as UTF-8; in a spreadsheet program: CSV UTF-8")
+        found = say("byte {byte:#04x} at position {position}", byte=data[error.start], position=error.start)
+        raise refusal(say("text is encoded as UTF-8"), found, hint) from error
 
 
 def check_nesting(value: object) -> None:
@@ -44,11 +47,11 @@ def check_nesting(value: object) -> None:
     for _ in range(DEEPEST + 1):  # the outermost value is not nested
         count += len(level)
         if count > MOST_VALUES:
-            raise refusal(f"a file has at most {MOST_VALUES:,} values", "more")
+            raise refusal(say("a file has at most {most:,} values", most=MOST_VALUES), say("more"))
         level = [child for item in level if isinstance(item, (dict, list)) for child in (item.values() if isinstance(item, dict) else item)]
         if not level:
             return
-    raise refusal(f"values are nested at most {DEEPEST} deep", "more")
+    raise refusal(say("values are nested at most {most} deep", most=DEEPEST), say("more"))
 
 
 def check_table_size(sizes: Sequence[int]) -> None:

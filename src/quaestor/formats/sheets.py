@@ -22,6 +22,7 @@ from quaestor.errors import BankError, Locate, Problem, format_value, nearest
 from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_SHEET, refusal
+from quaestor.saying import say
 
 SECTIONS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
 SHEETS: dict[str, tuple[str, ...]] = {
@@ -44,10 +45,10 @@ def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
     try:
         lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)]
     except csv.Error as error:
-        raise refusal("the file is valid CSV", error) from error
+        raise refusal(say("the file is valid CSV"), error) from error
     top = next((number for number, line in enumerate(lines) if any(line)), None)
     if top is None:
-        raise refusal("a file has content", "an empty file")
+        raise refusal(say("a file has content"), say("an empty file"))
     header = [column.lower() for column in lines[top]]
     known = {"sheet", *(column for columns in SHEETS.values() for column in columns)}
     _check_header("file", header, known)
@@ -66,7 +67,8 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             size = sum(part.file_size for part in packed.infolist())
         if size > LARGEST_SHEET:
-            raise refusal(f"a workbook has at most {LARGEST_SHEET:,} bytes when unpacked", f"{size:,} bytes")
+            rule = say("a workbook has at most {most:,} bytes when unpacked", most=LARGEST_SHEET)
+            raise refusal(rule, say("{count:,} bytes", count=size))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl tells of styles and extensions that it does not know; we read neither
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
@@ -79,7 +81,7 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
     except BankError:
         raise
     except Exception as error:  # a damaged workbook makes the unzipper, the XML parser or openpyxl raise almost anything
-        raise refusal("the file is a valid XLSX workbook", f"{type(error).__name__}: {error}") from error
+        raise refusal(say("the file is a valid XLSX workbook"), f"{type(error).__name__}: {error}") from error
     return _assemble(rows, "sheet")
 
 
@@ -87,7 +89,7 @@ def _xlsx_rows(sheet: str, lines: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
     header: list[str] = []
     for number, line in enumerate(lines, start=1):
         if number > _MOST_ROWS:
-            raise refusal(f"a sheet has at most {_MOST_ROWS:,} rows", "more")
+            raise refusal(say("a sheet has at most {most:,} rows", most=_MOST_ROWS), say("more"))
         if not header:
             header = [str(cell or "").strip().lower() for cell in line]
             while header and not header[-1]:
@@ -114,22 +116,21 @@ def _cell_text(value: Any, sheet: str, number: int, column: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)):
-        problem = Problem(
-            sheet, "a cell holds text or a number", f"a date, {value}", "format the column as text", where=f"row {number}, {column}"
-        )
-        raise BankError([problem])
+        where = say("row {row}, {column}", row=number, column=column)
+        found, hint = say("a date, {date}", date=value), say("format the column as text")
+        raise BankError([Problem(sheet, say("a cell holds text or a number"), found, hint, where=where)])
     return str(value).strip()
 
 
 def _check_header(sheet: str, header: Sequence[str], known: Iterable[str]) -> None:
     known = list(known)
     if sum(map(bool, header)) > _MOST_COLUMNS:
-        raise refusal(f"a sheet has at most {_MOST_COLUMNS} columns", f"{sum(map(bool, header)):,}")
+        raise refusal(say("a sheet has at most {most} columns", most=_MOST_COLUMNS), f"{sum(map(bool, header)):,}")
     problems = [
-        Problem(sheet, "unknown column", f"'{column}'", nearest(column, known)) for column in header if column and column not in known
+        Problem(sheet, say("unknown column"), f"'{column}'", nearest(column, known)) for column in header if column and column not in known
     ]
     problems += [
-        Problem(sheet, "each column is there once", f"'{column}'")
+        Problem(sheet, say("each column is there once"), f"'{column}'")
         for column in dict.fromkeys(header)
         if header.count(column) > 1 and column
     ]
@@ -143,15 +144,15 @@ def _assemble(rows: Iterable[Row], unit: str) -> tuple[dict[str, Any], Locate]:
     where: dict[str, str] = {}
     problems: list[Problem] = []
     for sheet, number, cells in rows:
-        here = f"row {number}" if unit == "row" else f"sheet {sheet}, row {number}"
+        here = say("row {row}", row=number) if unit == "row" else say("sheet {sheet}, row {row}", sheet=sheet, row=number)
         if stray := cells.pop("", ""):
-            hint = "text with a separator in it is put between quotes" if unit == "row" else ""
-            problems.append(Problem(sheet, "each cell has a column's name above it", format_value(stray), hint, where=here))
+            hint = say("text with a separator in it is put between quotes") if unit == "row" else ""
+            problems.append(Problem(sheet, say("each cell has a column's name above it"), format_value(stray), hint, where=here))
         if sheet == "bank":
             name, place, target = cells.get("field", ""), cells.get("field", ""), document
             content: Any = cells.get("value", "")
             if name not in _BANK:
-                problems.append(Problem("bank", "unknown field", f"'{name}'", nearest(name, _BANK), where=here))
+                problems.append(Problem("bank", say("unknown field"), f"'{name}'", nearest(name, _BANK), where=here))
                 continue
         elif sheet in SECTIONS:
             name, target = cells.pop("id", ""), document.setdefault(sheet, {})
@@ -163,15 +164,15 @@ def _assemble(rows: Iterable[Row], unit: str) -> tuple[dict[str, Any], Locate]:
                 except BankError as error:
                     problems += [Problem(f"{place}.{column}", p.rule, p.value, p.hint, where=here) for p in error.problems]
         elif unit == "row":
-            problems.append(Problem("sheet", f"one of {', '.join(SHEETS)} is expected", f"'{sheet}'", where=here))
+            problems.append(Problem("sheet", say("one of {words} is expected", words=", ".join(SHEETS)), f"'{sheet}'", where=here))
             continue
         else:
             continue
         where.setdefault(place, here)
         if not name:
-            problems.append(Problem(sheet, "each row has an id", "none", where=here))
+            problems.append(Problem(sheet, say("each row has an id"), say("none"), where=here))
         elif name in target:
-            problems.append(Problem(place, "each id is used once", f"'{name}'", where=here))
+            problems.append(Problem(place, say("each id is used once"), f"'{name}'", where=here))
         else:
             target[name] = content
     if problems:
@@ -205,8 +206,9 @@ def _sheets(document: dict[str, Any], ending: str) -> Sheets:
         sheets[section] = [
             {"id": name, **{field: write_cell(field, value) for field, value in fields.items()}} for name, fields in entries.items()
         ]
+    rule = say("a cell of {ending} has at most {most:,} characters", ending=ending, most=_LONGEST_CELL[ending])
     problems = [
-        Problem(f"{sheet}.{row['id']}.{column}", f"a cell of {ending} has at most {_LONGEST_CELL[ending]:,} characters", f"{len(cell):,}")
+        Problem(f"{sheet}.{row['id']}.{column}", rule, f"{len(cell):,}")
         for sheet in SECTIONS
         for row in sheets[sheet]
         for column, cell in row.items()

@@ -13,6 +13,7 @@ import yaml
 
 from quaestor.errors import BankError, Locate, Problem, format_place
 from quaestor.formats.limits import DEEPEST, MOST_VALUES, refusal
+from quaestor.saying import say
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -35,7 +36,7 @@ def locator(text: str) -> Locate:
     def locate(place: str) -> str:
         while place and place not in lines():
             place = place[: max(place.rfind("."), place.rfind("["), 0)]
-        return f"line {lines()[place]}" if place else ""
+        return say("line {line}", line=lines()[place]) if place else ""
 
     return locate
 
@@ -53,25 +54,25 @@ class _Builder:
             self._events: Iterator[Any] = iter(yaml.parse(text, Loader=_Loader))
             next(self._events)
             if isinstance(next(self._events), yaml.StreamEndEvent):
-                raise refusal("a file has content", "an empty file")
+                raise refusal(say("a file has content"), say("an empty file"))
             self.document = self._node(next(self._events), (), 0)
             next(self._events)
             if not isinstance(next(self._events), yaml.StreamEndEvent):
-                raise refusal("a file holds one YAML document", "several")
+                raise refusal(say("a file holds one YAML document"), say("several"))
         except yaml.YAMLError as error:
             raise _syntax(error) from error
         except (UnicodeError, ValueError) as error:  # the parser's own errors on broken escapes and surrogates
-            raise refusal("the file is valid YAML", error) from error
+            raise refusal(say("the file is valid YAML"), error) from error
         if self._repeated and not lines:
             raise BankError(self._repeated)
 
     def _node(self, event: Any, place: tuple[str | int, ...], depth: int) -> Any:
         if depth > DEEPEST:
-            raise refusal(f"values are nested at most {DEEPEST} deep", "more", where=_line(event))
+            raise refusal(say("values are nested at most {most} deep", most=DEEPEST), say("more"), where=_line(event))
         self._add(1)
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
-                raise refusal("an alias names an anchor above it", event.anchor, where=_line(event))
+                raise refusal(say("an alias names an anchor above it"), event.anchor, where=_line(event))
             value, cost = self._anchors[event.anchor]
             self._add(cost)
             return value
@@ -90,9 +91,9 @@ class _Builder:
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._node(event, place, depth + 1)
             if not isinstance(key, str):
-                raise refusal("a key is text", "a list or map", where=_line(event))
+                raise refusal(say("a key is text"), say("a list or map"), where=_line(event))
             if key in found:
-                self._repeated.append(Problem(format_place(place) or "file", "each key is used once", f"'{key}'", where=_line(event)))
+                self._repeated.append(Problem(format_place(place) or "file", say("each key is used once"), f"'{key}'", where=_line(event)))
             if self._keep_lines:
                 self.lines.setdefault(format_place((*place, key)), event.start_mark.line + 1)
             value = self._node(next(self._events), (*place, key), depth + 1)
@@ -110,18 +111,18 @@ class _Builder:
     def _add(self, cost: int) -> None:
         self._count += cost
         if self._count > MOST_VALUES:
-            raise refusal(f"a file has at most {MOST_VALUES:,} values, aliases included", "more")
+            raise refusal(say("a file has at most {most:,} values, aliases included", most=MOST_VALUES), say("more"))
 
 
 def _line(event: Any) -> str:
-    return f"line {event.start_mark.line + 1}"
+    return say("line {line}", line=event.start_mark.line + 1)
 
 
 def _syntax(error: yaml.YAMLError) -> BankError:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    where = f"line {mark.line + 1}" if mark is not None else ""
-    return BankError([Problem("file", "the file is valid YAML", problem, where=where)])
+    where = say("line {line}", line=mark.line + 1) if mark is not None else ""
+    return BankError([Problem("file", say("the file is valid YAML"), problem, where=where)])
 
 
 class _BankDumper(_Dumper):  # type: ignore[misc, valid-type]

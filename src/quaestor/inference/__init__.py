@@ -6,7 +6,7 @@ import numpy as np
 
 from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs, Bounds
-from quaestor.errors import AnswerError, NetworkError, QuaestorError, format_value
+from quaestor.errors import AnswerError, NetworkError, QuaestorError, format_value, got
 from quaestor.indices import INDICES
 from quaestor.inference.banks import Answers, BankModel, Stated, bank_model
 from quaestor.inference.conflict import excludes, is_possible, smallest_conflict
@@ -15,6 +15,8 @@ from quaestor.inference.joint import LARGEST, MOST, Joint
 from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Box, Model, Scope, reduce
 from quaestor.network import Network
+from quaestor.saying import say, together
+from quaestor.sentences import class_word
 from quaestor.table import Array
 
 __all__ = ["bounds", "joint_uncertainties", "joint_uncertainty", "posterior", "refuse_conflict"]
@@ -144,8 +146,11 @@ def _conflict_of_answers(compiled: BankModel, answers: Answers, stated: Stated) 
         return is_possible(compiled.model.with_boxes(compiled.boxes({q: answers[q] for q in answers if q in kept}, said)))
 
     found = smallest_conflict([*suspects, *about], possible)
-    listed = ", ".join(name if name in about else f"{name}={answers[name]}" for name in found)
-    return f"these answers cannot be given together: the bank gives them probability zero, got {listed}"
+    named = [
+        say("what was stated of {skill}", skill=about[name]) if name in about else together((name, class_word(str(answers[name]))), "=")
+        for name in found
+    ]
+    return got(say("these answers cannot be given together: the bank gives them probability zero"), together(named, ", "))
 
 
 def _conflict_of_states(network: Network, observed: Mapping[int, int]) -> str:

@@ -7,12 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bank import Bank
-from quaestor.errors import AnswerError, QuaestorError, format_value, nearest
+from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest, placed
 from quaestor.inference.joint import LARGEST, Joint
 from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Box, Model, Scope, add_box
 from quaestor.network import topological_order
 from quaestor.question import Question
+from quaestor.saying import say
 from quaestor.table import Array
 
 Answers = Mapping[str, str | int]
@@ -81,7 +82,7 @@ class BankModel:
     def boxes(self, answers: Answers, stated: Stated | None = None) -> dict[Scope, Box]:
         """The likelihood box of each scope after these answers and statements; answers to pilot questions do not count."""
         if not isinstance(answers, Mapping):
-            raise AnswerError(f"answers are a map from questions to answer classes, got {format_value(answers)}")
+            raise AnswerError(got(say("answers are a map from questions to answer classes"), format_value(answers)))
         chosen: dict[Scope, tuple[list[int], list[int]]] = {}
         for question_id, answer in answers.items():
             number = self.answer_class(question_id, answer)
@@ -109,14 +110,14 @@ class BankModel:
         """The number of an answer class, given its name or its number."""
         question = self.bank.questions.get(question_id)
         if question is None:
-            hint = nearest(question_id, self.bank.questions)
-            raise AnswerError(f"unknown question, got '{question_id}'" + (f" ({hint})" if hint else ""))
+            raise AnswerError(got(say("unknown question"), f"'{question_id}'", nearest(question_id, self.bank.questions)))
         if isinstance(answer, str):
             if answer in question.classes:
                 return question.classes.index(answer)
         elif isinstance(answer, int | np.integer) and 0 <= answer < len(question.classes):
             return int(answer)
-        raise AnswerError(f"{question_id}: an answer class is one of {', '.join(question.classes)}, got {answer!r}")
+        rule = say("an answer class is one of {words}", words=", ".join(question.classes))
+        raise AnswerError(placed(question_id, got(rule, repr(answer))))
 
     @cached_property
     def joint(self) -> Joint | None:

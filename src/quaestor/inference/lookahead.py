@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from quaestor.ahead import Ends, Group, JointTarget, Lookahead, Target
 from quaestor.bank import Bank
-from quaestor.errors import QuaestorError, nearest
+from quaestor.errors import StatementError, Words, nearest, placed
 from quaestor.inference.banks import Answers, BankModel, Stated, bank_model
 from quaestor.inference.groups import Batch, bank_batches
 from quaestor.inference.loops import NODES, TOLERANCE, LoopAhead
@@ -21,9 +21,14 @@ from quaestor.inference.model import Box, Scope
 from quaestor.inference.precise_ahead import PreciseAhead
 from quaestor.inference.tree_ahead import HullAhead, OddsAhead
 from quaestor.inference.vectors import TooLargeError
+from quaestor.saying import say
 
 Ahead = PreciseAhead | OddsAhead | HullAhead | LoopAhead
 Targets = str | Sequence[str] | Mapping[str, float]
+
+
+class TargetError(StatementError):
+    """A target that is none, or that a bank does not have."""
 
 
 def lookahead(
@@ -183,22 +188,21 @@ def wanted(compiled: BankModel, targets: Targets) -> dict[int, float] | None:
         return None
     if targets == "joint":
         if not compiled.is_precise:
-            raise QuaestorError("target 'joint' is for precise banks, got a credal one; use 'scope', 'all' or skills")
+            raise TargetError(say("target 'joint' is for precise banks"), say("a credal one; use 'scope', 'all' or skills"))
         return {}
     if targets == "all":
         return {compiled.position[skill]: 1.0 for skill in compiled.bank.skills}
     if isinstance(targets, str):
-        hint = nearest(targets, ["scope", "all", "joint"]) or "a list of skills is written ['a', 'b']"
-        raise QuaestorError(f"a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got '{targets}' ({hint})")
+        hint = nearest(targets, ["scope", "all", "joint"]) or say("a list of skills is written ['a', 'b']")
+        raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(f"'{targets}'"), hint)
     if not isinstance(targets, Mapping | Sequence):
-        raise QuaestorError(f"a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got {targets!r}")
+        raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(repr(targets)))
     weights = dict(targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, 1.0)
     if not weights:
-        raise QuaestorError("a target names at least one skill, got none")
+        raise TargetError(say("a target names at least one skill"), say("none"))
     for name, weight in weights.items():
         if name not in compiled.position:
-            hint = nearest(name, compiled.position)
-            raise QuaestorError(f"unknown skill, got '{name}'" + (f" ({hint})" if hint else ""))
+            raise TargetError(say("unknown skill"), Words(f"'{name}'"), nearest(name, compiled.position))
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
-            raise QuaestorError(f"{name}: the weight of a target is a number above 0, got {weight!r}")
+            raise TargetError(placed(name, say("the weight of a target is a number above 0")), Words(repr(weight)))
     return {compiled.position[name]: float(weight) for name, weight in weights.items()}
