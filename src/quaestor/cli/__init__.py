@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import check, convert, export, posterior, rank, reproduce, serve, show, sign_in, simulate, take, tour
+from quaestor.cli import back_up, check, convert, export, posterior, rank, reproduce, restore, serve, show, sign_in, simulate, take, tour
 from quaestor.errors import QuaestorError
 
 COMMANDS: dict[str, Any] = {
@@ -23,6 +23,8 @@ COMMANDS: dict[str, Any] = {
     "export": export,
     "serve": serve,
     "sign-in": sign_in,
+    "back-up": back_up,
+    "restore": restore,
     "tour": tour,
 }
 

@@ -1,5 +1,6 @@
 """The application: routes, what stands before them, and what every error becomes."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,6 +16,7 @@ from quaestor.web import entry, failures, taker
 from quaestor.web.api import routes as api
 from quaestor.web.desk import account, banks, home, path, people, published, publishing, results, sign_in
 from quaestor.web.guard import Guard
+from quaestor.web.housekeeping import keep_house
 from quaestor.web.settings import Settings, from_environment
 
 WEEK = 7 * 24 * 3600
@@ -36,7 +38,9 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        house = asyncio.create_task(keep_house(kept))
         yield
+        house.cancel()
         kept.close()
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)

@@ -71,11 +71,11 @@ def from_environment(environment: Mapping[str, str] = os.environ, **flags: Any) 
         written = environment.get(PREFIX + field.name.upper())
         if given is None and written is None:
             continue
+        value = given if given is not None else written
         try:
-            value = given if given is not None else written
             found[field.name] = int(str(value)) if isinstance(field.default, int) else str(value)
         except ValueError as error:
-            raise QuaestorError(f"{PREFIX}{field.name.upper()}: a whole number, got '{written}'") from error
+            raise QuaestorError(f"{field.name}: a whole number, got '{value}'") from error
     return Settings(**found)
 
 

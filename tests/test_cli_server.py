@@ -1,0 +1,122 @@
+"""The commands of the server: what they print, what they make, and that a real server answers, goes and comes back."""
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import httpx
+import pytest
+
+from quaestor.cli import main
+from quaestor.errors import QuaestorError
+from quaestor.web.settings import MEANINGS, PREFIX, Settings, from_environment, to_environment
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+def test_the_table_of_settings_is_the_code():
+    rows = re.findall(r"^\| `--(\w+)` \| `(\w+)` \| (.+?) \| (.+?) \|$", (DOCS / "server.md").read_text(), re.M)
+    assert rows == [
+        (field.name, f"{PREFIX}{field.name.upper()}", f"`{field.default}`" if field.default != "" else "none", MEANINGS[field.name])
+        for field in fields(Settings)
+    ]
+
+
+def test_flags_win_over_the_environment():
+    made = from_environment({"QUAESTOR_PORT": "9", "QUAESTOR_ROOT": "/q"}, port="10", root=None)
+    assert (made.port, made.root) == (10, "/q")
+    assert from_environment(to_environment(made)) == made
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"port": "70000"}, "port: a whole number from 0 to 65535, got 70000"),
+        ({"port": "x"}, "port: a whole number, got 'x'"),
+        ({"workers": "0"}, "workers: a whole number from 1 to 64, got 0"),
+        ({"root": "quaestor/"}, "root: a path such as /quaestor, got 'quaestor/'"),
+        ({"address": "tests.example"}, "address: begins with http:// or https://, got 'tests.example'"),
+    ],
+)
+def test_bad_settings(wrong, words):
+    with pytest.raises(QuaestorError) as caught:
+        from_environment({}, **wrong)
+    assert str(caught.value) == words
+
+
+def test_a_folder_that_cannot_be_made(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert main(["sign-in", "--data", str(tmp_path / "file" / "data")]) == 1
+    assert "data: a folder that can be made and written, got" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken(tmp_path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--data", str(tmp_path), "--port", str(port)]) == 1
+    assert f"port: free on 127.0.0.1, got {port}" in capsys.readouterr().err
+
+
+def test_sign_in_links_back_up_and_restore(tmp_path, capsys):
+    data, other, file = (str(tmp_path / name) for name in ("data", "other", "all.zip"))
+    assert main(["sign-in", "--data", data, "--address", "https://t.example/q/"]) == 0
+    assert re.fullmatch(r"https://t\.example/q/sign-in/[\w-]{43}\n", capsys.readouterr().out)
+    assert main(["sign-in", "nobody@school.example", "--data", data]) == 1
+    assert "teacher: the address of an account, got 'nobody@school.example'" in capsys.readouterr().err
+    assert main(["back-up", file, "--data", data]) == 0
+    assert main(["restore", file, "--data", other]) == 0
+    assert "restored: 0 tests, 0 attempts, 0 answers" in capsys.readouterr().out
+    assert main(["restore", file, "--data", other]) == 1
+    assert "empty" in capsys.readouterr().err
+
+
+def serve(*flags):
+    """A server of its own process, and what it printed."""
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    started = subprocess.Popen(
+        [sys.executable, "-m", "quaestor", "serve", "--port", "0", *flags],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    lines = []
+    while not lines or lines[-1].strip():
+        lines.append(started.stdout.readline())
+        assert started.poll() is None, started.stderr.read()
+    address = re.search(r"serves at (\S+)/ ", lines[0])[1]
+    for _ in range(200):
+        try:
+            httpx.get(f"{address}/health")
+            break
+        except httpx.TransportError:
+            time.sleep(0.05)
+    return started, address, "".join(lines)
+
+
+def test_serving(tmp_path):
+    flags = ("--data", str(tmp_path / "data"))
+    started, address, printed = serve(*flags)
+    try:
+        assert httpx.get(f"{address}/health").json()["status"] == "well"
+        demo = re.search(r"Take the demo test:\s+(\S+)", printed)[1]
+        assert "Fractions, a demo" in httpx.get(demo).text
+        link = re.search(r"Sign in as owner:\s+(\S+)", printed)[1]
+        assert httpx.get(link).status_code == 200
+        assert "server" not in httpx.get(demo).headers
+    finally:
+        started.terminate()
+        _, errors = started.communicate(timeout=20)
+    assert started.returncode in (0, -15, 143), errors
+    assert demo.rpartition("/")[2] not in errors
+    assert link.rpartition("/")[2] not in errors
+    started, address, printed = serve(*flags)
+    started.terminate()
+    started.communicate(timeout=20)
+    assert demo.rpartition("/")[2] in printed
+    assert (tmp_path / "data").stat().st_mode & 0o077 == 0
