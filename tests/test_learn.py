@@ -161,10 +161,10 @@ def test_a_large_weight_keeps_the_bank_and_no_weight_forgets_it():
 
 def test_tied_rows_stay_equal():
     bank = SMALL["two parents"]
-    fit = qs.learn(bank, draw(bank, 200), weight=0, tied=True)
+    fit = qs.learn(bank, draw(bank, 200), weight=0, tied=True, tolerance=1e-9)
     table = table_of(fit.bank, "Q3")[..., 1]
     assert table[0, 0] == table[0, 1] == table[1, 0] != table[1, 1]
-    free = qs.learn(bank, draw(bank, 200), weight=0)
+    free = qs.learn(bank, draw(bank, 200), weight=0, tolerance=1e-9)
     assert free.parameters - fit.parameters == 2
     assert free.log_likelihood > fit.log_likelihood
 

@@ -8,7 +8,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import back_up, check, convert, export, posterior, rank, reproduce, restore, serve, show, sign_in, simulate, take, tour
+from quaestor.cli import (
+    back_up,
+    check,
+    convert,
+    export,
+    learn,
+    posterior,
+    rank,
+    reproduce,
+    restore,
+    serve,
+    show,
+    sign_in,
+    simulate,
+    take,
+    tour,
+)
 from quaestor.errors import QuaestorError
 
 COMMANDS: dict[str, Any] = {
@@ -21,6 +37,7 @@ COMMANDS: dict[str, Any] = {
     "simulate": simulate,
     "reproduce": reproduce,
     "export": export,
+    "learn": learn,
     "serve": serve,
     "sign-in": sign_in,
     "back-up": back_up,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Fit", "learn"]
 
 WEIGHT = 2.0
-TOLERANCE = 1e-6
+TOLERANCE = 1e-3
 ITERATIONS = 1000
 
 
@@ -46,7 +46,7 @@ def learn(
     answered); or with columns person, question, answer; or several wide tables one after another. `weight`: each row of the bank's own
     tables counts as so many answers (0: the data alone). `monotone`: no class or better is less likely at a higher level. `tied`: rows
     that are equal in a question's own table stay equal. `restarts`: further random starts, the best end is kept. `folds`: how many parts
-    to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance` for each person, or after `iterations` steps.
+    to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance`, or after `iterations` steps.
     `workers` (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is told the steps and the
     objective.
     """
@@ -68,8 +68,8 @@ def learn(
         held = held_out(layout, own, aim, step, people, folds, rng, tolerance, iterations, progress) if folds else None
     warnings = list(people.warnings)
     if not best.converged:
-        rule = f"a step gains less than {tolerance:g} for each person in the end; more iterations may change the tables"
-        gain = (best.trace[-1] - best.trace[-2]) / len(people)
+        rule = f"the last step gains less than {tolerance:g}; more iterations may change the tables"
+        gain = best.trace[-1] - best.trace[-2]
         warnings.append(Problem("learn.iterations", rule, f"{gain:.2g} after {len(best.trace) - 1}", severity="warning"))
     return Fit(
         given=bank,

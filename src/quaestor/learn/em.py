@@ -43,11 +43,10 @@ def run(
     most: int,
     progress: Progress | None = None,
 ) -> Run:
-    """Steps from some tables until one gains less than `tolerance` for each person, at most so many; `weights`: of the patterns."""
+    """Steps from some tables until one of EM gains less than `tolerance`, at most so many; `weights`: of the patterns."""
     tables = monotone_start(layout, start, aim)
     expected = step(tables, weights)
     trace = [expected.log_likelihood + penalty(tables, aim)]
-    enough = tolerance * weights.sum()
     path = [tables]  # since the last leap
     while len(trace) <= most:
         tables = maximise(layout, expected.counts, tables, aim)
@@ -66,7 +65,7 @@ def run(
         trace.append(expected.log_likelihood + penalty(tables, aim))
         if progress is not None:
             progress(len(trace) - 1, trace[-1])
-        if trace[-1] - trace[-2] < enough:
+        if trace[-1] - trace[-2] < tolerance:
             return Run(tables, expected, tuple(trace), True)
     return Run(tables, expected, tuple(trace), False)
 

@@ -17,7 +17,7 @@ from quaestor.learn.people import Patterns
 from quaestor.table import Array
 
 JOINT = 2**14  # profiles of all skills up to which they are listed
-CELLS = 2**21  # people times profiles worked out together
+CELLS = 2**20  # people times profiles worked out together
 CLIQUE = 2**16  # states of one clique of the junction tree
 _TINY = 1e-300  # an answer that the tables call impossible: unlikely beyond measure, but a number
 

@@ -20,7 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#5
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), "-")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 SIGNS = "●■▲◆▼✚✖★"  # the markers again, before the names
-_SETTINGS: Any = {"svg.hashsalt": "quaestor", "svg.fonttype": "none", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
+SETTINGS: Any = {"svg.hashsalt": "quaestor", "svg.fonttype": "none", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Line:
 
 def curves(lines: Sequence[Line], quantity: str, title: str = "", x: str = "questions asked") -> Figure:
     """A figure of several curves."""
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         figure = Figure(figsize=(7.2, 4.2), layout="constrained")
         axes = figure.add_subplot()
         draw(axes, lines)
@@ -95,7 +95,7 @@ def _heights(lines: Sequence[Line], low: float, high: float) -> list[float]:
 
 def svg(figure: Figure) -> str:
     """The figure as SVG, always the same for the same data."""
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
     text = buffer.getvalue()
@@ -105,7 +105,7 @@ def svg(figure: Figure) -> str:
 def save_figure(figure: Figure, folder: str | Path, name: str) -> None:
     """The figure as name.png and name.svg."""
     buffer = io.BytesIO()
-    with mpl.rc_context(_SETTINGS):
+    with mpl.rc_context(SETTINGS):
         figure.savefig(buffer, format="png", dpi=150, metadata={"Software": None})
     save(buffer.getvalue(), Path(folder) / f"{name}.png")
     save(svg(figure).encode(), Path(folder) / f"{name}.svg")

@@ -1,6 +1,6 @@
 """Answers of real people as a table: a row a person, a column a question."""
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,34 +47,28 @@ def read_cells(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.int16]:
 
 
 def class_numbers(question: Question, cells: "pd.Series[Any]") -> NDArray[np.int16]:
-    """The numbers of the answer classes in a column, (rows,), -1 where there is none."""
-    plain = _numbers_as_they_are(question, cells)
-    if plain is not None:
-        return plain
-    found = np.full(len(cells), -1, dtype=np.int16)
-    codes: dict[Any, int] = {}
-    for row, value in enumerate(cells.tolist()):
-        code = codes.get(value) if isinstance(value, Hashable) else None
+    """The numbers of the answer classes in a column, (rows,), -1 where there is none; each different value is looked at once."""
+    values, row_values = _different(cells)
+    found = np.full(len(values) + 1, -1, dtype=np.int16)  # the last one is for empty cells, which have the number -1
+    for number, value in enumerate(values):
+        code = _class(question, value)
         if code is None:
-            code = _class(question, value)
-            if code is None:
-                allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
-                raise QuaestorError(f"responses: row {row}, {question.id}: an answer is one of {allowed}, got {value!r}")
-            codes[value] = code
-        found[row] = code
-    return found
+            row = int(np.argmax(row_values == number))
+            allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
+            raise QuaestorError(f"responses: row {row}, {question.id}: an answer is one of {allowed}, got {value!r}")
+        found[number] = code
+    return found[row_values]
 
 
-def _numbers_as_they_are(question: Question, cells: "pd.Series[Any]") -> NDArray[np.int16] | None:
-    """A column of plain 0, 1 and NaN at once, for tables of millions of people; None for any other."""
-    kind = getattr(cells.dtype, "kind", "O")
-    if len(question.classes) != 2 or kind not in "iufb" or not isinstance(cells.dtype, np.dtype):
-        return None
-    values = cells.to_numpy()
-    known = ~np.isnan(values) if kind == "f" else np.ones(len(values), bool)
-    if not np.isin(values[known], (0, 1)).all():
-        return None
-    return np.where(known, np.where(known, values, 0), -1).astype(np.int16)
+def _different(cells: "pd.Series[Any]") -> tuple[list[Any], NDArray[np.intp]]:
+    """The different values of a column, and the number of each row's among them, -1 where it is empty."""
+    import pandas as pd
+
+    try:
+        numbers, values = pd.factorize(cells)
+    except TypeError:  # lists and the like, which no table of answers should hold: one by one
+        return cells.tolist(), np.arange(len(cells))
+    return values.tolist(), numbers
 
 
 def _is_missing(value: Any) -> bool:

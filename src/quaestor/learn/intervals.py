@@ -1,0 +1,76 @@
+"""Learnt tables with honest widths: a credal bank instead of false precision.
+
+Two ways, which answer two questions. The *imprecise Dirichlet model* (Walley 1996) asks how far any prior of a given strength `s` could
+move a share: a row of N expected answers and learnt probability p becomes [N p, N p + s] / (N + s). It knows nothing of chance in the
+sample, and it takes the expected counts as if they had been seen, although the levels were not: it is narrow where much was asked,
+however little the levels show. The *bootstrap* asks how far the tables would move had other people of the same kind answered: people are
+drawn anew with repetition, the bank is learnt again, and each number gets the interval that holds the middle `level` of its values.
+docs/learning.md gives what both cover in simulations.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.learn.em import run
+from quaestor.learn.fit import Fit
+from quaestor.learn.layout import Tables, as_tables
+from quaestor.learn.work import steps
+from quaestor.table import Array
+
+STRENGTH = 2.0
+SAMPLES = 200
+LEVEL = 0.9
+_TOLERANCE = 1e-2  # of each sample's EM, which starts at the fit
+
+
+def imprecise(fit: Fit, s: float = STRENGTH) -> Bank:
+    """The learnt bank with the intervals of the imprecise Dirichlet model around its numbers; the prior's weight counts as answers."""
+    if isinstance(s, bool) or not isinstance(s, int | float) or not 0 < s < np.inf:
+        raise QuaestorError(f"intervals: s is a number above 0, got {s!r}")
+    counts, prior = fit.expected.counts, fit.aim.prior
+    skills = [(p, (n + own).sum(axis=-1, keepdims=True)) for p, n, own in zip(fit.tables.skills, counts.skills, prior.skills, strict=True)]
+    groups = []
+    for p, n, own, ties in zip(fit.tables.groups, counts.groups, prior.groups, fit.aim.ties, strict=True):
+        total = (n + own).sum(axis=-1, keepdims=True)
+        for number, one in enumerate(ties):  # a tied row was learnt from all of its fellows
+            total[number, :, 0] = np.bincount(one.labels, total[number, :, 0])[one.labels]
+        groups.append((p, total))
+    ends = [Tables(*(tuple((n * p + add) / (n + s) for p, n in pairs) for pairs in (skills, groups))) for add in (0.0, s)]
+    return fit.given.with_tables(as_tables(fit.given, fit.layout, ends[0], ends[1]))
+
+
+def bootstrap(
+    fit: Fit,
+    rng: np.random.Generator,
+    samples: int = SAMPLES,
+    level: float = LEVEL,
+    workers: int = 1,
+    cluster: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Bank:
+    """The learnt bank with percentile intervals of so many samples of its people; the learnt number itself always lies inside."""
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+        raise QuaestorError(f"intervals: samples are a whole number of at least 2, got {samples!r}")
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise QuaestorError(f"intervals: level is a share between 0 and 1, got {level!r}")
+    found: list[Tables] = []
+    people = len(fit.people)
+    with steps(fit.layout, fit.people.patterns, workers, cluster) as step:
+        for number, child in enumerate(rng.spawn(samples)):
+            weights = fit.people.weights(child.integers(people, size=people))
+            found.append(run(fit.layout, fit.tables, fit.aim, step, weights, _TOLERANCE, 200).tables)
+            if progress is not None:
+                progress(number + 1)
+    tails = ((1 - level) / 2, (1 + level) / 2)
+    skills = [_middle(own, [one.skills[n] for one in found], tails) for n, own in enumerate(fit.tables.skills)]
+    groups = [_middle(own, [one.groups[n] for one in found], tails) for n, own in enumerate(fit.tables.groups)]
+    low, high = (Tables(tuple(pair[end] for pair in skills), tuple(pair[end] for pair in groups)) for end in (0, 1))
+    return fit.given.with_tables(as_tables(fit.given, fit.layout, low, high))
+
+
+def _middle(own: Array, drawn: list[Array], tails: tuple[float, float]) -> tuple[Array, Array]:
+    low, high = np.quantile(np.stack(drawn), tails, axis=0)
+    return np.clip(np.minimum(low, own), 0, 1), np.clip(np.maximum(high, own), 0, 1)

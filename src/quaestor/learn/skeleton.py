@@ -1,0 +1,103 @@
+"""A bank from a Q-matrix alone: which skills each question needs, and starting numbers that say no more than that.
+
+A Q-matrix is a table with a row a question and a column a skill, 1 where the question needs the skill. The numbers are where learning
+begins: every skill even, every question between a guess and a slip.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError, format_value
+from quaestor.formats.limits import read_bytes, read_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SLIP, GUESS = 0.15, 0.2
+NEEDS = ("each", "all", "any")
+
+
+def read_matrix(path: str | Path) -> "pd.DataFrame":
+    """A Q-matrix from a CSV file: the first column holds the ids of the questions, the others are skills."""
+    import io
+
+    import pandas as pd
+
+    text = read_text(read_bytes(Path(path)))
+    try:
+        frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, index_col=0)
+    except (ValueError, pd.errors.ParserError) as error:
+        raise QuaestorError(f"{path}: a Q-matrix is a table of comma-separated values, got {error}") from error
+    try:
+        return check_matrix(frame)
+    except QuaestorError as error:
+        raise QuaestorError(f"{path}: {error}") from error
+
+
+def check_matrix(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """The Q-matrix in whole numbers, every cell checked."""
+    if not len(frame.index) or not len(frame.columns):
+        raise QuaestorError(f"Q-matrix: a row for each question and a column for each skill, got {len(frame.index)} x {len(frame.columns)}")
+    for kind, names in (("question", frame.index), ("skill", frame.columns)):
+        if not names.is_unique:
+            raise QuaestorError(f"Q-matrix: a {kind} stands there once, got {format_value(names[names.duplicated()][0])} twice")
+    cells = [[str(cell).strip() for cell in row] for row in frame.to_numpy(dtype=object)]
+    for question, row in zip(frame.index, cells, strict=True):
+        for skill, cell in zip(frame.columns, row, strict=True):
+            if cell not in ("0", "1", "0.0", "1.0"):
+                raise QuaestorError(f"Q-matrix: row {question}, column {skill}: 0 or 1, got {format_value(cell)}")
+        if not any(cell.startswith("1") for cell in row):
+            raise QuaestorError(f"Q-matrix: row {question}: a question needs at least one skill, got none")
+    return type(frame)([[int(cell[0]) for cell in row] for row in cells], index=frame.index, columns=frame.columns)
+
+
+def skeleton(matrix: "pd.DataFrame", levels: int = 2, needs: str = "each", title: str = "") -> Bank:
+    """The bank that a Q-matrix (index: questions; columns: skills) makes, its skills independent of one another.
+
+    `needs`: `each` skill of a question raises the chance of a right answer a little, in equal steps over its levels; or `all`, or `any`,
+    as in the bank format: two different rows only, which `learn(..., tied=True)` keeps so.
+    """
+    if needs not in NEEDS:
+        raise QuaestorError(f"skeleton: needs is one of {', '.join(NEEDS)}, got {format_value(needs)}")
+    if isinstance(levels, bool) or not isinstance(levels, int) or levels < 2:
+        raise QuaestorError(f"skeleton: a skill has at least 2 levels, got {levels!r}")
+    names = ["no", "yes"] if levels == 2 else [str(level + 1) for level in range(levels)]
+    checked = check_matrix(matrix)
+    questions = {}
+    for question, row in zip(checked.index, checked.to_numpy(), strict=True):
+        scope = [str(skill) for skill, needed in zip(checked.columns, row, strict=True) if needed]
+        stated: dict[str, Any] = {"skill": scope[0]} if len(scope) == 1 else {"skills": scope}
+        questions[str(question)] = {**stated, "table": _rows(names, len(scope), needs)}
+    skills = {str(skill): {"levels": names} for skill in checked.columns}
+    return Bank({**({"title": title} if title else {}), "skills": skills, "questions": questions})
+
+
+def _rows(names: Sequence[str], skills: int, needs: str) -> dict[str, list[float]]:
+    rows = {}
+    for combination in product(range(len(names)), repeat=skills):
+        heights = [level / (len(names) - 1) for level in combination]
+        height = {"each": sum(heights) / skills, "all": min(heights), "any": max(heights)}[needs]
+        right = round(GUESS + (1 - SLIP - GUESS) * height, 6)
+        rows[", ".join(names[level] for level in combination)] = [round(1 - right, 6), right]
+    return rows
+
+
+def one_skill(bank: Bank, levels: int) -> Bank:
+    """The same questions on one skill of so many levels: the baseline that skills must beat.
+
+    The chance of each class or a better one, given the class below, rises in equal steps.
+    """
+    names = [str(level + 1) for level in range(levels)]
+    skill = next(name for name in ("ability", "ability of all", "ability of all questions") if name not in bank.questions)
+    questions: dict[str, Mapping[str, Any]] = {}
+    for question in bank.questions.values():
+        rows = {}
+        for number, name in enumerate(names):
+            chance = GUESS + (1 - SLIP - GUESS) * number / (levels - 1)
+            reached = [chance**answer for answer in range(len(question.classes))] + [0.0]
+            rows[name] = [high - low for high, low in pairwise(reached)]
+        questions[question.id] = {"skill": skill, "classes": list(question.classes), "table": rows}
+    return Bank({"title": bank.title, "skills": {skill: {"levels": names}}, "questions": questions})

@@ -1,0 +1,220 @@
+"""A learnt bank as one page for a teacher: what to look at first, then what changed, question by question, and how well it fits."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from quaestor.bank import Bank
+from quaestor.formats import save
+from quaestor.learn.diagnose import BITS, CHANCE, GAP, Diagnosis
+from quaestor.learn.fit import Fit
+from quaestor.learn.proposals import proposals
+from quaestor.learn.sections import Untaken
+from quaestor.report import page
+from quaestor.report.figures import COLOURS, SETTINGS, Line, curves, svg
+
+PANELS = 20  # questions in one figure
+ACROSS = 5
+SHOWN = 20  # people, or violations, that a list names
+
+
+def write_learning(
+    fit: Fit,
+    learnt: Bank,
+    diagnoses: Sequence[Diagnosis],
+    untaken: Sequence[Untaken],
+    emptied: bool,
+    path: Path,
+    command: str,
+    version: str,
+) -> None:
+    """Write the page; `learnt` is the bank that was kept, `emptied` tells that untaken sections were left out."""
+    parts = [page.text(summary(fit)), page.heading("What to look at"), page.listing(findings(fit, diagnoses, untaken, emptied))]
+    parts += [page.heading("The skills"), page.table(_tables_of_skills(fit, learnt), 3)]
+    parts += [page.heading("The questions"), page.text(_legend()), page.table(question_table(diagnoses), 3)]
+    parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
+    parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(fit, diagnoses)]
+    parts += [page.table(level_table(diagnoses), 3)]
+    if fit.violations:
+        parts += [page.heading("Where answers go against the order of the levels"), page.text(_violation_words(fit))]
+        parts += [page.table(_violations(fit), 3)]
+    parts += [page.heading("Before and after, in words"), page.table(_changes(fit, learnt, diagnoses), 3)]
+    parts += [page.heading("How the fit was found"), page.listing(_how(fit))]
+    trace = Line("objective", np.array(fit.trace), None, 0)
+    parts += [page.figure(svg(curves([trace], "objective", x="EM steps")), "The objective after each step of EM: it never falls.")]
+    parts += [page.heading("How to repeat it"), page.code(command)]
+    parts += [page.text(f"Quaestor {version}; the bank before, version `{fit.given.version}`; learnt, version `{learnt.version}`.")]
+    save(page.page(f"{fit.given.title or 'A bank'}, learnt from answers", parts).encode(), path)
+
+
+def summary(fit: Fit) -> str:
+    """One paragraph: from whom, how well."""
+    cells = len(fit.people) * fit.layout.questions
+    words = (
+        f"{len(fit.people):,} people gave {fit.people.answers:,} answers to {fit.layout.questions} questions"
+        f" ({fit.people.answers / cells:.0%} of all cells). Log-likelihood {fit.log_likelihood:,.1f}, {fit.parameters} free numbers,"
+        f" BIC {fit.bic:,.1f}."
+    )
+    if fit.held_out is not None:
+        words += (
+            f" People held out in {fit.held_out.folds} parts have a mean log-likelihood of {fit.held_out.mean:.3f}"
+            f" ± {2 * fit.held_out.error:.3f} (two standard errors)."
+        )
+    return words
+
+
+def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken], emptied: bool) -> list[str]:
+    """Sentences, the most urgent first: warnings, sections, keys, misfits, questions that tell nothing."""
+    found = [str(warning) for warning in fit.warnings]
+    if untaken:
+        counts = pd.Series([one.section for one in untaken]).value_counts()
+        listed = ", ".join(f"{section} {count}" for section, count in counts.items())
+        taken = sum(1 - one.probability for one in untaken)
+        people = list(dict.fromkeys(str(one.person) for one in untaken))
+        who = ", ".join(people[:SHOWN]) + (f" and {len(people) - SHOWN} more" if len(people) > SHOWN else "")
+        what = "They were left out." if emptied else "They still count as wrong answers: leave them out with `--untaken empty`."
+        found.append(
+            f"{len(untaken)} sections look untaken, all answers wrong where that is hard to believe ({listed}); about {taken:.1f} of them"
+            f" were probably taken after all. {what} Rows: {who}."
+        )
+    for flag in ("key", "misfit", "nothing"):
+        for one in diagnoses:
+            if flag in one.flags:
+                found.append(f"`{one.question}`: {one.words[one.flags.index(flag)]}")
+    return found or ["Nothing stands out."]
+
+
+def question_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
+    """A row a question."""
+    rows = {
+        one.question: {
+            "answers": one.answers,
+            "share right": one.score,
+            "with the rest": one.rest,
+            "with the level": one.with_level,
+            "bits": one.information,
+            "largest gap": one.gap,
+            "chance of misfit": one.misfit,
+            "look at": ", ".join(one.flags),
+        }
+        for one in diagnoses
+    }
+    frame = pd.DataFrame.from_dict(rows, orient="index")
+    frame.index.name = "question"
+    return frame
+
+
+def level_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
+    """A row a question, skill and level: the share right that was observed, and that expected."""
+    rows = [
+        {
+            "question": one.question,
+            "skill": by.skill,
+            "level": level,
+            "people": float(by.people[number]),
+            "observed": float(by.observed[number]),
+            "expected": float(by.expected[number]),
+            "error": float(by.error[number]),
+        }
+        for one in diagnoses
+        if one.answers
+        for by in one.by_level
+        for number, level in enumerate(by.levels)
+    ]
+    return pd.DataFrame(rows).set_index("question")
+
+
+def level_figures(fit: Fit, diagnoses: Sequence[Diagnosis]) -> list[tuple[Figure, str]]:
+    """Small panels, a question each (the first of its skills), some to a figure, with a caption."""
+    shown = [one for one in diagnoses if one.answers]
+    found = []
+    for start in range(0, len(shown), PANELS):
+        chosen = shown[start : start + PANELS]
+        rows = -(-len(chosen) // ACROSS)
+        with mpl.rc_context(SETTINGS):
+            figure = Figure(figsize=(7.2, 1.55 * rows + 0.3), layout="constrained")
+            panels = figure.subplots(rows, ACROSS, sharey=True, squeeze=False)
+            for place, axes in enumerate(panels.flat):
+                if place >= len(chosen):
+                    axes.set_axis_off()
+                    continue
+                one = chosen[place]
+                by = one.by_level[0]
+                x = np.arange(len(by.levels))
+                axes.plot(x, by.expected, color=COLOURS[0], lw=1.4)
+                axes.errorbar(x, by.observed, 2 * by.error, fmt="o", color=COLOURS[1], markersize=3.5, lw=1, capsize=2)
+                axes.set_title(f"{one.question}{' ▲' if one.flags else ''}", fontsize=8, loc="left")
+                axes.set_xticks(x, [level[:6] for level in by.levels], fontsize=7)
+                axes.set_xlim(-0.4, len(x) - 0.6)
+                axes.set_ylim(-0.03, 1.03)
+                axes.tick_params(axis="y", labelsize=7)
+        caption = (
+            f"Share right by level, {chosen[0].question} to {chosen[-1].question}: the line is expected by the learnt bank, the points are"
+            " observed, with two standard errors to each side; ▲ marks questions to look at. Of several skills the first is shown."
+        )
+        found.append((figure, caption))
+    return found
+
+
+def _legend() -> str:
+    return (
+        "`with the rest`: correlation of the score with that on other questions of the same skills; `with the level`: with the level that"
+        " the other answers foretell; `bits`: what the answer tells of the skills; `largest gap`: the largest difference between observed and"
+        " foretold share right in a fifth of the people. A key is doubted when a correlation is negative beyond chance, a question tells"
+        f" nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance; of the findings of one kind at most"
+        f" {CHANCE:.0%} are expected to be chance."
+    )
+
+
+def _figure_words() -> str:
+    return (
+        "Everybody counts at each level by what their other answers say of it. Where few answers say anything, levels blur, in the expected"
+        " shares as in the observed ones: compare the two, not the steepness with that of the table."
+    )
+
+
+def _violation_words(fit: Fit) -> str:
+    rule = "The learnt tables are flat there." if fit.aim.monotone else "The rule was switched off: the learnt tables fall there."
+    return f"A class, or a better one, is less likely at the higher level. {rule} The {min(SHOWN, len(fit.violations))} largest falls."
+
+
+def _violations(fit: Fit) -> pd.DataFrame:
+    rows = [
+        {"question": one.question, "class": one.answer, "from": one.lower, "to": one.higher, "fall": one.fall, "error": one.error}
+        for one in fit.violations[:SHOWN]
+    ]
+    return pd.DataFrame(rows).set_index("question")
+
+
+def _tables_of_skills(fit: Fit, learnt: Bank) -> pd.DataFrame:
+    rows = [
+        {"skill": one.id, "before": one.before, "learnt": one.after, "largest change": one.change}
+        for one in proposals(fit, learnt=learnt)
+        if one.kind == "skill"
+    ]
+    return pd.DataFrame(rows).set_index("skill")
+
+
+def _changes(fit: Fit, learnt: Bank, diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
+    rows = [
+        {"question": one.id, "largest change": one.change, "before": one.before, "learnt": one.after}
+        for one in proposals(fit, diagnoses, learnt)
+        if one.kind == "question"
+    ]
+    return pd.DataFrame(rows).set_index("question")
+
+
+def _how(fit: Fit) -> list[str]:
+    prior = f"each row of the bank's own tables counted as {fit.weight:g} answers" if fit.weight else "the bank's own tables did not count"
+    said = [
+        f"EM, {fit.iterations} steps{'' if fit.converged else ', stopped before it stood still'}; {prior}.",
+        "No class or better was less likely at a higher level." if fit.aim.monotone else "Tables were free to fall with the level.",
+    ]
+    if len(fit.restarts) > 1:
+        ends = ", ".join(f"{end:,.2f}" for end in fit.restarts)
+        said.append(f"The objective ended at {ends}, from the bank's own tables first; the largest was kept.")
+    return said
