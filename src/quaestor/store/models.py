@@ -16,6 +16,7 @@ _NAMES = {
     "fk": "fk_%(table_name)s_%(column_0_name)s",
     "pk": "pk_%(table_name)s",
 }
+NEVER_AGAIN = {"sqlite_autoincrement": True}  # programs keep these numbers: one that was deleted never means something else
 
 
 class Base(DeclarativeBase):
@@ -81,7 +82,7 @@ class BankVersion(Base):
     """One version of a bank as it was uploaded. `media`: its images, from the name in the bank to the hash of the content."""
 
     __tablename__ = "bank"
-    __table_args__ = (UniqueConstraint("teacher_id", "version", "media_hash"),)
+    __table_args__ = (UniqueConstraint("teacher_id", "version", "media_hash"), NEVER_AGAIN)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"))
@@ -109,6 +110,7 @@ class Published(Base):
     """A published test: a bank version, rules and conditions, frozen."""
 
     __tablename__ = "published"
+    __table_args__ = NEVER_AGAIN
 
     id: Mapped[int] = mapped_column(primary_key=True)
     teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"))
@@ -143,7 +145,7 @@ class Attempt(Base):
     """One taking of a test. `code` lets the taker go on elsewhere; `key` is the address of the taker's pages."""
 
     __tablename__ = "attempt"
-    __table_args__ = (Index("ix_attempt_test_pupil", "test_id", "pupil_id"),)
+    __table_args__ = (Index("ix_attempt_test_pupil", "test_id", "pupil_id"), NEVER_AGAIN)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     key: Mapped[str] = mapped_column(String(32), unique=True)
@@ -187,7 +189,10 @@ class Tries(Base):
 
 
 class Reply(Base):
-    """What the API replied to a write with an idempotency key, so that the same request again gets the same reply."""
+    """What the API replied to a write with an idempotency key, so that the same request again gets the same reply.
+
+    `attempt_id`: the attempt that it tells of, if any: the reply goes when the attempt is deleted.
+    """
 
     __tablename__ = "reply"
 
@@ -197,6 +202,7 @@ class Reply(Base):
     request: Mapped[str] = mapped_column(String(64))  # a hash
     status: Mapped[int]
     body: Mapped[Any] = mapped_column(JSON)
+    attempt_id: Mapped[int | None] = mapped_column(ForeignKey("attempt.id", ondelete="CASCADE"), index=True)
     created: Mapped[datetime] = mapped_column(index=True)
 
 

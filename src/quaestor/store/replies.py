@@ -42,13 +42,16 @@ def earlier(work: Work, token: Token, key: str, route: str, request_hash: str) -
     return Earlier(found.status, found.body)
 
 
-def keep(work: Work, token: Token, key: str, route: str, request_hash: str, status: int, body: Any) -> None:
-    """Keep a reply, in the unit of work that did what was asked; of two equal requests at once one is undone by ReplayError."""
+def keep(work: Work, token: Token, key: str, route: str, request_hash: str, status: int, body: Any, attempt_id: int | None = None) -> None:
+    """Keep a reply, in the unit of work that did what was asked; of two equal requests at once one is undone by ReplayError.
+
+    One that tells of an attempt is deleted with it.
+    """
     _check(key)
     moment = now()
     work.execute(delete(Reply).where(Reply.created < moment - timedelta(hours=HOURS)))
     row = insert(work, Reply).values(
-        token_id=token.id, key=key, route=route, request=request_hash, status=status, body=body, created=moment
+        token_id=token.id, key=key, route=route, request=request_hash, status=status, body=body, attempt_id=attempt_id, created=moment
     )
     if work.execute(row.on_conflict_do_nothing().returning(Reply.status)).scalar() is None:
         raise ReplayError(

@@ -56,6 +56,7 @@ def upgrade() -> None:
         sa.Column("questions", sa.Integer, nullable=False),
         sa.Column("created", sa.DateTime, nullable=False),
         sa.UniqueConstraint("teacher_id", "version", "media_hash"),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "media",
@@ -79,6 +80,7 @@ def upgrade() -> None:
         sa.Column("by_list", sa.Boolean, nullable=False),
         sa.Column("keep_days", sa.Integer),
         sa.Column("created", sa.DateTime, nullable=False),
+        sqlite_autoincrement=True,
     )
     op.create_table(
         "pupil",
@@ -99,6 +101,7 @@ def upgrade() -> None:
         sa.Column("started", sa.DateTime, nullable=False),
         sa.Column("ended", sa.DateTime),
         sa.Column("reason", sa.Text, nullable=False),
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_attempt_test_pupil", "attempt", ["test_id", "pupil_id"])
     op.create_table(
@@ -126,6 +129,7 @@ def upgrade() -> None:
         sa.Column("request", sa.String(64), nullable=False),
         sa.Column("status", sa.Integer, nullable=False),
         sa.Column("body", sa.JSON, nullable=False),
+        sa.Column("attempt_id", sa.Integer, sa.ForeignKey("attempt.id", ondelete="CASCADE"), index=True),
         sa.Column("created", sa.DateTime, nullable=False, index=True),
     )
 
