@@ -18,6 +18,7 @@ from quaestor.store.attempts import EntryError, OverError, StaleError
 from quaestor.store.database import UnavailableError
 from quaestor.store.limits import LimitError
 from quaestor.store.publishing import MissingError
+from quaestor.store.replies import ReplayError
 from quaestor.store.teachers import AccessError, UnknownTokenError
 
 API = "/api/"
@@ -45,6 +46,7 @@ KINDS: dict[type[Exception], Kind] = {
     StaleError: Kind(409, "stale-step", "The step was answered already"),
     OverError: Kind(409, "over", "The test is over"),
     EntryError: Kind(409, "closed", "The test cannot be begun"),
+    ReplayError: Kind(422, "key-used", "The Idempotency-Key was used for another request"),
     BankError: Kind(422, "bank", "The bank breaks rules"),
     RulesError: Kind(422, "rules", "The rules cannot be followed"),
     AnswerError: Kind(422, "entry", "The entry was not taken"),

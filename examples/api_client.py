@@ -1,0 +1,43 @@
+# ruff: noqa: T201
+"""Take a test through the HTTP API: python api_client.py http://127.0.0.1:8000 TOKEN TEST NAME (a token with the scope sessions)."""
+
+import json
+import sys
+import time
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+from uuid import uuid4
+
+server, token, test, name = sys.argv[1:]
+
+
+def call(path, body=None):
+    """One request. When the connection breaks or the server is busy it is sent again: with the same key it counts once."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", "Idempotency-Key": str(uuid4())}
+    for patience in (1, 2, 4, 8, 0):
+        try:
+            data = None if body is None else json.dumps(body).encode()
+            with urlopen(Request(f"{server}/api/v1{path}", data, headers), timeout=30) as response:
+                return json.load(response)
+        except HTTPError as error:
+            problem = json.load(error)
+            if "state" in problem:  # answered elsewhere: go on from where the session stands
+                return problem["state"]
+            if error.code not in (429, 503) or not patience:
+                sys.exit(f"{problem['title']}: {problem['detail']}")
+        except URLError as error:
+            if not patience:
+                sys.exit(f"The server cannot be reached: {error.reason}")
+        time.sleep(patience)
+
+
+state = call("/sessions", {"test": int(test), "name": name})
+while not state["over"]:
+    question, path, answer = state["question"], f"/sessions/{state['session']}", {"step": state["step"]}
+    print(question["text"], *question["options"], sep="\n   - ")
+    entry = sys.stdin.readline().strip()  # an empty line skips the question; several options are written with | between them
+    if entry:
+        answer["entry"] = entry.split("|") if question["kind"] == "choices" else entry
+    state = call(path + ("/answers" if entry else "/skips"), answer)
+for skill in call(f"/sessions/{state['session']}/result")["skills"]:
+    print(f"{skill['title']}: {skill['level']} ({skill['lower']:.0%} to {skill['upper']:.0%}{'' if skill['sure'] else ', not sure yet'})")

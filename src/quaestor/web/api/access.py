@@ -1,0 +1,117 @@
+"""Who may use the API: bearer tokens with scopes. Wrong ones are counted for each address, and too many are turned away for a while.
+
+A token is looked up in the unit of work of the request itself, in one query, and never written to there; when it was last used is noted
+afterwards, at most once an hour.
+"""
+
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.routing import APIRoute
+from sqlalchemy.orm import Session as Work
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from quaestor.store import limits
+from quaestor.store.clock import now
+from quaestor.store.limits import LimitError
+from quaestor.store.models import Token
+from quaestor.store.teachers import UnknownTokenError, by_token, note_use
+from quaestor.web import problems
+from quaestor.web.pages import database
+from quaestor.web.visits import address
+
+KIND = "token"  # the limit on wrong tokens
+NOTED = timedelta(hours=1)
+
+
+@dataclass(frozen=True)
+class Bearer:
+    """What a request brings: the secret of its token. `scopes`: those of which its route needs one."""
+
+    secret: str
+    scopes: tuple[str, ...]
+
+
+def needs(*scopes: str) -> Any:
+    """A dependency: the token of a request, which must have one of these scopes."""
+
+    async def bearer(request: Request) -> Bearer:
+        return Bearer(_secret(request), scopes)
+
+    bearer.scopes = scopes  # type: ignore[attr-defined]  # for the description
+    return Depends(bearer)
+
+
+ForSessions = Annotated[Bearer, needs("sessions")]
+ForBanks = Annotated[Bearer, needs("banks")]
+ForTests = Annotated[Bearer, needs("tests")]
+ForResults = Annotated[Bearer, needs("results")]
+ForSessionsOrResults = Annotated[Bearer, needs("sessions", "results")]
+
+
+class Route(APIRoute):
+    """A route of the API: nothing of a request is read before it has brought a token, and no body but JSON is."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        """The function that handles a request."""
+        handle: Callable[[Request], Awaitable[Response]] = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            _secret(request)
+            if self.body_field is not None and not _is_json(request):
+                raise HTTPException(415, "the body is JSON, with the header Content-Type: application/json")
+            return await handle(request)
+
+        return guarded
+
+
+def _secret(request: Request) -> str:
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not secret.strip():
+        raise NoTokenError("a header Authorization: Bearer with a token of this server is needed")
+    return secret.strip()
+
+
+class NoTokenError(UnknownTokenError):
+    """A request without a token: nothing was tried, so nothing is counted."""
+
+
+def _is_json(request: Request) -> bool:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json"
+
+
+@contextmanager
+def reading(request: Request, bearer: Bearer) -> Iterator[tuple[Work, Token]]:
+    """A unit of work that only reads, and the token that may do it."""
+    with database(request).read() as work:
+        token = by_token(work, bearer.secret, *bearer.scopes)
+        yield work, token
+    note(request, token)
+
+
+def note(request: Request, token: Token) -> None:
+    """Note that a token is in use, if that was not noted lately; after the unit of work that it was used in."""
+    if token.used is None or now() - token.used > NOTED:
+        with database(request).work() as work:
+            note_use(work, token.id)
+
+
+def refused(request: Request, error: Exception) -> Response:
+    """The reply to a token that is missing or wrong."""
+    if not isinstance(error, NoTokenError):
+        try:
+            with database(request).read() as work:
+                limits.refuse(work, KIND, address(request))
+            with database(request).work() as work:
+                limits.failed(work, KIND, address(request))
+        except LimitError as limit:
+            response = problems.of(limit)
+            response.headers["retry-after"] = str(limit.seconds)
+            return response
+    return problems.of(error)

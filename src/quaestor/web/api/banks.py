@@ -1,0 +1,100 @@
+"""Banks: upload one, read what is kept of it, download it again in any format."""
+
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+from starlette.responses import Response
+
+from quaestor.bank import Bank
+from quaestor.errors import BankError, Problem
+from quaestor.formats import dump_bytes, load_bytes
+from quaestor.store.models import BankVersion, Token
+from quaestor.store.publishing import bank_of, keep_bank, open_bank
+from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api.access import ForBanks, Route, reading
+from quaestor.web.api.once import Key, once
+from quaestor.web.problems import listed, reply
+
+routes = APIRouter(prefix=f"{PREFIX}/banks", tags=["banks"], route_class=Route)
+Number = Annotated[int, Path(alias="bank", ge=1, le=shapes.MOST, description="the number of the bank", examples=[1])]
+KINDS = {
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+}
+
+
+@routes.post("", status_code=201, response_model=shapes.BankShape, summary="Upload a bank")
+def upload(request: Request, body: shapes.NewBank, bearer: ForBanks, key: Key) -> Response:
+    """Keep a bank; the same bank twice is kept once. Every problem of a bank that breaks rules is listed with its place."""
+    with reading(request, bearer):
+        pass  # nobody else makes us read a bank
+    content = _decoded("content", body.content) if body.encoding == "base64" else body.content.encode(errors="backslashreplace")
+    bank = load_bytes(content, body.ending)
+    images = {name: _decoded(f"images.{name}", text) for name, text in body.images.items()}
+
+    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
+        return 201, _told(keep_bank(work, token.teacher, bank, images), bank)
+
+    return once(request, bearer, key, body, write)
+
+
+def _decoded(place: str, text: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except (Base64Error, ValueError) as error:
+        raise BankError([Problem(place, "text in base64 is expected", "something else")]) from error
+
+
+@routes.get("", response_model=shapes.BankList, summary="List the banks")
+def index(request: Request, bearer: ForBanks) -> Response:
+    """All banks of the token's teacher, the newest first."""
+    with reading(request, bearer) as (work, token):
+        rows = work.scalars(select(BankVersion).where(BankVersion.teacher_id == token.teacher_id).order_by(BankVersion.id.desc())).all()
+    return reply({"banks": [_summary(kept) for kept in rows]})
+
+
+@routes.get("/{bank}", response_model=shapes.BankShape, summary="Read a bank")
+def show(request: Request, number: Number, bearer: ForBanks) -> Response:
+    """What is known of a bank: versions, skills, what may be a mistake in it."""
+    with reading(request, bearer) as (work, token):
+        kept = bank_of(work, token.teacher, number)
+        bank = open_bank(kept)
+    return reply(_told(kept, bank))
+
+
+@routes.get("/{bank}/content", response_class=Response, summary="Download a bank")
+def download(
+    request: Request, number: Number, bearer: ForBanks, ending: Annotated[shapes.Ending, Query(description="the format")] = ".yaml"
+) -> Response:
+    """The bank file: as it was uploaded in YAML, or written anew in another format."""
+    with reading(request, bearer) as (work, token):
+        kept = bank_of(work, token.teacher, number)
+        bank = open_bank(kept)
+    named = {"content-disposition": f'attachment; filename="bank-{kept.version}{ending}"'}
+    return Response(dump_bytes(bank, ending), media_type=KINDS[ending], headers=named)
+
+
+def _summary(kept: BankVersion) -> dict[str, Any]:
+    media: Mapping[str, str] = kept.media
+    return {
+        "id": kept.id,
+        "title": kept.title,
+        "version": kept.version,
+        "model_version": kept.model_version,
+        "questions": kept.questions,
+        "images": sorted(media),
+        "created": shapes.moment(kept.created),
+    }
+
+
+def _told(kept: BankVersion, bank: Bank) -> dict[str, Any]:
+    skills = [{"skill": skill.id, "title": skill.title or skill.id, "levels": list(skill.levels)} for skill in bank.skills.values()]
+    return {**_summary(kept), "skills": skills, "warnings": [listed(one) for one in bank.warnings]}

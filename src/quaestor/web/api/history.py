@@ -1,0 +1,46 @@
+"""What happened in a session: each line of its log with why the question was asked, and what was known before and after."""
+
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.explain import why_question
+from quaestor.log import Answer
+from quaestor.report.advice import findings
+from quaestor.session import Session
+from quaestor.store.attempts import sitting
+from quaestor.store.models import Attempt, Event
+from quaestor.web.api.questions import finding, value
+from quaestor.web.api.shapes import moment
+
+
+def history(work: Work, attempt: Attempt) -> list[dict[str, Any]]:
+    """The lines of a session's log."""
+    stands = sitting(work, attempt)
+    times = work.execute(select(Event.seconds, Event.at).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
+    steps = stands.session.so_far
+    return [
+        _line(number, steps[number - 1], steps[number], seconds, moment(at))
+        for number, (seconds, at) in enumerate(times[: len(steps) - 1], 1)
+    ]
+
+
+def _line(step: int, before: Session, after: Session, seconds: float, at: str | None) -> dict[str, Any]:
+    line = after.log[-1]
+    assert isinstance(line, Answer)
+    asked = after.bank.questions[line.question]
+    why = why_question(before)
+    return {
+        "step": step,
+        "question": asked.id,
+        "text": asked.text,
+        "entry": line.entry,
+        "answer": line.answer,
+        "value": value(asked, line),
+        "seconds": round(max(0.0, seconds), 1),
+        "at": at,
+        "why": why.text if why is not None else "",
+        "before": [finding(one) for one in findings(before.bank, before.beliefs)],
+        "after": [finding(one) for one in findings(after.bank, after.beliefs)],
+    }

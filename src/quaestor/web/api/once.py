@@ -1,0 +1,53 @@
+"""Every write is done once: it carries a key, and the same key with the same request gets the reply that the first one got.
+
+The reply is kept in the unit of work that does the write, so there is never one without the other. Of two that come at the same moment
+one does the work; the other finds, after its own was undone, what the first one was told. A refusal changes nothing and is not kept: the
+same request may be sent again. A reply that tells of a session is deleted with it.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from fastapi import Header, Request
+from pydantic import BaseModel
+from sqlalchemy.orm import Session as Work
+from starlette.responses import Response
+
+from quaestor.store import replies
+from quaestor.store.attempts import StaleError
+from quaestor.store.models import Token
+from quaestor.store.publishing import MissingError
+from quaestor.store.secrets import hashed
+from quaestor.store.teachers import by_token
+from quaestor.web.api.access import Bearer, note
+from quaestor.web.pages import database
+from quaestor.web.problems import KEY, reply
+
+Key = Annotated[
+    str,
+    Header(alias=KEY, min_length=1, max_length=200, pattern="^[!-~]+$", description="any text of yours, another one for each write"),
+]
+Write = Callable[[Work, Token], tuple[int, dict[str, Any] | None]]
+
+
+def once(request: Request, bearer: Bearer, key: str, body: BaseModel | None, write: Write) -> Response:
+    """Do a write unless it was done before; `write` gives the status and the body of the reply."""
+    route = f"{request.method} {request.scope['path']}"
+    asked = hashed(json.dumps(body.model_dump() if body is not None else None, sort_keys=True, default=str))
+    try:
+        with database(request).work() as work:
+            token = by_token(work, bearer.secret, *bearer.scopes)
+            there = replies.earlier(work, token, key, route, asked)
+            if there is None:
+                there = replies.Earlier(*write(work, token))
+                told_of = there.body.get("session") if there.body is not None else None
+                replies.keep(work, token, key, route, asked, there.status, there.body, told_of)
+    except (StaleError, MissingError, replies.ReplayError):  # perhaps the same request, at the same moment
+        with database(request).read() as work:
+            token = by_token(work, bearer.secret, *bearer.scopes)
+            there = replies.earlier(work, token, key, route, asked)
+        if there is None:
+            raise
+    note(request, token)
+    return Response(status_code=there.status) if there.body is None else reply(there.body, there.status)

@@ -1,0 +1,109 @@
+"""Tests: publish one, read it, read the results of all who took it."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy.orm import Session as Work
+from starlette.responses import Response
+
+from quaestor.rules_file import read_rules
+from quaestor.store import results
+from quaestor.store.models import Published, Token
+from quaestor.store.outcome import Outcome
+from quaestor.store.publishing import Conditions, bank_of, open_bank, publish, published, published_by
+from quaestor.store.texts import line
+from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api.access import ForResults, ForTests, Route, reading
+from quaestor.web.api.once import Key, once
+from quaestor.web.pages import public_url
+from quaestor.web.problems import reply
+
+routes = APIRouter(prefix=f"{PREFIX}/tests", tags=["tests"], route_class=Route)
+Number = Annotated[int, Path(alias="test", ge=1, le=shapes.MOST, description="the number of the test", examples=[3])]
+CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_days")
+
+
+@routes.post("", status_code=201, response_model=shapes.PublishedShape, summary="Publish a test")
+def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> Response:
+    """Publish a test: bank version, rules and conditions are frozen, and it gets a code for takers."""
+
+    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
+        kept = bank_of(work, token.teacher, body.bank)
+        conditions = Conditions(**{name: getattr(body, name) for name in CONDITIONS})
+        return 201, _told(request, publish(work, token.teacher, kept, read_rules(body.rules), conditions, line(body.title, 200)))
+
+    return once(request, bearer, key, body, write)
+
+
+@routes.get("", response_model=shapes.PublishedList, summary="List the tests")
+def index(request: Request, bearer: ForTests) -> Response:
+    """All tests of the token's teacher, the newest first."""
+    with reading(request, bearer) as (work, token):
+        told = [_told(request, test) for test in published_by(work, token.teacher)]
+    return reply({"tests": told})
+
+
+@routes.get("/{test}", response_model=shapes.PublishedShape, summary="Read a test")
+def show(request: Request, number: Number, bearer: ForTests) -> Response:
+    """A test with its rules, its conditions and its code."""
+    with reading(request, bearer) as (work, token):
+        told = _told(request, published(work, token.teacher, number))
+    return reply(told)
+
+
+@routes.get("/{test}/results", response_model=shapes.Results, summary="Read the results")
+def found(request: Request, number: Number, bearer: ForResults) -> Response:
+    """What every session of a test came to, the first one first."""
+    with reading(request, bearer) as (work, token):
+        rows = results.outcomes(work, published(work, token.teacher, number))
+    return reply({"test": number, "results": [_row(outcome) for outcome in rows]})
+
+
+@routes.get("/{test}/results.csv", response_class=Response, summary="Download the results")
+def sheet(request: Request, number: Number, bearer: ForResults) -> Response:
+    """The results as CSV, in UTF-8 with a mark that spreadsheets understand; no cell is taken for a formula."""
+    with reading(request, bearer) as (work, token):
+        test = published(work, token.teacher, number)
+        frame = results.table(results.outcomes(work, test), open_bank(test.bank))
+    named = {"content-disposition": f'attachment; filename="results-{number}.csv"'}
+    return Response(results.csv_bytes(frame), media_type="text/csv", headers=named)
+
+
+def _told(request: Request, test: Published) -> dict[str, Any]:
+    return {
+        "id": test.id,
+        "title": test.title,
+        "bank": test.bank_id,
+        "bank_version": test.bank.version,
+        "code": test.code,
+        "link": public_url(request, "code", code=test.code),
+        "rules": test.rules,
+        "mode": test.mode,
+        "minutes": test.minutes,
+        "opens": shapes.moment(test.opens),
+        "closes": shapes.moment(test.closes),
+        "retakes": test.retakes,
+        "by_list": test.by_list,
+        "keep_days": test.keep_days,
+        "created": shapes.moment(test.created),
+    }
+
+
+def _row(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "session": outcome.attempt_id,
+        "name": outcome.name,
+        "code": outcome.code,
+        "state": outcome.state,
+        "started": shapes.moment(outcome.started),
+        "ended": shapes.moment(outcome.ended),
+        "minutes": round(outcome.minutes, 2),
+        "questions": outcome.questions,
+        "right": outcome.right,
+        "reason": outcome.reason,
+        "look": outcome.hint,
+        "skills": [
+            {"skill": skill, "level": found.level, "lower": found.lower, "upper": found.upper, "sure": found.sure}
+            for skill, found in outcome.skills.items()
+        ],
+    }

@@ -1,0 +1,88 @@
+"""Questions and findings as a taker may see them.
+
+A question is told field by field, never as a whole: the classes of its options, what is correct, the explanation and its table stay here
+until it is answered.
+"""
+
+from typing import Any
+
+from fastapi import Request
+
+from quaestor.log import Answer
+from quaestor.question import Question
+from quaestor.report.advice import Finding, findings, practise
+from quaestor.store.attempts import Sitting
+from quaestor.web.pages import url
+
+
+def state(request: Request, stands: Sitting) -> dict[str, Any]:
+    """Where a session stands."""
+    over = stands.over
+    asked = None if over else stands.session.next
+    return {
+        "session": stands.attempt.id,
+        "step": stands.step,
+        "over": bool(over),
+        "reason": over,
+        "question": None if asked is None else question(request, stands, asked),
+        "may_skip": not over and stands.session.rules.may_skip,
+        "seconds_left": None if stands.left is None or over else round(max(0.0, stands.left), 1),
+        "most_left": 0 if over else stands.session.most_left,
+    }
+
+
+def question(request: Request, stands: Sitting, asked: Question) -> dict[str, Any]:
+    """A question, with its options in the order of this session."""
+    image = url(request, "api-image", session=stands.attempt.id, name=asked.media) if asked.media else None
+    options = list(stands.options(asked)) if asked.kind in ("choice", "choices") else []
+    return {"id": asked.id, "kind": asked.kind, "text": asked.text, "options": options, "image": image, "alt": asked.alt}
+
+
+def feedback(asked: Question, line: Answer) -> dict[str, Any]:
+    """What an answer was worth, and what would have been right."""
+    best = asked.classes[-1]
+    stated = asked.option_classes or asked.accept
+    correct = list(asked.correct) or [written for written, kind in stated.items() if kind == best]
+    return {"question": asked.id, "value": value(asked, line), "correct": correct, "explanation": asked.explanation}
+
+
+def value(asked: Question, line: Answer) -> str:
+    """Whether an answer was right, partly right, wrong or none."""
+    if line.answer is None:
+        return "skipped"
+    return {0: "wrong", len(asked.classes) - 1: "right"}.get(asked.classes.index(line.answer), "partly")
+
+
+def result(stands: Sitting) -> dict[str, Any]:
+    """What was found."""
+    bank, beliefs = stands.session.bank, stands.session.beliefs
+    found = findings(bank, beliefs)
+    return {
+        "session": stands.attempt.id,
+        "test": stands.attempt.test_id,
+        "over": bool(stands.over),
+        "reason": stands.over,
+        "asked": len(stands.session.log),
+        "skills": [finding(one) for one in found],
+        "practise": [one.skill for one in practise(bank, found)],
+    }
+
+
+def finding(one: Finding) -> dict[str, Any]:
+    """What was found of a skill."""
+    ends = zip(one.bounds.states, one.bounds.lower, one.bounds.upper, strict=True)
+    return {
+        "skill": one.skill,
+        "title": one.title,
+        "level": one.level,
+        "lower": _proper(one.low),
+        "upper": _proper(one.high),
+        "sure": one.sure,
+        "others": list(one.others),
+        "levels": [{"level": level, "lower": _proper(low), "upper": _proper(high)} for level, low, high in ends],
+    }
+
+
+def _proper(probability: float) -> float:
+    """Never outside of 0 and 1 by a rounding error, and not rounded: bounds stay safe."""
+    return min(1.0, max(0.0, float(probability)))

@@ -1,0 +1,183 @@
+"""Sessions: begin one, answer its questions, read where it stands and what was found.
+
+A session is named by its number; only the tokens of the teacher whose test it is see it. The answer to a step that was answered already
+is refused with where the session stands, so a program that lost its place finds it again.
+"""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Request
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+from starlette.responses import Response
+
+from quaestor.errors import QuaestorError
+from quaestor.log import Answer
+from quaestor.report.advice import findings
+from quaestor.store import privacy
+from quaestor.store.attempts import OverError, Sitting, StaleError, answer, end, enter, sitting, skip
+from quaestor.store.media import MediaError, image
+from quaestor.store.models import Attempt, Published, Pupil, Teacher, Token
+from quaestor.store.publishing import MissingError, published
+from quaestor.store.secrets import tidy
+from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api.access import Bearer, ForResults, ForSessions, ForSessionsOrResults, Route, reading
+from quaestor.web.api.history import history
+from quaestor.web.api.once import Key, once
+from quaestor.web.api.questions import feedback, result, state
+from quaestor.web.pages import database, public_url
+from quaestor.web.problems import KINDS, Kind, problem, reply
+
+routes = APIRouter(prefix=f"{PREFIX}/sessions", tags=["sessions"], route_class=Route)
+Number = Annotated[int, Path(alias="session", ge=1, le=shapes.MOST, description="the number of the session", examples=[12])]
+RUNNING = Kind(409, "running", "The session is not over")
+
+
+def own(work: Work, teacher: Teacher, number: int) -> Attempt:
+    """A session of one of a teacher's tests; anybody else's is not there."""
+    found = work.get(Attempt, number)
+    if found is None or found.test.teacher_id != teacher.id:
+        raise MissingError("there is no such session")
+    return found
+
+
+@routes.post("", status_code=201, response_model=shapes.Begun, summary="Begin a session")
+def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: Key) -> Response:
+    """Begin a test, or go on with it where a pupil's own code is given; the reply has the first question."""
+
+    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
+        test = published(work, token.teacher, body.test)
+        stands = sitting(work, _entered(work, test, body))
+        return 201, {**state(request, stands), **_begun(request, stands.attempt)}
+
+    return once(request, bearer, key, body, write)
+
+
+def _entered(work: Work, test: Published, body: shapes.NewSession) -> Attempt:
+    if (body.name is None) == (body.code is None):
+        raise QuaestorError("name, code: one of the two is given, got " + ("both" if body.name is not None else "none"))
+    if body.name is not None:
+        return enter(work, test.code, body.name)
+    typed = tidy(body.code or "")
+    if work.scalar(select(Pupil.id).where(Pupil.code == typed, Pupil.test_id == test.id)) is None:
+        raise QuaestorError("code: the code of a pupil on the class list of this test, got another one")
+    return enter(work, typed)
+
+
+def _begun(request: Request, attempt: Attempt) -> dict[str, Any]:
+    return {"test": attempt.test_id, "code": attempt.code, "link": public_url(request, "code", code=attempt.code)}
+
+
+def _standing(request: Request, bearer: Bearer, number: int) -> Sitting:
+    """Where a session stands; that it is over is noted when that is first seen."""
+    with reading(request, bearer) as (work, token):
+        stands = sitting(work, own(work, token.teacher, number))
+    if stands.over and stands.attempt.ended is None:
+        with database(request).work() as work:
+            stands = sitting(work, work.get_one(Attempt, number))
+            end(work, stands)
+    return stands
+
+
+@routes.get("/{session}", response_model=shapes.SessionShape, summary="Read a session")
+def show(request: Request, number: Number, bearer: ForSessions) -> Response:
+    """A session, with its present question and of how many skills the level is sure."""
+    stands = _standing(request, bearer, number)
+    attempt = stands.attempt
+    found = findings(stands.session.bank, stands.session.beliefs)
+    more = {
+        "name": attempt.name,
+        "mode": attempt.test.mode,
+        "started": shapes.moment(attempt.started),
+        "ended": shapes.moment(attempt.ended),
+        "asked": len(stands.session.log),
+        "skills": len(found),
+        "sure": sum(one.sure for one in found),
+    }
+    return reply({**state(request, stands), **_begun(request, attempt), **more})
+
+
+@routes.get("/{session}/next", response_model=shapes.State, summary="Read the next question")
+def following(request: Request, number: Number, bearer: ForSessions) -> Response:
+    """The step and the question to answer now, or why the session is over."""
+    return reply(state(request, _standing(request, bearer, number)))
+
+
+@routes.post("/{session}/answers", response_model=shapes.Answered, summary="Answer a question")
+def put(request: Request, number: Number, body: shapes.NewAnswer, bearer: ForSessions, key: Key) -> Response:
+    """Answer the question of a step; the reply has the next question, or the result when the session is over."""
+
+    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
+        return _after(request, answer(work, own(work, token.teacher, number), body.step, body.entry))
+
+    return _once(request, number, bearer, key, body, write)
+
+
+@routes.post("/{session}/skips", response_model=shapes.Answered, summary="Skip a question")
+def leave(request: Request, number: Number, body: shapes.NewSkip, bearer: ForSessions, key: Key) -> Response:
+    """Skip the question of a step, where the rules allow it; it is not asked again."""
+
+    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
+        return _after(request, skip(work, own(work, token.teacher, number), body.step))
+
+    return _once(request, number, bearer, key, body, write)
+
+
+def _after(request: Request, stands: Sitting) -> tuple[int, dict[str, Any] | None]:
+    line = stands.session.log[-1]
+    assert isinstance(line, Answer)
+    asked = stands.session.bank.questions[line.question]
+    told = feedback(asked, line) if stands.attempt.test.mode == "practice" else None
+    return 200, {**state(request, stands), "feedback": told, "result": result(stands) if stands.over else None}
+
+
+def _once(request: Request, number: int, bearer: Bearer, key: str, body: shapes.Asked, write: Any) -> Response:
+    """A write to a session that may come too late: then the problem tells where the session stands."""
+    try:
+        return once(request, bearer, key, body, write)
+    except (StaleError, OverError) as error:
+        stands = _standing(request, bearer, number)
+        return problem(KINDS[type(error)], str(error), step=stands.step, state=state(request, stands))
+
+
+@routes.get("/{session}/result", response_model=shapes.Result, summary="Read the result")
+def found(request: Request, number: Number, bearer: ForSessionsOrResults) -> Response:
+    """What was found. A token with the scope `sessions` reads it after the end, one with `results` at any time."""
+    stands = _standing(request, bearer, number)
+    if not stands.over:
+        with reading(request, bearer) as (_, token):
+            if "results" not in token.scopes:
+                return problem(RUNNING, "the result is read after the end, or with the scope 'results'; got a session that is running")
+    return reply(result(stands))
+
+
+@routes.get("/{session}/history", response_model=shapes.History, summary="Read what happened")
+def told(request: Request, number: Number, bearer: ForResults) -> Response:
+    """Each question that was put, the answer, why it was asked, and what was known before and after."""
+    with reading(request, bearer) as (work, token):
+        attempt = own(work, token.teacher, number)
+        lines = history(work, attempt)
+    return reply({"session": number, "lines": lines})
+
+
+@routes.get("/{session}/images/{name:path}", name="api-image", response_class=Response, summary="Read an image")
+def picture(request: Request, number: Number, name: str, bearer: ForSessions) -> Response:
+    """An image that a question shows."""
+    with reading(request, bearer) as (work, token):
+        attempt = own(work, token.teacher, number)
+        try:
+            kind, content = image(work, attempt.test.bank, name)
+        except MediaError as error:
+            raise MissingError("there is no such image") from error
+    return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})
+
+
+@routes.delete("/{session}", status_code=204, response_class=Response, summary="Delete a session")
+def forget(request: Request, number: Number, bearer: ForResults, key: Key) -> Response:
+    """Delete a session with its answers; nothing of it is kept."""
+
+    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
+        privacy.delete(work, own(work, token.teacher, number))
+        return 204, None
+
+    return once(request, bearer, key, None, write)

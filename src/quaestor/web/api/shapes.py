@@ -1,0 +1,357 @@
+"""What goes over the wire, as it is described to programs: the bodies of requests, which are also checked by these shapes, and of replies.
+
+Nothing is guessed: a number is no text, a field that is not known is refused. Replies are made by the files of their nouns; a test holds
+every reply against its shape.
+"""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from quaestor.store.attempts import LONGEST
+from quaestor.store.texts import line
+from quaestor.web.api import examples
+
+MOST = 2**31 - 1  # the largest whole number that every database takes
+Ending = Literal[".yaml", ".yml", ".json", ".csv", ".xlsx"]
+
+
+def moment(value: datetime | None) -> str | None:
+    """A time of the database as programs read it."""
+    return value.replace(tzinfo=UTC).isoformat().replace("+00:00", "Z") if value is not None else None
+
+
+def _text(value: Any) -> Any:
+    if not isinstance(value, str):
+        raise ValueError("a time is a text such as 2026-09-01T08:00:00Z")
+    return value
+
+
+def _kept(value: datetime) -> datetime:
+    try:
+        return value.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError as error:
+        raise ValueError("a time is one that a calendar has in every zone") from error
+
+
+def _not_blank(value: str) -> str:
+    if not line(value):
+        raise ValueError("a name has at least one letter")
+    return value
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_not_blank), WithJsonSchema(examples.NAME)]
+Time = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_text), AfterValidator(_kept)]
+Number = Annotated[int, Field(ge=1, le=MOST)]
+Probability = Annotated[float, Field(ge=0, le=1)]
+
+
+class Asked(BaseModel):
+    """The base of requests: strict."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Sent(BaseModel):
+    """The base of replies: nothing that is not described."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+def example(**fields: Any) -> ConfigDict:
+    """An example of a shape."""
+    return ConfigDict(json_schema_extra={"examples": [fields]})
+
+
+class NewSession(Asked):
+    """Who takes which test. `code`: a pupil's own code, instead of the name, where the test is for a class list."""
+
+    model_config = example(test=3, name="Ada")
+    test: Number
+    name: Name | None = None
+    code: Annotated[str, Field(min_length=1, max_length=40)] | None = None
+
+
+class NewAnswer(Asked):
+    """The answer to the question of a step: what was typed, or the option that was chosen; a list where several may be."""
+
+    model_config = example(step=1, entry="50")
+    step: Number
+    entry: Annotated[str, Field(max_length=LONGEST)] | Annotated[list[Annotated[str, Field(max_length=LONGEST)]], Field(max_length=200)]
+
+
+class NewSkip(Asked):
+    """The step whose question is skipped."""
+
+    model_config = example(step=2)
+    step: Number
+
+
+class NewBank(Asked):
+    """A bank file: its ending, its content as text (or base64, as XLSX needs), and the images that its questions name, in base64."""
+
+    model_config = example(ending=".yaml", content=examples.BANK)
+    ending: Ending
+    content: str
+    encoding: Literal["text", "base64"] = "text"
+    images: dict[str, str] = Field(default_factory=dict, max_length=500)
+
+
+class NewTest(Asked):
+    """What is published: a bank, rules as in a rules file (docs/rules.md), and the conditions of the test."""
+
+    model_config = example(**examples.NEW_TEST)
+    bank: Number
+    title: str = Field(default="", max_length=200)
+    rules: dict[str, Any] = Field(default_factory=dict)
+    mode: Literal["exam", "practice"] = "exam"
+    minutes: Annotated[float, Field(gt=0, le=24 * 60)] | None = None
+    opens: Time | None = None
+    closes: Time | None = None
+    retakes: Literal["none", "any", "best"] = "none"
+    by_list: bool = False
+    keep_days: Annotated[int, Field(ge=1, le=36500)] | None = None
+
+
+class Question(Sent):
+    """A question as a taker may see it. `text` and `options` are Markdown with LaTeX between `$`; `image` is a path of this API."""
+
+    model_config = example(**examples.QUESTION)
+    id: str
+    kind: Literal["choice", "choices", "number", "text"]
+    text: str
+    options: list[str]
+    image: str | None
+    alt: str
+
+
+class State(Sent):
+    """Where a session stands: the step and its question, or why it is over. `most_left`: how many questions the rules can ask at most."""
+
+    model_config = example(**examples.STATE)
+    session: int
+    step: int
+    over: bool
+    reason: str
+    question: Question | None
+    may_skip: bool
+    seconds_left: float | None
+    most_left: int | None
+
+
+class Begun(State):
+    """A session that has begun. `code`: with it the taker can go on in a browser, at `link`."""
+
+    model_config = example(**examples.STATE, test=3, code="7KMRX2PQ", link="https://tests.school.example/c/7KMRX2PQ")
+    test: int
+    code: str
+    link: str
+
+
+class SessionShape(Begun):
+    """A session with all that is known of it. `sure`: of how many of its skills the level is sure."""
+
+    model_config = example(**examples.SESSION)
+    name: str
+    mode: Literal["exam", "practice"]
+    started: datetime
+    ended: datetime | None
+    asked: int
+    skills: int
+    sure: int
+
+
+class Feedback(Sent):
+    """What an answer was worth; only in practice mode."""
+
+    model_config = example(**examples.FEEDBACK)
+    question: str
+    value: Literal["right", "partly", "wrong", "skipped"]
+    correct: list[str]
+    explanation: str
+
+
+class Level(Sent):
+    """The bounds of the probability of a level; equal where the bank is precise."""
+
+    level: str
+    lower: Probability
+    upper: Probability
+
+
+class Found(Level):
+    """What was found of a skill: the level, whether it is sure, which others are possible; `levels`: all bounds, lowest first."""
+
+    skill: str
+    title: str
+    sure: bool
+    others: list[str]
+    levels: list[Level]
+
+
+class Result(Sent):
+    """The result of a session; `practise`: the skills to practise, in this order."""
+
+    model_config = example(**examples.RESULT)
+    session: int
+    test: int
+    over: bool
+    reason: str
+    asked: int
+    skills: list[Found]
+    practise: list[str]
+
+
+class Answered(State):
+    """After an answer or a skip: where the session stands, feedback in practice mode, and the result when it is over."""
+
+    model_config = example(**examples.ANSWERED)
+    feedback: Feedback | None
+    result: Result | None
+
+
+class Line(Sent):
+    """A line of a session's log: `answer` is the answer class (null: skipped), `why` tells why the question was asked."""
+
+    model_config = example(**examples.LINE)
+    step: int
+    question: str
+    text: str
+    entry: str | None
+    answer: str | None
+    value: Literal["right", "partly", "wrong", "skipped"]
+    seconds: float
+    at: datetime
+    why: str
+    before: list[Found]
+    after: list[Found]
+
+
+class History(Sent):
+    """What happened in a session."""
+
+    model_config = example(session=12, lines=[examples.LINE])
+    session: int
+    lines: list[Line]
+
+
+class Wrong(Sent):
+    """A broken rule: where, which, what was found there; perhaps a hint, and the line or row of the file."""
+
+    model_config = example(**examples.WRONG)
+    place: str
+    rule: str
+    value: str
+    hint: str
+    where: str
+
+
+class BankSummary(Sent):
+    """A bank that is kept: one version of it, which never changes."""
+
+    model_config = example(**examples.BANK_SUMMARY)
+    id: int
+    title: str
+    version: str
+    model_version: str
+    questions: int
+    images: list[str]
+    created: datetime
+
+
+class BankSkill(Sent):
+    """A skill of a bank, its levels the lowest first."""
+
+    skill: str
+    title: str
+    levels: list[str]
+
+
+class BankShape(BankSummary):
+    """A bank with its skills, and what may be a mistake in it."""
+
+    model_config = example(**examples.BANK_REPLY)
+    skills: list[BankSkill]
+    warnings: list[Wrong]
+
+
+class BankList(Sent):
+    """The banks of a teacher, the newest first."""
+
+    model_config = example(banks=[examples.BANK_SUMMARY])
+    banks: list[BankSummary]
+
+
+class PublishedShape(Sent):
+    """A published test: it never changes. `code` and `link` let takers in."""
+
+    model_config = example(**examples.PUBLISHED)
+    id: int
+    title: str
+    bank: int
+    bank_version: str
+    code: str
+    link: str
+    rules: dict[str, Any]
+    mode: Literal["exam", "practice"]
+    minutes: float | None
+    opens: datetime | None
+    closes: datetime | None
+    retakes: Literal["none", "any", "best"]
+    by_list: bool
+    keep_days: int | None
+    created: datetime
+
+
+class PublishedList(Sent):
+    """The tests of a teacher, the newest first."""
+
+    model_config = example(tests=[examples.PUBLISHED])
+    tests: list[PublishedShape]
+
+
+class ResultSkill(Level):
+    """The level that was found of a skill, and whether it is sure."""
+
+    skill: str
+    sure: bool
+
+
+class ResultRow(Sent):
+    """A session at a glance. `look`: whether the answers fit together so badly that somebody should have a look; null: not known."""
+
+    model_config = example(**examples.ROW)
+    session: int
+    name: str
+    code: str
+    state: Literal["running", "over"]
+    started: datetime
+    ended: datetime | None
+    minutes: float
+    questions: int
+    right: int
+    reason: str
+    look: bool | None
+    skills: list[ResultSkill]
+
+
+class Results(Sent):
+    """The results of a test, a row a session."""
+
+    model_config = example(test=3, results=[examples.ROW])
+    test: int
+    results: list[ResultRow]
+
+
+class ProblemShape(BaseModel):
+    """An error (RFC 9457). `problems`: each broken rule of a bank, of rules or of the request; `step`, `state`: where a session stands."""
+
+    model_config = example(**examples.PROBLEM)
+    type: str
+    title: str
+    status: int
+    detail: str
+    problems: list[Wrong] | None = None
+    step: int | None = None
+    state: State | None = None
