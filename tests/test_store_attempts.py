@@ -13,7 +13,7 @@ from sqlalchemy import event, func, select
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.formats import load_bytes
-from quaestor.store import attempts, clock, codes, entry, publishing, sessions, sittings, teachers
+from quaestor.store import attempts, clock, codes, entry, privacy, publishing, sessions, sittings, teachers
 from quaestor.store.database import Database
 from quaestor.store.memory import Memory
 from quaestor.store.models import Attempt, Event, Published, Pupil
@@ -304,6 +304,49 @@ def test_what_is_remembered_does_not_grow_with_the_log(database):
     now = stands(database, key)
     qs.explain(now.session)
     assert "earlier" not in sessions._memory.get(key)[0].__dict__
+
+
+def ready(database, key, step=1):
+    with database.read() as work:
+        attempt = attempts.by_key(work, key)
+        return attempts.prepare(work, attempt, step, entry_of(attempts.sitting(work, attempt).session.next))
+
+
+def write(database, made):
+    with database.work() as work:
+        return attempts.write(work, made)
+
+
+def test_an_answer_prepared_while_reading_is_written_in_one_statement(database):
+    key = begin(database, publish(database, rules=qs.Rules(score="order", stop=qs.max_questions(1))).code)
+    made, seen = ready(database, key), []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: seen.append(told[2]))
+    after = write(database, made)
+    assert [statement.split()[0] for statement in seen if not statement.startswith("BEGIN")] == ["INSERT", "UPDATE"]
+    assert after.attempt.reason == "1 question was asked; the limit is 1."
+    with database.read() as work:
+        there = attempts.by_key(work, key)
+        assert (there.reason, there.ended) == (after.attempt.reason, after.attempt.ended)
+    assert stands(database, key).session == after.session
+
+
+def test_of_two_prepared_answers_one_is_written(database):
+    key = begin(database, publish(database).code)
+    first, second = ready(database, key), ready(database, key)
+    write(database, first)
+    with pytest.raises(attempts.StaleError, match="the test stands at step 2"):
+        write(database, second)
+    assert stands(database, key).session == first.session
+
+
+def test_an_answer_to_an_attempt_that_was_deleted_meanwhile(database):
+    key = begin(database, publish(database).code)
+    made = ready(database, key)
+    with database.work() as work:
+        privacy.delete(work, attempts.by_key(work, key))
+    with pytest.raises(attempts.OverError, match="the test is over: it was deleted"):
+        write(database, made)
+    assert count(database, Event) == 0
 
 
 # Several processes

@@ -6,8 +6,12 @@ An answer that the engine refuses writes nothing, so the attempt goes on where i
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import AnswerError, QuaestorError
@@ -16,7 +20,6 @@ from quaestor.question import Question
 from quaestor.session import Session
 from quaestor.store.clock import now
 from quaestor.store.entry import EntryError, UnknownCodeError, enter
-from quaestor.store.inserts import insert
 from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
 from quaestor.store.sessions import forget, remember
@@ -27,6 +30,7 @@ __all__ = [
     "ConflictError",
     "EntryError",
     "OverError",
+    "Ready",
     "Sitting",
     "StaleError",
     "UnknownCodeError",
@@ -35,11 +39,18 @@ __all__ = [
     "end",
     "enter",
     "option_order",
+    "prepare",
     "sitting",
     "skip",
+    "write",
 ]
 
 LONGEST = 10_000  # letters of an entry
+_EVENT = Event.__table__
+_INSERT = {  # unless the step has a line; one that another process is writing at this moment is waited for
+    kind: dialect.insert(_EVENT).on_conflict_do_nothing().returning(_EVENT.c.step)
+    for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
+}
 
 
 class OverError(EntryError):
@@ -58,33 +69,61 @@ class StaleError(QuaestorError):
         super().__init__(f"this question was answered already; the test stands at step {step}")
 
 
+@dataclass(frozen=True)
+class Ready:
+    """An answer that can be written: the session after it, when it came, and the seconds since its question was put."""
+
+    attempt: Attempt
+    step: int
+    session: Session
+    at: datetime
+    seconds: float
+
+
 def answer(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str]) -> Sitting:
     """Answer the question of a step with what was typed or ticked."""
-    written = clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
-    return _put(work, attempt, step, written)
+    return write(work, prepare(work, attempt, step, entry))
 
 
 def skip(work: Work, attempt: Attempt, step: int) -> Sitting:
     """Skip the question of a step."""
-    return _put(work, attempt, step, None)
+    return write(work, prepare(work, attempt, step, None))
 
 
-def _put(work: Work, attempt: Attempt, step: int, entry: str | list[str] | None) -> Sitting:
+def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None) -> Ready:
+    """Do everything for an answer (None: a skip) but write it, the choice of the next question too; a reading unit of work will do.
+
+    So the unit of work that writes is short, and on SQLite, where there is one at a time, nobody waits for somebody else's engine.
+    """
     stands = sitting(work, attempt)
     if step != stands.step:
         raise StaleError(stands.step)
     question = stands.session.next
     if stands.over or question is None:
         raise OverError(f"the test is over: {stands.over}")
+    written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
     moment = max(now(), stands.put)  # should the clock have been set back
-    then = _answered(stands.session, question, entry, (moment - stands.put).total_seconds())
-    line = then.log[-1]
+    seconds = (moment - stands.put).total_seconds()
+    then = _answered(stands.session, question, written, seconds)
+    then.stopped  # noqa: B018  works out the next question
+    return Ready(attempt, step, then, moment, seconds)
+
+
+def write(work: Work, ready: Ready) -> Sitting:
+    """Write an answer, unless its step has one by now."""
+    attempt, line = ready.attempt, ready.session.log[-1]
     assert isinstance(line, Answer)
-    if not _write(work, attempt, step, line, (moment - stands.put).total_seconds(), moment):
+    row = {"attempt_id": attempt.id, "step": ready.step, "seconds": ready.seconds, "at": ready.at}
+    row |= {"question": line.question, "answer": line.answer, "entry": line.entry}
+    try:
+        written = work.execute(_INSERT[work.get_bind().dialect.name], row).scalar()
+    except IntegrityError as error:
+        raise OverError("the test is over: it was deleted") from error
+    if written is None:
         forget(attempt)
-        raise StaleError(sitting(work, attempt).step)
-    remember(attempt, then, moment)
-    after = stand(attempt, then, moment)
+        raise StaleError((work.scalar(select(func.max(Event.step)).where(Event.attempt_id == attempt.id)) or 0) + 1)
+    remember(attempt, ready.session, ready.at)
+    after = stand(attempt, ready.session, ready.at)
     end(work, after)
     return after
 
@@ -110,12 +149,3 @@ def _ruled_out(question: Question) -> ConflictError:
         f"{question.id}: this answer was not taken, as the test rules it out after the answers before; nothing is lost: give another answer"
         " or skip the question, and tell your teacher"
     )
-
-
-def _write(work: Work, attempt: Attempt, step: int, line: Answer, seconds: float, at: datetime) -> bool:
-    """Write a line unless the step has one; also one that another process is writing at this moment, which is waited for."""
-    row = insert(work, Event).values(
-        attempt_id=attempt.id, step=step, question=line.question, answer=line.answer, entry=line.entry, seconds=seconds, at=at
-    )
-    written = work.execute(row.on_conflict_do_nothing().returning(Event.step)).scalar()
-    return written is not None

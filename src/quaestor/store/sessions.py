@@ -6,7 +6,7 @@ the rest, and one that is ahead (its unit of work was undone) or beside it start
 
 from datetime import datetime
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.log import Answer
@@ -20,6 +20,11 @@ MOST = 4_000_000  # questions of all remembered sessions together: some 500 MB o
 _EACH = 1000  # what a session costs besides, counted in questions
 _LONG = {"earlier", "history"}  # what a session holds of the sessions before it: too much to remember
 
+_LINES = (
+    select(Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
+    .where(Event.attempt_id == bindparam("attempt"), Event.step >= bindparam("first"))
+    .order_by(Event.step)
+)
 _memory: Memory[str, tuple[Session, datetime]] = Memory(MOST)
 
 
@@ -44,8 +49,7 @@ def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
 
 
 def _lines(work: Work, attempt: Attempt, first: int) -> list[tuple[Answer, datetime]]:
-    columns = select(Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
-    rows = work.execute(columns.where(Event.attempt_id == attempt.id, Event.step >= first).order_by(Event.step))
+    rows = work.execute(_LINES, {"attempt": attempt.id, "first": first})
     return [(Answer(question, answer, entry, seconds / 60), at) for question, answer, entry, seconds, at in rows]
 
 

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session as Work
+from sqlalchemy.orm.attributes import set_committed_value
 
 from quaestor.question import Question
 from quaestor.session import Session
@@ -13,6 +14,7 @@ from quaestor.store.models import Attempt
 from quaestor.store.options import option_order
 from quaestor.store.sessions import session_of
 
+_BY_KEY = select(Attempt).where(Attempt.key == bindparam("key"))
 TIME_UP, CLOSED = "The time is up.", "The test is closed."
 
 
@@ -47,7 +49,7 @@ def by_key(work: Work, key: str) -> Attempt | None:
     """The attempt of a taker's address."""
     if len(key) > 32 or not key.isascii() or not key.isprintable():
         return None
-    return work.scalar(select(Attempt).where(Attempt.key == key))
+    return work.scalar(_BY_KEY, {"key": key})
 
 
 def sitting(work: Work, attempt: Attempt) -> Sitting:
@@ -76,5 +78,7 @@ def end(work: Work, stands: Sitting) -> None:
     attempt = stands.attempt
     if attempt.ended is None and stands.over:
         limit = deadline(attempt)[0]
-        attempt.reason, attempt.ended = stands.over, stands.put if stands.session.stopped or limit is None else min(limit, now())
-        work.flush()
+        reason, ended = stands.over, stands.put if stands.session.stopped or limit is None else min(limit, now())
+        work.execute(update(Attempt).where(Attempt.id == attempt.id, Attempt.ended.is_(None)).values(reason=reason, ended=ended))
+        set_committed_value(attempt, "reason", reason)
+        set_committed_value(attempt, "ended", ended)
