@@ -86,6 +86,11 @@ def placed(place: str, words: str) -> Said:
     return say("{place}: {words}", place=place, words=words)
 
 
+def unplaced(words: str) -> str:
+    """What is said, without the place it is said of."""
+    return words.values["words"] if isinstance(words, Said) and words.pattern == "{place}: {words}" else words
+
+
 def all_of_them(problems: Iterable[Problem], source: str = "") -> Said:
     """Problems, one a line; `source` names the file, if there is one."""
     sentences = [problem.sentence for problem in problems]

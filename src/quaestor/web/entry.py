@@ -6,6 +6,7 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
+from quaestor.saying import said
 from quaestor.store import limits
 from quaestor.store.entry import EntryError, UnknownCodeError, enter
 from quaestor.store.invitations import Invited, invited
@@ -30,7 +31,7 @@ def by_link(request: Request, code: str) -> Response:
     try:
         return page(request, "home.html", code=code, invited=_invitation(request, code), wrong="")
     except UnknownCodeError as error:
-        return page(request, "home.html", 404, code=code, invited=None, wrong=str(error))
+        return page(request, "home.html", 404, code=code, invited=None, wrong=said(error))
 
 
 @routes.post("/enter", name="enter")
@@ -45,7 +46,7 @@ def begin(request: Request, form: Posted) -> Response:
         with database(request).work() as work:
             attempt = enter(work, code, name, field(form, "once"))
     except EntryError as error:
-        return page(request, "home.html", 400, code=code, invited=found, wrong=str(error))
+        return page(request, "home.html", 400, code=code, invited=found, wrong=said(error))
     return _open(request, attempt)
 
 

@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from quaestor.errors import QuaestorError
+from quaestor.saying import said
 from quaestor.store.attempts import EntryError, StaleError
 from quaestor.store.database import UnavailableError
 from quaestor.store.limits import LimitError
@@ -65,7 +66,7 @@ def _ours(status: int) -> Callable[[Request, Exception], Response]:
         wait: float | None = getattr(error, "wait", getattr(error, "seconds", None))
         if problems.wanted(request):
             return _waiting(problems.of(error), wait)
-        return _say(request, status, str(error), wait)
+        return _say(request, status, said(error), wait)
 
     return answer
 

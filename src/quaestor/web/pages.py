@@ -7,9 +7,11 @@ from importlib import resources
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup, escape
 
+from quaestor.saying import Said
 from quaestor.store.database import Database
 from quaestor.store.models import Teacher
 from quaestor.store.secrets import token
@@ -25,11 +27,22 @@ LANGUAGE = "language"  # the cookie of a language chosen by hand
 @cache
 def _templates() -> Environment:
     made = Environment(
-        loader=PackageLoader("quaestor.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("quaestor.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_in_the_language,
     )
     made.filters.update(prose=prose.block, short=prose.inline, moment=_moment)
     made.globals.update(pictures=pictures, percent=percent)
     return made
+
+
+@pass_context
+def _in_the_language(context: Context, value: object) -> object:
+    """What a template prints: a sentence of the engine is said in the language of the page."""
+    return translate(context["language"], value) if isinstance(value, Said) else value
 
 
 def _moment(value: datetime | None) -> str:
@@ -83,7 +96,8 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
 
     def interface(text: str, **filled: object) -> Markup:
         """A text that stands in a template: it is ours, its values are escaped."""
-        return Markup(translate(tongue, text)).format(**{key: escape(value) for key, value in filled.items()})
+        values = {key: translate(tongue, value) if isinstance(value, Said) else value for key, value in filled.items()}
+        return Markup(translate(tongue, text)).format(**{key: escape(value) for key, value in values.items()})
 
     def message(text: str) -> str:
         """A message from below: it may quote what people wrote, so it is escaped like any other value."""

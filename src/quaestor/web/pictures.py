@@ -3,17 +3,20 @@
 from collections.abc import Sequence
 from html import escape
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from quaestor.beliefs import Bounds
+from quaestor.web.language import translate
 from quaestor.wording import percent
 
 WIDTH, BAR, LINE = 320, 14, 30
 
 
-def band(low: float, high: float, words: str = "") -> Markup:
+def band(low: float, high: float, words: str) -> Markup:
     """A bar from 0 to 1: solid up to the lower bound, pale up to the upper one."""
-    title = escape(words or percent(low, high))
+    title = escape(words)
     return Markup(
         f'<svg class="band" viewBox="0 0 {WIDTH} {BAR}" preserveAspectRatio="none" role="img" aria-label="{title}">'
         f'<rect class="empty" width="{WIDTH}" height="{BAR}" rx="4"/>'
@@ -22,9 +25,11 @@ def band(low: float, high: float, words: str = "") -> Markup:
     )
 
 
-def bands(bounds: Bounds, place: int) -> Markup:
-    """The band of one level of a skill."""
-    return band(float(bounds.lower[place]), float(bounds.upper[place]))
+@pass_context
+def bands(page: Context, bounds: Bounds, place: int) -> Markup:
+    """The band of one level of a skill, in words of the page's language."""
+    low, high = float(bounds.lower[place]), float(bounds.upper[place])
+    return band(low, high, translate(page["language"], percent(low, high)))
 
 
 def meter(shares: Sequence[float], words: str) -> Markup:

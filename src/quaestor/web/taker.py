@@ -8,10 +8,11 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
-from quaestor.errors import AnswerError
+from quaestor.errors import AnswerError, unplaced
 from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import findings, practise
+from quaestor.saying import said
 from quaestor.store.attempts import EntryError, Sitting, StaleError, answer, end, sitting, skip
 from quaestor.store.models import Attempt
 from quaestor.store.publishing import image
@@ -107,7 +108,7 @@ def put(request: Request, attempt: int, form: Posted) -> Response:
 
 def _plain(error: AnswerError) -> str:
     """What is wrong with an entry, without the question's id."""
-    return str(error).partition(": ")[2] or str(error)
+    return unplaced(said(error))
 
 
 @routes.get("/feedback/{step}", name="feedback")
