@@ -1,7 +1,8 @@
 """What a result means for the taker: what is sure, what is not yet, and what to practise next."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs, Bounds
@@ -42,12 +43,31 @@ def findings(bank: Bank, beliefs: Beliefs) -> list[Finding]:
     return found
 
 
-def practise(bank: Bank, found: list[Finding]) -> list[Finding]:
-    """What to practise, in order: skills below their highest level whose foundations are there come first; sure ones before others."""
-    by_skill: Mapping[str, Finding] = {finding.skill: finding for finding in found}
-    waiting = [finding for finding in found if not finding.at_top]
+class Standing(Protocol):
+    """How somebody stands in a skill, as far as advice needs it."""
 
-    def ready(finding: Finding) -> bool:
+    @property
+    def skill(self) -> str:
+        """The skill's id."""
+
+    @property
+    def at_top(self) -> bool:
+        """Whether it is at its highest level."""
+
+    @property
+    def sure(self) -> bool:
+        """Whether the level is sure."""
+
+
+S = TypeVar("S", bound=Standing)
+
+
+def practise(bank: Bank, found: Iterable[S]) -> list[S]:
+    """What to practise, in order: skills below their highest level whose foundations are there come first; sure ones before others."""
+    by_skill: Mapping[str, S] = {finding.skill: finding for finding in found}
+    waiting = [finding for finding in by_skill.values() if not finding.at_top]
+
+    def ready(finding: S) -> bool:
         return all(by_skill[parent].at_top for parent in bank.skills[finding.skill].parents)
 
     return sorted(waiting, key=lambda finding: (not ready(finding), not finding.sure))

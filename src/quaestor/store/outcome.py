@@ -9,7 +9,7 @@ from datetime import datetime
 class Finding:
     """What was found of a skill: its level, the bounds of that level's probability, and whether it is sure.
 
-    `expected`: the expected number of the level (the lowest is 0) for the centre of the bounds.
+    `expected`: the expected number of the level (the lowest is 0) for the centre of the bounds; `centre`: that distribution.
     """
 
     level: str
@@ -17,6 +17,7 @@ class Finding:
     upper: float
     sure: bool
     expected: float
+    centre: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

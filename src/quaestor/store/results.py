@@ -115,7 +115,8 @@ def _finding(bounds: Bounds) -> Finding:
     found = level(bounds)
     at = bounds.states.index(found)
     lower, upper = float(bounds.lower[at]), float(bounds.upper[at])
-    return Finding(found, lower, upper, lower >= OPEN_BELOW, float(np.arange(len(bounds.states)) @ bounds.centre))
+    centre = bounds.centre
+    return Finding(found, lower, upper, lower >= OPEN_BELOW, float(np.arange(len(centre)) @ centre), tuple(centre.tolist()))
 
 
 def _answers(bank: Bank, found: _Found) -> tuple[str, frozenset[tuple[str, str]]]:

@@ -1,0 +1,163 @@
+"""What a test tells of its questions: how often each was asked, how takers of each level did, and what they answered.
+
+Levels are estimates of the test itself. To judge an answer by them it is left out first: for the levels l of a question's skills,
+
+    P(l | other answers) ~ P(l | all answers) / P(this answer | l),
+
+with the product of the single skills' probabilities for P(l | all answers), at the centre of the bounds. A taker counts at the most
+probable combination of levels if it has at least 80 %; *strong* are those of them who are at the top of all these skills.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import median
+
+import numpy as np
+
+from quaestor.bank import Bank
+from quaestor.explain import OPEN_BELOW
+from quaestor.numerals import read_number
+from quaestor.question import Question, loose
+from quaestor.report.flags import flags
+from quaestor.report.tallies import Option, Share, Tally
+from quaestor.store.answers import Given
+from quaestor.store.outcome import Outcome
+from quaestor.table import Array, centre
+
+MOST_ENTRIES = 6  # wrong entries that are listed
+
+Found = Mapping[int, Mapping[str, Sequence[float]]]  # by attempt and skill: the probabilities of the levels
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A question with what was counted, and with what somebody should have a look at, in words."""
+
+    tally: Tally
+    flags: tuple[str, ...]
+
+
+def probabilities(found: Iterable[Outcome]) -> Found:
+    """What was found of each attempt: the probabilities of the levels of each skill."""
+    return {outcome.attempt_id: {skill: one.centre for skill, one in outcome.skills.items()} for outcome in found}
+
+
+def statistics(bank: Bank, given: Iterable[Given], found: Found) -> list[Statistic]:
+    """All questions that were asked: those with flags first, then those asked most."""
+    lines: dict[str, list[Given]] = defaultdict(list)
+    for line in given:
+        lines[line.question].append(line)
+    tallies = [tally(bank, question, lines[question.id], found) for question in bank.questions.values() if question.id in lines]
+    made = [Statistic(one, raised) for one, raised in zip(tallies, flags(tallies), strict=True)]
+    return sorted(made, key=lambda one: (-len(one.flags), -one.tally.asked))
+
+
+def tally(bank: Bank, question: Question, lines: Sequence[Given], found: Found) -> Tally:
+    """What was counted of one question."""
+    answered = [line for line in lines if line.answer is not None]
+    weights = _without(question, [line for line in answered if line.attempt in found], found)
+    places = {attempt: int(weight.argmax()) if weight.max() >= OPEN_BELOW else None for attempt, weight in weights.items()}
+    top = question.table.lower[..., 0].size - 1
+    strong = [line for line in answered if places.get(line.attempt) == top]
+    return Tally(
+        question=question,
+        asked=len(lines),
+        skipped=len(lines) - len(answered),
+        seconds=median(line.seconds for line in answered) if answered else None,
+        shares=_shares(bank, question, answered, weights, places),
+        strong=len(strong),
+        options=_options(question, answered, strong),
+    )
+
+
+def _without(question: Question, lines: Sequence[Given], found: Found) -> dict[int, Array]:
+    """P(levels | the other answers) of each taker, one number for each combination of levels, (combinations,)."""
+    if not lines:
+        return {}
+    joint = np.ones((len(lines), 1))
+    for skill in question.skills:
+        single = np.array([found[line.attempt][skill] for line in lines])
+        joint = (joint[:, :, None] * single[:, None, :]).reshape(len(lines), -1)
+    rows = centre(question.table.lower, question.table.upper).reshape(joint.shape[1], -1)
+    likely = rows[:, [question.classes.index(str(line.answer)) for line in lines]].T
+    weights = np.divide(joint, likely, out=np.zeros_like(joint), where=likely > 0)
+    weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return {line.attempt: weight for line, weight in zip(lines, weights, strict=True)}
+
+
+def _shares(
+    bank: Bank, question: Question, answered: Sequence[Given], weights: Mapping[int, Array], places: Mapping[int, int | None]
+) -> tuple[Share, ...]:
+    """By combination of levels: how many answered, how many of them right, and what the table says of it."""
+    at: dict[int, list[Given]] = defaultdict(list)
+    for line in answered:
+        place = places.get(line.attempt)
+        if place is not None:
+            at[place].append(line)
+    low, high = question.table.lower[..., -1].ravel(), question.table.upper[..., -1].ravel()
+    shares = []
+    for place, levels in enumerate(product(*(bank.skills[skill].levels for skill in question.skills))):
+        here = at[place]
+        mean = np.mean([weights[line.attempt] for line in here], axis=0) if here else np.eye(len(low))[place]
+        right = sum(line.answer == question.classes[-1] for line in here)
+        shares.append(Share(levels, len(here), right, float(low[place]), float(high[place]), float(mean @ low), float(mean @ high)))
+    return tuple(shares)
+
+
+def _options(question: Question, answered: Sequence[Given], strong: Sequence[Given]) -> tuple[Option, ...]:
+    """What was chosen or typed: every option of a choice; of numbers and texts the wrong entries that were given most."""
+    everybody, best = _chosen(question, answered), _chosen(question, strong)
+    if question.kind in ("choice", "choices"):
+        kinds = {option: question.option_classes.get(option, question.classes[0]) for option in question.options}
+        kinds |= dict.fromkeys(question.correct, question.classes[-1])
+        texts = {option: option for option in question.options}
+    else:
+        wrong = [line for line in answered if line.answer != question.classes[-1]]
+        texts, kinds = _written(wrong), {_key(line.entry): str(line.answer) for line in wrong if line.entry is not None}
+        texts = {key: texts[key] for key in sorted(texts, key=lambda key: (-best[key], -everybody[key], key))[:MOST_ENTRIES]}
+    return tuple(
+        Option(text, everybody[key], best[key], kinds[key] == question.classes[-1], _allowed(question, question.classes.index(kinds[key])))
+        for key, text in texts.items()
+    )
+
+
+def _allowed(question: Question, kind: int) -> float:
+    """The largest share of the strong whom the table lets give an answer of a class."""
+    return float(question.table.upper[*((-1,) * len(question.skills)), kind])
+
+
+def _chosen(question: Question, lines: Iterable[Given]) -> Counter[str]:
+    """How often each option, or each entry that means the same, was given."""
+    found: Counter[str] = Counter()
+    for line in lines:
+        if line.entry is None:
+            continue
+        if question.kind == "choices":
+            by_loose = {loose(option): option for option in question.options}
+            found.update({by_loose.get(loose(part), "") for part in line.entry.split("|")} - {""})
+        elif question.kind == "choice":
+            found[_option(question, line.entry)] += 1
+        else:
+            found[_key(line.entry)] += 1
+    return found
+
+
+def _option(question: Question, entry: str) -> str:
+    exact = entry.strip()
+    return exact if exact in question.options else next((one for one in question.options if loose(one) == loose(entry)), exact)
+
+
+def _written(lines: Iterable[Given]) -> dict[str, str]:
+    """Entries that mean the same under one key, as most wrote them."""
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
+    for line in lines:
+        if line.entry is not None:
+            forms[_key(line.entry)][" ".join(line.entry.split())] += 1
+    return {key: counted.most_common(1)[0][0] for key, counted in forms.items()}
+
+
+def _key(entry: str) -> str:
+    value = read_number(entry)
+    return loose(entry) if value is None else f"number {value}"

@@ -1,0 +1,59 @@
+"""The answers of a whole test in few statements: for question statistics, and for watching a class while it works."""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.store.clock import now
+from quaestor.store.models import Attempt, Event, Published, Pupil
+
+
+class Given(NamedTuple):
+    """A line of some attempt's log; `answer` is None for a skip."""
+
+    attempt: int
+    question: str
+    answer: str | None
+    entry: str | None
+    seconds: float
+
+
+class Clock(NamedTuple):
+    """Of an attempt: when the last answer came, and the seconds that each took."""
+
+    last: datetime
+    seconds: tuple[float, ...]
+
+
+def given(work: Work, test: Published) -> list[Given]:
+    """Every answer of a test, attempt by attempt, in order."""
+    columns = select(Event.attempt_id, Event.question, Event.answer, Event.entry, Event.seconds)
+    mine = columns.join(Attempt).where(Attempt.test_id == test.id).order_by(Event.attempt_id, Event.step)
+    return [Given(*row) for row in work.execute(mine)]
+
+
+def clocks(work: Work, test: Published) -> Mapping[int, Clock]:
+    """The clocks of the attempts that run and have an answer, by the attempt's number."""
+    columns = select(Event.attempt_id, Event.seconds, Event.at).join(Attempt)
+    running = columns.where(Attempt.test_id == test.id, Attempt.ended.is_(None)).order_by(Event.attempt_id, Event.step)
+    seconds: dict[int, list[float]] = defaultdict(list)
+    last: dict[int, datetime] = {}
+    for number, taken, at in work.execute(running):
+        seconds[number].append(taken)
+        last[number] = at
+    return {number: Clock(last[number], tuple(taken)) for number, taken in seconds.items()}
+
+
+def pulse(work: Work, test: Published) -> str:
+    """A short text that changes whenever the live view of a test does: with each answer, and every minute while somebody is at work."""
+    of_test = select(Attempt.id).where(Attempt.test_id == test.id)
+    answers = work.execute(select(func.count(), func.max(Event.at)).where(Event.attempt_id.in_(of_test))).one()
+    begun, ended = work.execute(select(func.count(), func.count(Attempt.ended)).where(Attempt.test_id == test.id)).one()
+    listed = work.scalar(select(func.count()).where(Pupil.test_id == test.id))
+    minute = f"{now():%d %H:%M}" if begun > ended else ""
+    return hashlib.sha256(repr((*answers, begun, ended, listed, minute)).encode()).hexdigest()[:16]
