@@ -134,3 +134,15 @@ def sent(bank: Bank, title: str, value: Callable[[str], str]) -> Offer:
     for name in TICKS:
         filled[name] = "yes" if filled[name] else ""
     return Offer(filled, {name: value(f"{name}_offset") for name in ("opens", "closes")})
+
+
+def length(rules: Rules) -> str:
+    """How long a test is, in words: those of the form where the rules came from it."""
+    if rules.stop is None:
+        return "it goes on until no question is left"
+    match rules.stop.document:
+        case {"max_questions": int(most)}:
+            return say("{most} questions", most=most)
+        case {"any_of": [{"max_questions": int(most)}, {"probability_above": float(sure)}]}:
+            return say("at most {most} questions, fewer once the level of every skill is {sure} % sure", most=most, sure=f"{100 * sure:g}")
+    return say("it stops when {criterion}", criterion=rules.stop.words)

@@ -24,7 +24,7 @@ from quaestor.web.desk.access import Posted, download, signed_in
 from quaestor.web.pages import database, go, page
 
 routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}")
-MOVED = 0.005  # a change of a probability that is worth a line
+NEAR, FAR = 0.005, 0.03  # changes of a probability that are worth a line: of the question's own skills, of others
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Station:
-    """A question on the path. `value`: right, partly, wrong or skipped; `why`: why it was asked, where the rules chose it."""
+    """A question on the path. `value`: right, partly, wrong or skipped; `why`: why it was asked, where that is quickly told."""
 
     question: Question
     line: Answer
@@ -50,14 +50,16 @@ class Station:
 
 
 def stations(session: Session) -> list[Station]:
-    """The path of a session, in order."""
+    """The path of a session, in order. In a credal bank a reason takes a second to work out, so each has a page of its own."""
     found = []
+    quick = session.bank.is_precise
     way = session.so_far
     for before, after in pairwise(way):
         line = after.log[-1]
         if isinstance(line, Answer):
             question = session.bank.questions[line.question]
-            found.append(Station(question, line, value(question, line), _why(before, question), _moves(question, before.beliefs, after)))
+            why = _why(before, question) if quick else ""
+            found.append(Station(question, line, value(question, line), why, _moves(question, before.beliefs, after)))
     return found
 
 
@@ -80,7 +82,7 @@ def _moves(question: Question, before: Beliefs, after: Session) -> list[Move]:
     moves = []
     for finding in findings(after.bank, after.beliefs):
         was, now = before[finding.skill], finding.bounds
-        if finding.skill in question.skills or abs(now.centre - was.centre).max() >= MOVED:
+        if abs(now.centre - was.centre)[finding.place] >= (NEAR if finding.skill in question.skills else FAR):
             moves.append(Move(finding.title, finding.level, finding.place, was, now))
     return moves
 
@@ -114,6 +116,21 @@ def show(request: Request, number: int, attempt: int) -> Response:
         stations=stations(session),
         told=told,
     )
+
+
+@routes.get("/why/{step}", name="why")
+def why(request: Request, number: int, attempt: int, step: int) -> Response:
+    """Why the question of a step was asked."""
+    with database(request).read() as work:
+        teacher, found = _of(request, work, number, attempt)
+        session = sitting(work, found).session
+    if not 1 <= step <= len(session.log):
+        raise MissingError("there is no such question")
+    before, line = session.so_far[step - 1], session.log[step - 1]
+    assert isinstance(line, Answer)  # an attempt's log holds nothing else
+    question = session.bank.questions[line.question]
+    told = _why(before, question)
+    return page(request, "desk/why.html", teacher=teacher, test=found.test, attempt=found, bank=session.bank, question=question, why=told)
 
 
 @routes.get("/export.json", name="export-taker")

@@ -7,9 +7,7 @@ from sqlalchemy.orm import Session as Work
 from starlette.datastructures import UploadFile
 
 from quaestor.errors import QuaestorError
-from quaestor.rules import Rules
 from quaestor.rules_file import read_rules
-from quaestor.saying import say
 from quaestor.store import privacy
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil, Teacher
@@ -17,6 +15,7 @@ from quaestor.store.publishing import MissingError, add_pupils, published, pupil
 from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.access import KINDS, Posted, signed_in, told
 from quaestor.web.desk.home import state
+from quaestor.web.desk.offer import length
 from quaestor.web.pages import database, go, page, public_url
 from quaestor.web.visits import field
 
@@ -56,15 +55,8 @@ def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Re
         over=over,
         names=names,
         wrong=wrong,
-        stops=stops(read_rules(test.rules)),
+        length=length(read_rules(test.rules)),
     )
-
-
-def stops(rules: Rules) -> str:
-    """When a test stops, in words."""
-    if rules.stop is None:
-        return "it goes on until no question is left"
-    return say("it stops when {criterion}", criterion=rules.stop.words)
 
 
 @routes.get("/qr.svg", name="qr")
