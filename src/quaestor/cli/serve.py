@@ -11,16 +11,20 @@ from dataclasses import replace
 from quaestor.cli.web import add_settings, settings_of
 from quaestor.errors import QuaestorError
 
+STOP = 3  # seconds that open pages of the live view may hold up a stop
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_settings(parser)
+    parser.add_argument("--demo", action="store_true", help="add a test with a class of 25 simulated takers, once, to see the pages with")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prepare the database, say where things are, and serve until stopped."""
     import uvicorn
 
+    from quaestor.web import demo
     from quaestor.web.beginning import begin, open_database
     from quaestor.web.settings import to_environment
 
@@ -28,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = replace(settings, port=_free(settings.host, settings.port))
     database = open_database(settings)
     begun = begin(database, settings)
+    example = demo.add(database) if arguments.demo else None
     database.close()
     where = settings.public_address
     print(f"Quaestor serves at {where}/  (stop with Ctrl-C)")
@@ -37,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  Sign in as owner:    {where}/sign-in/{begun.sign_in}  (works once; `quaestor sign-in` makes a new one)")
     else:
         print(f"  Teachers sign in at  {where}/sign-in")
+    if example is not None:
+        print(f"  Watch the class:     {where}/desk/tests/{example}/live  (simulated; sign in first)")
     print("", flush=True)
     os.environ.update(to_environment(settings))
     uvicorn.run(
@@ -51,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         access_log=False,
         server_header=False,
         log_level="warning",
+        timeout_graceful_shutdown=STOP,
     )
     return 0
 

@@ -14,7 +14,7 @@ from quaestor import __version__
 from quaestor.store.database import Database
 from quaestor.web import entry, failures, taker
 from quaestor.web.api import routes as api
-from quaestor.web.desk import account, banks, home, path, people, published, publishing, results, sign_in
+from quaestor.web.desk import account, banks, home, live, path, people, published, publishing, results, sign_in, statistics
 from quaestor.web.guard import Guard
 from quaestor.web.housekeeping import keep_house
 from quaestor.web.settings import Settings, from_environment
@@ -45,7 +45,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.settings, app.state.database = settings, kept
-    for part in (entry, taker, sign_in, home, banks, publishing, published, results, path, people, account):
+    for part in (entry, taker, sign_in, home, banks, publishing, published, results, path, people, account, live, statistics):
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")

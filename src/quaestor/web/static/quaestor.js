@@ -53,3 +53,43 @@ for (const button of document.querySelectorAll("[data-print]")) {
   button.addEventListener("click", () => print());
 }
 for (const field of document.querySelectorAll("[data-select]")) field.addEventListener("focus", () => field.select());
+
+// The live view of a class: the server tells when something changed (server-sent events); where that fails the page asks every 5 seconds.
+for (const live of document.querySelectorAll("[data-live]")) {
+  const aloud = document.querySelector("[data-live-said]");
+  const mark = () => live.querySelector("[data-mark]")?.dataset.mark ?? "";
+  let busy = false, again = false, asking = 0;
+  const show = (html) => {
+    const focused = live.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+    const left = live.querySelector(".scroll")?.scrollLeft ?? 0;
+    live.innerHTML = html;
+    const table = live.querySelector(".scroll");
+    if (table) table.scrollLeft = left;
+    if (focused) live.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+    const said = live.querySelector("[data-said]")?.dataset.said ?? "";
+    if (aloud.textContent !== said) aloud.textContent = said;
+  };
+  const refresh = async () => {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      const reply = await fetch(`${live.dataset.live}?mark=${mark()}`);
+      if (reply.redirected || reply.status === 403 || reply.status === 404) location.reload();
+      else if (reply.status === 200) show(await reply.text());
+    } catch { /* the server is away for a moment: the next time */ }
+    busy = false;
+    if (again) { again = false; refresh(); }
+  };
+  const ask = (yes) => {
+    if (yes && !asking) asking = setInterval(refresh, 5000);
+    if (!yes && asking) { clearInterval(asking); asking = 0; }
+  };
+  if ("EventSource" in window) {
+    const stream = new EventSource(`${live.dataset.events}?mark=${mark()}`);
+    stream.addEventListener("changed", refresh);
+    stream.addEventListener("open", () => ask(false));
+    stream.addEventListener("error", () => ask(true));
+    addEventListener("pagehide", () => stream.close());
+    addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+  } else ask(true);
+}

@@ -1,0 +1,100 @@
+"""Watching a class: who is where, what is known of whom so far, and whom to put together.
+
+The page stays as it is; only its rows are fetched again when the server tells that something changed. The stream that tells it holds no
+connection to the database and no thread between two looks, so a hundred open pages cost little, and it works with any number of workers.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response, StreamingResponse
+from sqlalchemy.orm import Session as Work
+from starlette.concurrency import run_in_threadpool
+
+from quaestor.errors import QuaestorError
+from quaestor.report import classroom
+from quaestor.report.groups import Member, groups
+from quaestor.store import answers, results
+from quaestor.store.clock import now
+from quaestor.store.database import UnavailableError
+from quaestor.store.models import Published
+from quaestor.store.publishing import open_bank, published, pupils_of
+from quaestor.web import heat
+from quaestor.web.desk.access import signed_in
+from quaestor.web.desk.home import state
+from quaestor.web.pages import database, page
+
+routes = APIRouter(prefix="/desk/tests/{number}/live")
+LOOK = 2.0  # seconds between two looks at the database
+BEAT = 15.0  # seconds after which a silent stream says that it is there
+LIFE = 600.0  # seconds after which a stream ends; the browser opens another one by itself
+
+
+@routes.get("", name="live")
+def show(request: Request, number: int) -> Response:
+    """The live view."""
+    return _page(request, number, "desk/live.html")
+
+
+@routes.get("/rows", name="live-rows")
+def rows(request: Request, number: int, mark: str = "") -> Response:
+    """The part of the live view that changes; nothing when it is still what the mark stands for."""
+    if mark and mark == _mark(request, number):
+        return Response(status_code=204)
+    return _page(request, number, "desk/live_rows.html")
+
+
+def _page(request: Request, number: int, template: str) -> Response:
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        seen = _seen(work, test)
+    return page(request, template, teacher=teacher, test=test, state=state(test), heat=heat, classroom=classroom, **seen)
+
+
+def _seen(work: Work, test: Published) -> dict[str, Any]:
+    mark = answers.pulse(work, test)
+    found = classroom.present(results.outcomes(work, test, looks=0))
+    there = {outcome.pupil_id for outcome in found}
+    absent = [pupil.name for pupil in pupils_of(work, test) if pupil.id not in there]
+    seats = classroom.seats(found, answers.clocks(work, test), absent, now())
+    bank = open_bank(test.bank)
+    members = [Member(outcome.name, outcome.questions, outcome.skills) for outcome in found]
+    return {"mark": mark, "seats": seats, "counts": classroom.counts(seats), "bank": bank, "groups": groups(bank, members)}
+
+
+def _mark(request: Request, number: int) -> str:
+    with database(request).read() as work:
+        return answers.pulse(work, published(work, signed_in(request, work), number))
+
+
+@routes.get("/events", name="live-events")
+async def events(request: Request, number: int, mark: str = "") -> Response:
+    """A stream of server-sent events: one whenever the rows should be fetched again."""
+    first = await run_in_threadpool(_mark, request, number)
+    known = request.headers.get("last-event-id") or mark
+    return StreamingResponse(_told(request, number, known, first), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+
+async def _told(request: Request, number: int, known: str, found: str) -> AsyncIterator[str]:
+    began = spoke = time.monotonic()
+    yield "retry: 5000\n\n"
+    while True:
+        if found != known:
+            known, spoke = found, time.monotonic()
+            yield f"id: {found}\nevent: changed\ndata: {found}\n\n"
+        elif time.monotonic() - spoke >= BEAT:
+            spoke = time.monotonic()
+            yield ": still here\n\n"
+        await asyncio.sleep(LOOK)
+        if time.monotonic() - began > LIFE or await request.is_disconnected():
+            return
+        try:
+            found = await run_in_threadpool(_mark, request, number)
+        except UnavailableError:
+            continue  # the database is away for a moment
+        except QuaestorError:
+            return  # signed out, or the test was deleted

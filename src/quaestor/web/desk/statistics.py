@@ -1,0 +1,87 @@
+"""What a test tells of its questions, and the report of a class to print."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bank import Bank
+from quaestor.report import flags
+from quaestor.report.groups import Member, groups, next_skills, spread
+from quaestor.report.statistics import Statistic, probabilities, statistics
+from quaestor.store import answers, results
+from quaestor.store.clock import now
+from quaestor.store.models import Published
+from quaestor.store.outcome import Outcome
+from quaestor.store.publishing import open_bank, published, pupils_of
+from quaestor.web import heat
+from quaestor.web.desk.access import signed_in
+from quaestor.web.pages import database, page
+
+routes = APIRouter(prefix="/desk/tests/{number}")
+EACH = 50  # questions on a page
+HINTS = 8  # questions that the report names
+
+
+@routes.get("/questions", name="statistics")
+def show(request: Request, number: int, sheet: int = 1) -> Response:
+    """Question by question: those that somebody should look at first, then those asked most."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        bank = open_bank(test.bank)
+        found = _statistics(work, test, bank, results.outcomes(work, test, looks=0))
+    sheets = max(1, -(-len(found) // EACH))
+    at = min(max(sheet, 1), sheets)
+    return page(
+        request,
+        "desk/statistics.html",
+        teacher=teacher,
+        test=test,
+        bank=bank,
+        found=found[(at - 1) * EACH : at * EACH],
+        asked=len(found),
+        answers=sum(one.tally.asked for one in found),
+        flagged=sum(bool(one.flags) for one in found),
+        never=len(bank.questions) - len(found),
+        sheet=at,
+        sheets=sheets,
+        heat=heat,
+        rules=flags,
+    )
+
+
+def _statistics(work: Work, test: Published, bank: Bank, found: list[Outcome]) -> list[Statistic]:
+    return statistics(bank, answers.given(work, test), probabilities(found))
+
+
+@routes.get("/report", name="report")
+def report(request: Request, number: int, pupils: bool = False) -> Response:
+    """One page for the class; `pupils`: and a block for each pupil."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        bank = open_bank(test.bank)
+        found = results.outcomes(work, test, looks=0)
+        listed = pupils_of(work, test)
+        hints = [one for one in _statistics(work, test, bank, found) if one.flags]
+    counted = results.counted(found, test.retakes)
+    over = sorted((outcome for outcome in counted if outcome.state == "over"), key=lambda outcome: outcome.name.casefold())
+    return page(
+        request,
+        "desk/report.html",
+        teacher=teacher,
+        test=test,
+        bank=bank,
+        over=over,
+        running=len(counted) - len(over),
+        absent=len({pupil.id for pupil in listed} - {outcome.pupil_id for outcome in found}),
+        listed=len(listed),
+        levels=spread(bank, [outcome.skills for outcome in over]),
+        groups=groups(bank, [Member(outcome.name, outcome.questions, outcome.skills) for outcome in over]),
+        practise={outcome.attempt_id: next_skills(bank, outcome.skills) for outcome in over},
+        hints=hints[:HINTS],
+        more=max(0, len(hints) - HINTS),
+        pupils=pupils,
+        now=now(),
+        heat=heat,
+    )
