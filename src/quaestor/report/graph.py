@@ -1,9 +1,13 @@
 """The skill graph as an SVG picture: parents above children, a box a skill, drawn without any outside help."""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from html import escape
 
 from quaestor.bank import Bank
 from quaestor.network import topological_order
+from quaestor.saying import say
 
 _BOX, _GAP, _HEIGHT, _ROW = 240, 30, 62, 120  # width of a box, gap between boxes, height of a box, height of a row
 _STYLE = """
@@ -23,9 +27,31 @@ _TIP = (
 )
 
 
+@dataclass(frozen=True)
+class Box:
+    """A skill as it is drawn."""
+
+    id: str
+    title: str
+    levels: tuple[str, ...]
+    parents: tuple[str, ...]
+    questions: int
+
+
 def skill_graph(bank: Bank) -> str:
     """An SVG of the skills, each with its levels and the number of its questions."""
-    parents = {skill.id: skill.parents for skill in bank.skills.values()}
+    counts = {name: sum(name in question.skills for question in bank.questions.values()) for name in bank.skills}
+    boxes = [Box(skill.id, skill.title or skill.id, skill.levels, skill.parents, counts[skill.id]) for skill in bank.skills.values()]
+    return draw(boxes, bank.title)
+
+
+def draw(boxes: Sequence[Box], title: str, styled: bool = True, translate: Callable[[str], str] = str) -> str:
+    """An SVG of some skills, with its own colours or for a page that has them; nothing when they build on one another in a circle."""
+    parents = {box.id: box.parents for box in boxes}
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError:
+        return ""
     rows = _rows(parents)
     widest = max(len(row) for row in rows)
     width = widest * (_BOX + _GAP) + _GAP
@@ -36,16 +62,17 @@ def skill_graph(bank: Bank) -> str:
         for position, name in enumerate(row):
             centre[name] = (left + position * (_BOX + _GAP) + _BOX / 2, _GAP + depth * _ROW)
     edges = [_edge(centre[parent], centre[name]) for name, above in parents.items() for parent in above]
-    boxes = [_box(bank, name, *centre[name]) for name in parents]
-    title = escape(bank.title or "Skills")
+    drawn = [_box(box, *centre[box.id], translate(_count(box.questions))) for box in boxes]
+    name = escape(translate(say("Skills of {title}", title=title) if title else say("Skills")))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img">'
-    return "\n".join([head, f"<title>Skills of {title}</title><style>{_STYLE}</style><defs>{_TIP}</defs>", *edges, *boxes, "</svg>", ""])
+    style = f"<style>{_STYLE}</style>" if styled else ""
+    return "\n".join([head, f"<title>{name}</title>{style}<defs>{_TIP}</defs>", *edges, *drawn, "</svg>", ""])
 
 
-def _rows(parents: dict[str, tuple[str, ...]]) -> list[list[str]]:
+def _rows(parents: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
     """Skills by depth; within a row ordered by the mean position of their parents, which keeps arrows short."""
     depth: dict[str, int] = {}
-    for name in topological_order(parents):
+    for name in topological_order(dict(parents)):
         depth[name] = max((depth[parent] + 1 for parent in parents[name]), default=0)
     rows: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
     for name in parents:
@@ -63,15 +90,17 @@ def _edge(start: tuple[float, float], end: tuple[float, float]) -> str:
     return f'<path d="M{x1:g} {y1:g} C{x1:g} {y1 + bend:g} {x2:g} {y2 - bend:g} {x2:g} {y2 - 2:g}" marker-end="url(#tip)"/>'
 
 
-def _box(bank: Bank, name: str, x: float, y: float) -> str:
-    skill = bank.skills[name]
-    count = sum(name in question.skills for question in bank.questions.values())
-    lines = (("name", _cut(name, 22)), ("note", _cut(" < ".join(skill.levels), 34)), ("note", f"{count} question{'s' * (count != 1)}"))
+def _count(questions: int) -> str:
+    return say("1 question") if questions == 1 else say("{count} questions", count=questions)
+
+
+def _box(box: Box, x: float, y: float, count: str) -> str:
+    lines = (("name", _cut(box.id, 22)), ("note", _cut(" < ".join(box.levels), 34)), ("note", count))
     texts = "".join(
         f'<text class="{kind}" x="{x:g}" y="{y + 21 + 16 * row:g}">{escape(text)}</text>' for row, (kind, text) in enumerate(lines)
     )
-    box = f'<rect x="{x - _BOX / 2:g}" y="{y:g}" width="{_BOX}" height="{_HEIGHT}" rx="8"/>'
-    return f"<g><title>{escape(skill.title or name)}</title>{box}{texts}</g>"
+    shape = f'<rect x="{x - _BOX / 2:g}" y="{y:g}" width="{_BOX}" height="{_HEIGHT}" rx="8"/>'
+    return f"<g><title>{escape(box.title)}</title>{shape}{texts}</g>"
 
 
 def _cut(text: str, length: int) -> str:

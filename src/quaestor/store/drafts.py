@@ -32,7 +32,8 @@ class ChangedError(QuaestorError):
     """A part that somebody changed since it was seen: what it was, what it is now, what was to be written, by whom and when."""
 
     def __init__(self, path: Path, seen: Any, there: Any, wanted: Any, edition: Edition) -> None:
-        self.path, self.seen, self.there, self.wanted, self.edition = path, seen, there, wanted, edition
+        self.path, self.seen, self.there, self.wanted, self.number = path, seen, there, wanted, edition.number
+        self.by = (edition.by.name or edition.by.email) if edition.by is not None else ""
         super().__init__(f"{'.'.join(path)}: it was changed since you opened it, in edition {edition.number}")
 
 

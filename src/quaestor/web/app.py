@@ -14,10 +14,12 @@ from quaestor import __version__
 from quaestor.store.database import Database
 from quaestor.web import entry, failures, taker
 from quaestor.web.api import routes as api
-from quaestor.web.desk import account, banks, home, live, path, people, published, publishing, results, sign_in, statistics
+from quaestor.web.desk import account, banks, home, live, path, people, published, publishing, results, sign_in, statistics, trial
 from quaestor.web.guard import Guard
 from quaestor.web.housekeeping import keep_house
+from quaestor.web.jobs import Foreman
 from quaestor.web.settings import Settings, from_environment
+from quaestor.web.workshop import draft, listing, parts, start, versions
 
 WEEK = 7 * 24 * 3600
 MEGABYTE = 1_000_000
@@ -39,13 +41,36 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         house = asyncio.create_task(keep_house(kept))
+        app.state.foreman = Foreman(kept)
+        app.state.foreman.start()
         yield
         house.cancel()
+        await asyncio.to_thread(app.state.foreman.stop)
         kept.close()
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.settings, app.state.database = settings, kept
-    for part in (entry, taker, sign_in, home, banks, publishing, published, results, path, people, account, live, statistics):
+    for part in (
+        entry,
+        taker,
+        sign_in,
+        home,
+        start,
+        draft,
+        versions,
+        trial,
+        listing,
+        parts,
+        banks,
+        publishing,
+        published,
+        results,
+        path,
+        people,
+        account,
+        live,
+        statistics,
+    ):
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")

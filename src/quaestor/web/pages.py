@@ -99,9 +99,9 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
         values = {key: translate(tongue, value) if isinstance(value, Said) else value for key, value in filled.items()}
         return Markup(translate(tongue, text)).format(**{key: escape(value) for key, value in values.items()})
 
-    def message(text: str) -> str:
+    def message(text: str, sentence: bool = True) -> str:
         """A message from below: it may quote what people wrote, so it is escaped like any other value."""
-        return _sentence(translate(tongue, text))
+        return _sentence(translate(tongue, text)) if sentence else translate(tongue, text)
 
     context = {
         "t": interface,

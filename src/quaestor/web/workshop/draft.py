@@ -1,0 +1,117 @@
+"""One bank on the bench: what is in it, what is wrong with it, its title and other fields, its images, who else may write at it."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.datastructures import UploadFile
+
+from quaestor.errors import QuaestorError
+from quaestor.saying import said, say
+from quaestor.store import drafts, teachers
+from quaestor.store.media import MediaError
+from quaestor.store.models import Media
+from quaestor.store.parts import Document
+from quaestor.store.publishing import MissingError
+from quaestor.web.desk.access import Posted
+from quaestor.web.pages import go
+from quaestor.web.visits import field
+from quaestor.web.workshop.bench import Bench, opened, shown, speaker
+from quaestor.web.workshop.check import graph
+
+routes = APIRouter(prefix="/desk/drafts/{draft}")
+FIELDS = ("title", "description", "language", "author", "licence", "imprecision")
+
+
+@routes.get("", name="draft")
+def overview(request: Request, draft: int) -> Response:
+    """What is in a bank, and what to do next."""
+    with opened(request, draft) as bench:
+        return _page(request, bench)
+
+
+def _page(request: Request, bench: Bench, status: int = 200, wrong: str = "") -> Response:
+    others = drafts.colleagues(bench.work, bench.draft)
+    picture = graph(bench.document, speaker(request))
+    return shown(request, "draft.html", bench, status, graph=picture, colleagues=others, wrong=wrong, fields=FIELDS)
+
+
+@routes.post("/fields", name="draft-fields")
+def write(request: Request, draft: int, form: Posted) -> Response:
+    """The title and the other fields of the bank itself."""
+
+    def put(document: Document, _: object) -> Document:
+        plain = {name: field(form, name) for name in FIELDS}
+        kept = {name: value for name, value in document.items() if name not in FIELDS}
+        return {
+            "quaestor": 1,
+            **{name: value for name, value in plain.items() if value},
+            **{k: v for k, v in kept.items() if k != "quaestor"},
+        }
+
+    with opened(request, draft, writing=True) as bench:
+        drafts.rewrite(bench.work, bench.draft, bench.teacher, put, say("title and description"))
+    return go(request, "draft", draft=draft)
+
+
+@routes.post("/images", name="draft-images")
+def add_images(request: Request, draft: int, form: Posted) -> Response:
+    """Images that questions can show."""
+    files = [file for file in form.getlist("images") if isinstance(file, UploadFile) and file.filename]
+    images = {str(file.filename).replace("\\", "/").rpartition("/")[2][:100]: file.file.read() for file in files}
+    try:
+        with opened(request, draft, writing=True) as bench:
+            drafts.add_images(bench.work, bench.draft, bench.teacher, images)
+    except MediaError as error:
+        with opened(request, draft) as bench:
+            return _page(request, bench, 400, said(error))
+    return go(request, "draft", draft=draft)
+
+
+@routes.get("/media/{name:path}", name="draft-media")
+def media(request: Request, draft: int, name: str) -> Response:
+    """An image of a draft."""
+    with opened(request, draft) as bench:
+        kept = bench.work.get(Media, bench.edition.media.get(name, ""))
+        if kept is None:
+            raise MissingError(say("there is no such image"))
+        return Response(kept.content, media_type=kept.kind, headers={"cache-control": "private, max-age=3600"})
+
+
+@routes.post("/share", name="share")
+def share(request: Request, draft: int, form: Posted) -> Response:
+    """Let a colleague write too; only who began the bank may, and nobody learns which addresses have accounts elsewhere."""
+    with opened(request, draft, writing=True) as bench:
+        _only_author(bench)
+        if leaving := field(form, "leave"):
+            drafts.unshare(bench.work, bench.draft, int(leaving) if leaving.isdecimal() and len(leaving) < 10 else 0)
+            return go(request, "draft", draft=draft)
+        found = teachers.by_email(bench.work, field(form, "email"))
+        if found is None:
+            return _page(request, bench, 400, say("no teacher here has this address"))
+        drafts.share(bench.work, bench.draft, found)
+    return go(request, "draft", draft=draft)
+
+
+@routes.post("/delete", name="drop-draft")
+def drop(request: Request, draft: int, form: Posted) -> Response:
+    """Delete a bank with all its versions; tests that were published stay as they are."""
+    with opened(request, draft, writing=True) as bench:
+        _only_author(bench)
+        if not field(form, "sure"):
+            return _page(request, bench, 400, say("please tick that you are sure"))
+        bench.work.delete(bench.draft)
+    return go(request, "banks")
+
+
+def _only_author(bench: Bench) -> None:
+    if bench.draft.teacher_id != bench.teacher.id:
+        raise QuaestorError(say("only who began this bank may do that"))
+
+
+@routes.post("/publish", name="publish-draft")
+def publish(request: Request, draft: int, form: Posted) -> Response:
+    """Freeze the latest version, and on to the form by which a test is published."""
+    with opened(request, draft, writing=True) as bench:
+        if bench.checked.bank is None:
+            return _page(request, bench, 400, say("a test is made of a bank without faults; mend what is listed first"))
+        kept = drafts.freeze(bench.work, bench.teacher, bench.edition)
+    return go(request, "publish", number=kept.id)

@@ -1,0 +1,109 @@
+"""Beginning a bank: from nothing, from one that comes with Quaestor, from a file, or from rows copied out of a spreadsheet program."""
+
+from functools import cache
+from pathlib import PurePath
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.datastructures import FormData, UploadFile
+
+from quaestor.bank import Bank
+from quaestor.errors import BankError, Problem
+from quaestor.formats import BANK_ENDINGS, bundled_banks, load, load_bytes
+from quaestor.formats.sheets import read_csv
+from quaestor.saying import said, say
+from quaestor.store.drafts import begin_draft, drafts_of
+from quaestor.store.media import MediaError
+from quaestor.store.parts import Document
+from quaestor.store.publishing import MissingError
+from quaestor.web.desk.access import Posted, signed_in
+from quaestor.web.pages import database, go, page
+from quaestor.web.visits import field
+
+routes = APIRouter(prefix="/desk/banks")
+LONGEST_PASTE = 2_000_000
+
+
+@routes.get("", name="banks")
+def banks(request: Request) -> Response:
+    """The banks that a teacher writes, and ways to begin another."""
+    return _list(request)
+
+
+def _list(request: Request, status: int = 200, **values: object) -> Response:
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        mine = drafts_of(work, teacher)
+        names = {draft.id: draft.teacher.name or draft.teacher.email for draft in mine if draft.teacher_id != teacher.id}
+    shown = {"name": "", "problems": (), "wrong": "", "pasted": "", **values}
+    return page(request, "workshop/banks.html", status, teacher=teacher, drafts=mine, names=names, bundled=_bundled(), **shown)
+
+
+@cache
+def _bundled() -> dict[str, Bank]:
+    """The banks that come with Quaestor and can be taken in a browser."""
+    found = {name: load(name) for name in bundled_banks()}
+    return {name: bank for name, bank in found.items() if all(q.text and q.takes_entries for q in bank.questions.values())}
+
+
+@routes.post("/new", name="new-bank")
+def from_nothing(request: Request, form: Posted) -> Response:
+    """An empty bank with a title."""
+    return _begin(request, {"quaestor": 1, "title": field(form, "title")[:200]}, say("begun from nothing"))
+
+
+@routes.post("/bundled", name="add-bundled")
+def from_bundled(request: Request, form: Posted) -> Response:
+    """A copy of a bank that comes with Quaestor."""
+    bank = _bundled().get(field(form, "name"))
+    if bank is None:
+        raise MissingError(say("there is no such bank"))
+    return _begin(request, bank.document, say("copied from a bank that comes with Quaestor"))
+
+
+@routes.post("/pasted", name="paste")
+def from_sheet(request: Request, form: Posted) -> Response:
+    """Rows copied out of a spreadsheet program; faults of single cells are listed, other faults are mended in the workshop."""
+    text = str(form.get("rows", ""))[:LONGEST_PASTE]
+    try:
+        document, _ = read_csv(text)
+    except BankError as error:
+        return _list(request, 400, problems=error.problems, pasted=text, name=say("the pasted rows"))
+    title = field(form, "title")[:200]
+    return _begin(request, {"quaestor": 1, **({"title": title} if title else {}), **document}, say("pasted from a spreadsheet"))
+
+
+@routes.post("", name="upload")
+def from_file(request: Request, form: Posted) -> Response:
+    """A bank file with its images; what is wrong with it is listed, all of it, and nothing is kept."""
+    file = form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        return _list(request, 400, wrong=say("please choose a file"))
+    name = PurePath(file.filename.replace("\\", "/")).name
+    with database(request).read() as work:
+        signed_in(request, work)  # before anything is read
+    try:
+        bank = _read(name, file.file.read())
+        return _begin(request, bank.document, say("uploaded as {name}", name=name[:100]), _images(form))
+    except BankError as error:
+        return _list(request, 400, problems=error.problems, name=name)
+    except MediaError as error:
+        return _list(request, 400, wrong=said(error), name=name)
+
+
+def _read(name: str, content: bytes) -> Bank:
+    ending = PurePath(name).suffix.lower()
+    if ending not in BANK_ENDINGS:
+        raise BankError([Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{ending}'")])
+    return load_bytes(content, ending)
+
+
+def _images(form: FormData) -> dict[str, bytes]:
+    files = [file for file in form.getlist("images") if isinstance(file, UploadFile) and file.filename]
+    return {str(file.filename).replace("\\", "/"): file.file.read() for file in files}
+
+
+def _begin(request: Request, document: Document, note: str, images: dict[str, bytes] | None = None) -> Response:
+    with database(request).work() as work:
+        draft = begin_draft(work, signed_in(request, work), document, note, images)
+    return go(request, "draft", draft=draft.id)
