@@ -10,7 +10,7 @@ from pathlib import Path
 
 import browsing
 import pytest
-from api_calls import KINDS_BANK, PLACES, ROUTES, Api, World, right
+from api_calls import KINDS_BANK, PLACES, ROUTES, Api, World, fits, right
 from databases import KINDS
 from servers import Server
 from sqlalchemy import func, select
@@ -331,8 +331,7 @@ def test_who_may_use_a_route(small, method, route):
     nobody = request_to(Api(small.app, None), method, route)
     assert (nobody.status_code, nobody.headers["www-authenticate"]) == (401, 'Bearer realm="quaestor"')
     assert request_to(Api(small.app, "forged"), method, route).status_code == 401
-    (scopes,) = [found for one in route.dependant.dependencies if (found := getattr(one.call, "scopes", ()))]
-    without = [scope for scope in teachers.SCOPES if scope not in scopes]
+    without = [scope for scope in teachers.SCOPES if scope not in route.scopes]
     lacking = request_to(small.api(*without), method, route)
     assert (lacking.status_code, lacking.json()["type"]) == (403, "urn:quaestor:scope")
     if "{" in route.path_format or (route.path_format.endswith(("/sessions", "/tests")) and method == "POST"):
@@ -342,7 +341,14 @@ def test_who_may_use_a_route(small, method, route):
     if method == "GET" and "{" not in route.path_format:
         assert list(request_to(small.api(teacher=small.other), method, route).json().values()) == [[]]
     if "images" not in route.path_format:
-        assert request_to(small.api(*scopes), method, route).status_code < 500
+        assert request_to(small.api(*route.scopes), method, route).status_code < 500
+
+
+def test_a_wrong_token_learns_nothing_else(small):
+    for body in ({"tset": 1}, None):
+        assert Api(small.app, "forged").call("POST", "/sessions", body).status_code == 401
+        assert small.api("banks").call("POST", "/sessions", body).status_code == 403
+    assert Api(small.app, "forged").call("POST", "/sessions", {}, key="").status_code == 401
 
 
 def test_wrong_tokens_are_counted(world):
@@ -439,6 +445,47 @@ def test_bodies_that_are_no_json(small):
     small.publish()
     refused = api.client.post(f"{PREFIX}/tests", content=json.dumps(odd).encode(), headers={**keyed, "content-type": "application/json"})
     assert refused.status_code == 422
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "\u202e", "<script>alert(1)</script>", "=1+1", "../../etc/passwd", "%s{0}", "x" * 200])
+def test_hostile_texts_are_refused_or_neutral(world, odd):
+    world.publish()
+    api = world.api()
+    bank = {**qs.load("multiplication").document, "title": odd}
+    bank["questions"]["Q1"]["text"] = f"{odd} What?"
+    bodies = {
+        "/banks": {"ending": ".json", "content": json.dumps(bank)},
+        "/tests": {"bank": 1, "title": odd, "rules": {"score": odd, odd: odd}},
+        "/sessions": {"test": 1, "name": f"A{odd}"[:200]},
+        "/sessions/1/answers": {"step": 1, "entry": odd},
+    }
+    for path, body in bodies.items():
+        sent = {
+            "content": json.dumps(body).encode(),
+            "headers": {**api.headers, "content-type": "application/json", "idempotency-key": path},
+        }
+        response = api.client.post(PREFIX + path, **sent)
+        assert response.status_code in (200, 201, 422), response.text
+        fits("POST", PREFIX + path, response)
+        assert api.client.post(PREFIX + path, **sent).content == response.content
+    for path in ("/banks", "/tests", "/tests/1/results", "/tests/1/results.csv", "/sessions/1", "/sessions/1/history"):
+        assert api.get(path).status_code in (200, 404)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "-1", "9" * 300])
+def test_numbers_that_are_none(small, number):
+    small.publish()
+    api = small.api()
+    for body in (
+        f'{{"bank": {number}}}',
+        f'{{"bank": 1, "minutes": {number}}}',
+        f'{{"bank": 1, "rules": {{"stop": {{"probability_above": {number}}}}}}}',
+        f'{{"bank": 1, "rules": {{"exposure": {{"most": {number}}}}}}}',
+    ):
+        keyed = {**api.headers, "content-type": "application/json", "idempotency-key": "a"}
+        refused = api.client.post(f"{PREFIX}/tests", content=body.encode(), headers=keyed)
+        assert refused.status_code == 422, body
+        fits("POST", f"{PREFIX}/tests", refused)
 
 
 def test_bodies_that_are_too_large(small):

@@ -11,8 +11,10 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from sqlalchemy.orm import Session as Work
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -55,7 +57,10 @@ ForSessionsOrResults = Annotated[Bearer, needs("sessions", "results")]
 
 
 class Route(APIRoute):
-    """A route of the API: nothing of a request is read before it has brought a token, and no body but JSON is."""
+    """A route of the API: nothing of a request is read before it has brought a token, and no body but JSON is.
+
+    Whoever brings a wrong token learns only that, not what else is wrong with the request.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Any]:
         """The function that handles a request."""
@@ -63,11 +68,24 @@ class Route(APIRoute):
 
         async def guarded(request: Request) -> Response:
             _secret(request)
-            if self.body_field is not None and not _is_json(request):
-                raise HTTPException(415, "the body is JSON, with the header Content-Type: application/json")
-            return await handle(request)
+            try:
+                if self.body_field is not None and not _is_json(request):
+                    raise HTTPException(415, "the body is JSON, with the header Content-Type: application/json")
+                return await handle(request)
+            except (RequestValidationError, HTTPException):
+                await run_in_threadpool(self._check, request)
+                raise
 
         return guarded
+
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """The scopes of which a token needs one."""
+        return next(found for one in self.dependant.dependencies if (found := getattr(one.call, "scopes", ())))
+
+    def _check(self, request: Request) -> None:
+        with reading(request, Bearer(_secret(request), self.scopes)):
+            pass
 
 
 def _secret(request: Request) -> str:

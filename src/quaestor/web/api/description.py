@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from fastapi.openapi.utils import get_openapi
-from fastapi.routing import APIRoute
 
 from quaestor import __version__
 from quaestor.web.api import PREFIX, examples, shapes
+from quaestor.web.api.access import Route
 from quaestor.web.problems import BY_STATUS, INVALID, KINDS, MEDIA_TYPE, NO_KEY, NO_TOKEN, URN, Kind
 
 TAGS = [
@@ -39,21 +39,26 @@ OF_WRITES = (
 )
 OF_BODIES = ((BY_STATUS[413], "The body is too large"), (BY_STATUS[415], "The body is not JSON"))
 OF_RESULTS = ((Kind(409, "running", "The session is not over"), "The session is not over"),)
-BINARY: dict[str, tuple[str, ...]] = {
-    "/banks/{bank}/content": (
-        "application/yaml",
-        "application/json",
-        "text/csv",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    ),
-    "/tests/{test}/results.csv": ("text/csv",),
-    "/sessions/{session}/images/{name}": ("image/png", "image/jpeg", "image/gif", "image/webp"),
+SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+FILES: dict[str, dict[str, dict[str, str]]] = {  # routes that reply with a file: its media types with their schemas
+    "/banks/{bank}/content": {
+        "application/yaml": {"type": "object"},
+        "application/json": {"type": "object"},
+        "text/csv": {"type": "string"},
+        SHEET: {},
+    },
+    "/tests/{test}/results.csv": {"text/csv": {"type": "string"}},
+    "/sessions/{session}/images/{name}": {"image/png": {}, "image/jpeg": {}, "image/gif": {}, "image/webp": {}},
 }
 UNKNOWN = {"place": "nam", "rule": "a known field is expected", "value": "'nam'", "hint": "did you mean 'name'?", "where": ""}
-SAMPLES = {"application/yaml": examples.BANK, "text/csv": "name,code,state\r\nAda,7KMRX2PQ,over\r\n"}
+SAMPLES: dict[str, Any] = {
+    "application/yaml": examples.BANK,
+    "application/json": {"quaestor": 1, "title": "Integer multiplication"},
+    "text/csv": "name,code,state\r\nAda,7KMRX2PQ,over\r\n",
+}
 
 
-def described(routes: Sequence[APIRoute]) -> dict[str, Any]:
+def described(routes: Sequence[Route]) -> dict[str, Any]:
     """The OpenAPI document of some routes."""
     document = get_openapi(title="Quaestor", version=__version__, description=ABOUT, tags=TAGS, routes=routes)
     schemas = document["components"]["schemas"]
@@ -69,35 +74,30 @@ def described(routes: Sequence[APIRoute]) -> dict[str, Any]:
     return document
 
 
-def _complete(operation: dict[str, Any], route: APIRoute, method: str) -> None:
+def _complete(operation: dict[str, Any], route: Route, method: str) -> None:
     """Say who may do it, what else it may reply, and give examples."""
-    scopes = _scopes(route)
-    operation["security"] = [{"token": [scope]} for scope in scopes]
-    operation["description"] += f" Scope: {' or '.join(f'`{scope}`' for scope in scopes)}."
+    operation["security"] = [{"token": [scope]} for scope in route.scopes]
+    operation["description"] += f" Scope: {' or '.join(f'`{scope}`' for scope in route.scopes)}."
     responses = operation["responses"]
     responses.pop("422", None)
     if "content" in (body := operation.get("requestBody", {})):
         body["content"]["application/json"]["example"] = _example(route.body_field.field_info.annotation)  # type: ignore[union-attr]
     (good,) = responses.values()
     good["description"] = {201: "Made", 204: "Done"}.get(route.status_code or 200, "Well")
-    kinds = BINARY.get(route.path_format.removeprefix(PREFIX), ())
-    if kinds:
-        good["content"] = {kind: {"schema": {"type": "string"}, "example": SAMPLES.get(kind, "...")} for kind in kinds}
+    files = FILES.get(route.path_format.removeprefix(PREFIX))
+    if files is not None:
+        good["content"] = {kind: {"schema": schema, "example": SAMPLES.get(kind, "...")} for kind, schema in files.items()}
     elif route.response_model is not None:
         good["content"]["application/json"]["example"] = _example(route.response_model)
     for kind, words in _problems(route, method):
         responses[str(kind.status)] = _response(kind, words)
 
 
-def _scopes(route: APIRoute) -> tuple[str, ...]:
-    return next(found for one in route.dependant.dependencies if (found := getattr(one.call, "scopes", ())))
-
-
 def _example(shape: Any) -> Any:
     return shape.model_config["json_schema_extra"]["examples"][0]
 
 
-def _problems(route: APIRoute, method: str) -> list[tuple[Kind, str]]:
+def _problems(route: Route, method: str) -> list[tuple[Kind, str]]:
     found = [*ALWAYS]
     if "{" in route.path_format or route.body_field is not None:
         found += OF_ONE

@@ -5,11 +5,10 @@ from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
-from fastapi.routing import APIRoute
 
 from quaestor.store.teachers import UnknownTokenError
 from quaestor.web.api import PREFIX, banks, published, sessions
-from quaestor.web.api.access import refused
+from quaestor.web.api.access import Route, refused
 from quaestor.web.api.description import TYPES, described
 from quaestor.web.pages import page
 from quaestor.web.problems import URN, reply
@@ -29,7 +28,7 @@ def add(app: FastAPI) -> None:
 
 @cache
 def _description() -> dict[str, Any]:
-    return described([route for part in PARTS for route in part.routes if isinstance(route, APIRoute)])
+    return described([route for part in PARTS for route in part.routes if isinstance(route, Route)])
 
 
 def document(below: str = "") -> dict[str, Any]:

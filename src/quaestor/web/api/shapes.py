@@ -4,6 +4,7 @@ Nothing is guessed: a number is no text, a field that is not known is refused. R
 every reply against its shape.
 """
 
+import json
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -20,6 +21,19 @@ Ending = Literal[".yaml", ".yml", ".json", ".csv", ".xlsx"]
 def moment(value: datetime | None) -> str | None:
     """A time of the database as programs read it."""
     return value.replace(tzinfo=UTC).isoformat().replace("+00:00", "Z") if value is not None else None
+
+
+def _whole(value: Any) -> Any:
+    """JSON has one kind of number: 3.0 is a whole one."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _finite(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise ValueError("a number is finite") from error
+    return value
 
 
 def _text(value: Any) -> Any:
@@ -43,7 +57,7 @@ def _not_blank(value: str) -> str:
 
 Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_not_blank), WithJsonSchema(examples.NAME)]
 Time = Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_text), AfterValidator(_kept)]
-Number = Annotated[int, Field(ge=1, le=MOST)]
+Number = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MOST)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -104,14 +118,14 @@ class NewTest(Asked):
     model_config = example(**examples.NEW_TEST)
     bank: Number
     title: str = Field(default="", max_length=200)
-    rules: dict[str, Any] = Field(default_factory=dict)
+    rules: Annotated[dict[str, Any], AfterValidator(_finite)] = Field(default_factory=dict)
     mode: Literal["exam", "practice"] = "exam"
     minutes: Annotated[float, Field(gt=0, le=24 * 60)] | None = None
     opens: Time | None = None
     closes: Time | None = None
     retakes: Literal["none", "any", "best"] = "none"
     by_list: bool = False
-    keep_days: Annotated[int, Field(ge=1, le=36500)] | None = None
+    keep_days: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=36500)] | None = None
 
 
 class Question(Sent):
