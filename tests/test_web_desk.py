@@ -343,7 +343,7 @@ def test_what_is_wrong_is_said_beside_its_field_and_the_form_comes_back(kept, ad
 
 def test_a_test_closes_after_it_opens(kept, ada):
     text = put_test(ada, opens="2040-01-02T08:00", closes="2040-01-01T08:00").text
-    assert "closes after it opens" in text
+    assert "Please choose a time after it opens." in text
     assert 'value="2040-01-02T08:00"' in text
     assert "within a day" not in put_test(ada, opens="2040-01-02T08:00", opens_offset="99999").text
     assert count(kept, Published) == 0

@@ -13,7 +13,7 @@ from starlette.datastructures import FormData, UploadFile
 from quaestor.bank import Bank
 from quaestor.errors import BankError, Problem, QuaestorError
 from quaestor.formats import BANK_ENDINGS, bundled_banks, dump_bytes, load, load_bytes
-from quaestor.saying import said
+from quaestor.saying import said, say
 from quaestor.store.media import MediaError
 from quaestor.store.models import BankVersion, Published
 from quaestor.store.publishing import MissingError, bank_of, image, keep_bank, open_bank
@@ -59,7 +59,7 @@ def upload(request: Request, form: Posted) -> Response:
 def _read(name: str, content: bytes) -> Bank:
     ending = PurePath(name).suffix.lower()
     if ending not in BANK_ENDINGS:
-        raise BankError([Problem("file", f"a bank file ends in one of {', '.join(BANK_ENDINGS)}", f"'{ending}'")])
+        raise BankError([Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{ending}'")])
     return load_bytes(content, ending)
 
 
@@ -160,7 +160,7 @@ def drop(request: Request, number: int, form: Posted) -> Response:
         kept = bank_of(work, signed_in(request, work), number)
         used = work.scalar(select(func.count()).where(Published.bank_id == kept.id))
         if used:
-            raise QuaestorError(f"a bank is deleted when no test uses it, got {used} that do; delete these first")
+            raise QuaestorError(say("a bank is deleted when no test uses it, got {count} that do; delete these first", count=used))
         try:
             work.delete(kept)
             work.flush()

@@ -93,7 +93,7 @@ class Offer:
             words = said(error)
             place, _, _ = words.partition(": ")
             if place == "closes":
-                words = "the test closes after it opens"
+                words = "please choose a time after it opens"
             self.wrong[place if place in self.filled else "title"] = words
             return None
 
