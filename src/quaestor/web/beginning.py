@@ -10,8 +10,9 @@ from sqlalchemy.orm import Session as Work
 from quaestor.errors import QuaestorError
 from quaestor.formats import bundled_banks, load
 from quaestor.rules import Rules
+from quaestor.saying import say
 from quaestor.stopping import any_of, max_questions, probability_above
-from quaestor.store import publishing, teachers
+from quaestor.store import drafts, publishing, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher
 from quaestor.web.settings import Settings
@@ -58,6 +59,7 @@ def _fill(work: Work, owner: Teacher) -> None:
     for name in bundled_banks():
         bank = load(name)
         if any(question.text and question.takes_entries for question in bank.questions.values()):
+            drafts.begin_draft(work, owner, bank.document, say("copied from a bank that comes with Quaestor"))
             kept = publishing.keep_bank(work, owner, bank)
             if name == DEMO:
                 rules = Rules(stop=any_of(max_questions(15), probability_above(0.9)))

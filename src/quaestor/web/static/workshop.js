@@ -11,14 +11,14 @@ for (const form of document.querySelectorAll("form.writing")) {
   };
   sort();
 
-  const live = document.getElementById("live");
+  const meaning = document.getElementById("meaning");
   let waiting, latest = 0;
   const show = async () => {
     const number = ++latest;
     try {
       const answer = await fetch(form.dataset.live, { method: "POST", body: new URLSearchParams(new FormData(form)) });
       const text = await answer.text();
-      if (answer.ok && number === latest) live.innerHTML = text;
+      if (answer.ok && number === latest) meaning.innerHTML = text;
     } catch { /* the next key press tries again; saving tells what is wrong */ }
   };
   form.addEventListener("input", () => { sort(); clearTimeout(waiting); waiting = setTimeout(show, 400); });
