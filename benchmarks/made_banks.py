@@ -5,15 +5,21 @@ import numpy as np
 import quaestor as qs
 
 
-def chain_bank(skills: int, levels: int, questions: int, width: float = 0.0, seed: int = 1) -> qs.Bank:
-    """Skills in a chain, every question with its own numbers."""
+def chain_bank(skills: int, levels: int, questions: int, width: float = 0.0, seed: int = 1, text: bool = False) -> qs.Bank:
+    """Skills in a chain, every question with its own numbers; with a text and options where it is to be shown to people."""
     random = np.random.default_rng(seed)
     names = [str(level) for level in range(levels)]
     listed: dict[str, dict[str, object]] = {"s0": {"levels": names}}
     for number in range(1, skills):
         listed[f"s{number}"] = {"levels": names, "parents": [f"s{number - 1}"], "strength": 0.6}
     right = np.sort(random.uniform(0.1, 0.9, (questions, levels)), axis=1).round(4)
-    asked = {f"Q{number}": {"skill": f"s{number % skills}", "right": right[number].tolist()} for number in range(questions)}
+    asked: dict[str, dict[str, object]] = {
+        f"Q{number}": {"skill": f"s{number % skills}", "right": right[number].tolist()} for number in range(questions)
+    }
+    if text:
+        for number, question in enumerate(asked.values()):
+            options = [str(number + wrong) for wrong in range(4)]
+            question |= {"text": f"What is ${number} + 0$?", "options": options, "correct": str(number)}
     return qs.Bank({"skills": listed, "questions": asked, **({"imprecision": width} if width else {})})
 
 
