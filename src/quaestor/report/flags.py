@@ -12,7 +12,7 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrc
 
 from quaestor.report.tallies import Option, Share, Tally
 from quaestor.saying import say, together
@@ -45,7 +45,7 @@ def _chances(shares: Sequence[Share]) -> list[float]:
         return []
     count, right = np.array([[share.count, share.right] for share in shares]).T
     low, high = np.array([[share.least, share.most] for share in shares]).T
-    below, above = binom.cdf(right, count, low), binom.sf(right - 1, count, high)
+    below, above = bdtr(right, count, low), bdtrc(right - 1, count, high)
     chances: list[float] = np.minimum(1, 2 * np.where(right < count * low, below, np.where(right > count * high, above, 1))).tolist()
     return chances
 
