@@ -229,7 +229,7 @@ class Edition(Base):
     number: Mapped[int] = mapped_column(primary_key=True)
     document: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     media: Mapped[dict[str, str]]
-    note: Mapped[str] = mapped_column(String(400))
+    note: Mapped[str] = mapped_column(Text)  # a packed sentence
     by_id: Mapped[int | None] = mapped_column(ForeignKey("teacher.id", ondelete="SET NULL"))
     at: Mapped[datetime]
     by: Mapped[Teacher | None] = relationship()
@@ -246,17 +246,24 @@ class Colleague(Base):
 
 
 class Job(Base):
-    """Work in the background: what was asked for, how far it is, what came of it. `beat`: when a worker last said that it is at it."""
+    """Work in the background: what was asked for, how far it is, what came of it.
+
+    `worker`: a token of who is at it; `beat`: when they last said so; `tries`: how often it was begun.
+    """
 
     __tablename__ = "job"
+    __table_args__ = (Index("ix_job_teacher_subject", "teacher_id", "subject"), {"sqlite_autoincrement": True})
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), index=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"))
     kind: Mapped[str] = mapped_column(String(20))
-    asked: Mapped[dict[str, Any]]
+    subject: Mapped[str] = mapped_column(String(40))  # what it is about, such as `draft 3`
+    asked: Mapped[dict[str, Any]] = mapped_column(JSON, deferred=True)
     state: Mapped[str] = mapped_column(String(10), index=True)  # waiting, running, done, failed
     share: Mapped[float]
-    found: Mapped[Any] = mapped_column(JSON)
+    found: Mapped[Any] = mapped_column(JSON, deferred=True)
     words: Mapped[str] = mapped_column(Text)  # why it failed
+    worker: Mapped[str] = mapped_column(String(64))
+    tries: Mapped[int]
     beat: Mapped[datetime]
-    created: Mapped[datetime]
+    created: Mapped[datetime] = mapped_column(index=True)

@@ -24,7 +24,7 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer, primary_key=True),
         sa.Column("document", sa.LargeBinary, nullable=False),
         sa.Column("media", sa.JSON, nullable=False),
-        sa.Column("note", sa.String(400), nullable=False),
+        sa.Column("note", sa.Text, nullable=False),
         sa.Column("by_id", sa.Integer, sa.ForeignKey("teacher.id", ondelete="SET NULL")),
         sa.Column("at", sa.DateTime, nullable=False),
     )
@@ -36,15 +36,20 @@ def upgrade() -> None:
     op.create_table(
         "job",
         sa.Column("id", sa.Integer, primary_key=True),
-        sa.Column("teacher_id", sa.Integer, sa.ForeignKey("teacher.id", ondelete="CASCADE"), nullable=False, index=True),
+        sa.Column("teacher_id", sa.Integer, sa.ForeignKey("teacher.id", ondelete="CASCADE"), nullable=False),
         sa.Column("kind", sa.String(20), nullable=False),
+        sa.Column("subject", sa.String(40), nullable=False),
         sa.Column("asked", sa.JSON, nullable=False),
         sa.Column("state", sa.String(10), nullable=False, index=True),
         sa.Column("share", sa.Float, nullable=False),
         sa.Column("found", sa.JSON, nullable=False),
         sa.Column("words", sa.Text, nullable=False),
+        sa.Column("worker", sa.String(64), nullable=False),
+        sa.Column("tries", sa.Integer, nullable=False),
         sa.Column("beat", sa.DateTime, nullable=False),
-        sa.Column("created", sa.DateTime, nullable=False),
+        sa.Column("created", sa.DateTime, nullable=False, index=True),
+        sa.Index("ix_job_teacher_subject", "teacher_id", "subject"),
+        sqlite_autoincrement=True,
     )
 
 

@@ -1,0 +1,131 @@
+"""A trial of a bank: the same simulated students take a test by one or two sets of rules; what came of it, as plain data.
+
+Everything is counted, so that the data is small and says how many students stand behind each number. `report.trial` says it in words.
+A trial may be ended early: then it is the trial of as many students as are done, and the same as one that was asked of so many.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.bank import Bank
+from quaestor.decisions import TIED, survivors
+from quaestor.rules import Rules
+from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.run import Record, take
+from quaestor.table import Array, centre
+
+STUDENTS, SEED = 1000, 1
+PART, CREDAL_PART = 100, 10  # students worked out together: fixed, since matrix products of other shapes round differently
+SURE = 0.9  # a result of which we are sure: the found level has at least this probability, in credal banks lower probability
+
+
+def try_out(bank: Bank, sets: Sequence[Rules], students: int, seed: int, go_on: Callable[[float], bool] = lambda _: True) -> dict[str, Any]:
+    """Let students take the test by each set of rules. `go_on` is told the share that is done; False ends the trial after this part."""
+    for rules in sets:
+        rules.check(bank)
+    cohort = Cohort(bank, bank, students, seed)
+    size = PART if bank.is_precise else CREDAL_PART
+    tallies = [_Tally(bank) for _ in sets]
+    steps, wanted = 0, True
+    for start in range(0, students, size):
+        some = cohort.part(start, start + size)
+        for rules, tally in zip(sets, tallies, strict=True):
+            tally.add(take(bank, rules, some, Behaviour()))
+            steps += len(some.numbers)
+            wanted = go_on(steps / (len(sets) * students)) and wanted
+        if not wanted:
+            break
+    return {
+        "title": bank.title,
+        "version": bank.version,
+        "precise": bank.is_precise,
+        "wanted": students,
+        "students": steps // len(sets),
+        "seed": seed,
+        "skills": [{"id": skill.id, "title": skill.title or skill.id, "levels": list(skill.levels)} for skill in bank.skills.values()],
+        "questions": list(bank.questions),
+        "pilots": [question.id for question in bank.questions.values() if question.pilot],
+        "same": alike(bank),
+        "sets": [tally.plain() for tally in tallies],
+        "difference": _difference(*tallies) if len(tallies) == 2 else None,
+    }
+
+
+def alike(bank: Bank) -> list[list[Any]]:
+    """Pairs of levels of a skill for which every question has the same table: only what other skills tell could tell them apart."""
+    found = []
+    for skill in bank.skills.values():
+        tables = [(one.table, one.skills.index(skill.id)) for one in bank.questions.values() if skill.id in one.skills]
+        for a, b in combinations(range(len(skill.levels)), 2):
+            ends = ((end, axis) for table, axis in tables for end in (table.lower, table.upper))
+            if all(np.allclose(end.take(a, axis), end.take(b, axis), rtol=0, atol=TIED) for end, axis in ends):
+                found.append([skill.id, a, b])
+    return found
+
+
+class _Tally:
+    """What happened to students with one set of rules, counted."""
+
+    def __init__(self, bank: Bank) -> None:
+        levels = [len(skill.levels) for skill in bank.skills.values()]
+        self.lengths: list[int] = []
+        self.right: list[float] = []  # each student's share of skills whose level is found
+        self._levels = [np.zeros((count, count)) for count in levels]
+        self._sure = np.zeros((len(levels), 5))
+        self._asked = np.zeros(len(bank.questions), dtype=int)
+        self._stops: Counter[str] = Counter()
+
+    def add(self, record: Record) -> None:
+        """Some more students."""
+        right = np.zeros(len(record.levels))
+        for skill, (low, high) in enumerate(record.bounds):
+            found, chance, one_left = _ends(low[:, -1], high[:, -1])
+            truth = record.levels[:, skill]
+            own = found[np.arange(len(truth)), truth]
+            np.add.at(self._levels[skill], truth, found)
+            is_sure = chance >= SURE - TIED
+            self._sure[skill] += chance.sum(), is_sure.sum(), own[is_sure].sum(), one_left.sum(), own[one_left].sum()
+            right += own
+        self.lengths += record.length.tolist()
+        self.right += (right / len(record.bounds)).tolist()
+        self._asked += np.bincount(record.asked[record.asked >= 0], minlength=len(self._asked))
+        self._stops.update(record.rule.tolist())
+
+    def plain(self) -> dict[str, Any]:
+        """The counts as plain data.
+
+        `lengths[n]`: students who were asked n questions. `right`: mean and standard error of the share of skills whose level is found.
+        `levels[skill][true][found]`: students; one whose levels are tied counts for each a part. `sure[skill]`: the sum of the found
+        levels' probabilities, how many are sure, how many of these are right, for how many one level is left, how many of these are right.
+        """
+        return {
+            "lengths": np.bincount(self.lengths).tolist(),
+            "right": _mean(np.array(self.right)),
+            "levels": [table.tolist() for table in self._levels],
+            "sure": self._sure.tolist(),
+            "asked": self._asked.tolist(),
+            "stops": dict(self._stops.most_common()),
+        }
+
+
+def _ends(low: Array, high: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Of last bounds (students, levels): the level found (students, levels), its (lower) probability, and whether one level is left."""
+    p = centre(low, high)
+    best = p >= p.max(axis=1, keepdims=True) - TIED
+    return best / best.sum(axis=1, keepdims=True), np.where(best, low, 0).max(axis=1), survivors(low, high).sum(axis=1) == 1
+
+
+def _difference(one: _Tally, other: _Tally) -> dict[str, list[float]]:
+    """How much more the second rules give than the first on the same students: mean and standard error."""
+    pairs = {"length": (one.lengths, other.lengths), "right": (one.right, other.right)}
+    return {name: _mean(np.array(theirs) - np.array(mine)) for name, (mine, theirs) in pairs.items()}
+
+
+def _mean(values: NDArray[Any]) -> list[float]:
+    error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else 0.0
+    return [float(values.mean()), error]

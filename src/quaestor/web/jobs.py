@@ -1,0 +1,92 @@
+"""Who sees that jobs are done: a thread of each server process claims one at a time and has a process of its own work it off.
+
+A process, not the thread itself: with a trial of a credal bank in a thread the slowest pages took 450 ms, with a process 130 to 175 ms
+(docs/workshop.md), since a solver may hold the interpreter; and a trial that runs out of memory takes no taker along. The process is nice,
+uses one core, and is gone when the job is done. If it dies, or the whole server does, the job is taken up again: at once, or after
+`store.jobs.SILENT` seconds.
+"""
+
+import logging
+import os
+import subprocess
+import sys
+from threading import Event, Thread
+
+from quaestor.errors import QuaestorError
+from quaestor.store import jobs
+from quaestor.store.database import Database
+from quaestor.store.secrets import token
+from quaestor.web.settings import PREFIX
+
+POLL = 1.0  # seconds between two looks at the queue
+ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+_log = logging.getLogger("quaestor.web")
+
+
+class Foreman:
+    """A thread that looks for jobs; `wake` makes it look at once, `stop` gives back what is not done."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._woken, self._stopped = Event(), Event()
+        self._thread = Thread(target=self._run, name="jobs", daemon=True)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Begin to look for jobs."""
+        self._thread.start()
+
+    def wake(self) -> None:
+        """There is something to do."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """End: a job that is under way is given back, for whoever comes next."""
+        self._stopped.set()
+        self._woken.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self._woken.clear()
+            try:
+                if not self._one():
+                    self._woken.wait(POLL)
+            except QuaestorError as error:  # the database is away: it is tried again
+                _log.warning("jobs: %s", error)
+                self._stopped.wait(POLL)
+            except Exception:
+                _log.exception("jobs: unforeseen error")
+                self._stopped.wait(10 * POLL)
+
+    def _one(self) -> bool:
+        """Have one job done; False when there is none."""
+        with self._database.read() as work:
+            if not jobs.is_any(work):
+                return False
+        worker = token()
+        with self._database.work() as work:
+            number = jobs.claim(work, worker)
+        if number is None:
+            return False
+        process = _begun(self._database, number, worker)
+        while process.poll() is None:
+            if self._stopped.wait(0.05):
+                process.terminate()
+                process.wait()
+        if process.returncode:
+            if not self._stopped.is_set():
+                _log.warning("jobs: job %d was broken off (%d)", number, process.returncode)
+            try:
+                with self._database.work() as work:
+                    jobs.give_back(work, number, worker, is_try=not self._stopped.is_set())
+            except jobs.LostError:
+                pass  # it was done, deleted or taken up by another
+        return True
+
+
+def _begun(database: Database, number: int, worker: str) -> subprocess.Popen[bytes]:
+    """A process that works a job off; it is told of the database by its environment, which nobody else can read."""
+    url = database.engine.url.render_as_string(hide_password=False)
+    environment = {**os.environ, **ONE_CORE, f"{PREFIX}DATABASE": url}
+    return subprocess.Popen([sys.executable, "-m", "quaestor.web.working", str(number), worker], env=environment, stdin=subprocess.DEVNULL)

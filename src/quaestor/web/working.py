@@ -1,0 +1,136 @@
+"""A job being worked off, in a process of its own: `python -m quaestor.web.working NUMBER WORKER`.
+
+A pulse beside it says every now and then that somebody is at it, and how far. A job that takes too long ends with what it has.
+"""
+
+import contextlib
+import logging
+import os
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Any
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.rules_file import read_rules
+from quaestor.simulate.trial import try_out
+from quaestor.store import drafts, jobs
+from quaestor.store.database import Database, UnavailableError
+from quaestor.store.models import BankVersion, Draft
+from quaestor.store.publishing import MissingError, open_bank
+from quaestor.web.settings import from_environment
+
+LONGEST = 600.0  # seconds
+NICENESS = 5
+_log = logging.getLogger("quaestor.web")
+GoOn = Callable[[float], bool]
+
+
+class Pulse:
+    """A thread that says that the worker is at it; `go_on` tells it how far, and is told whether to go on."""
+
+    def __init__(self, database: Database, number: int, worker: str, longest: float = LONGEST) -> None:
+        self._database, self._number, self._worker = database, number, worker
+        self._share, self._end = 0.0, time.monotonic() + longest
+        self._over, self._lost = Event(), Event()
+        self._thread = Thread(target=self._run, name="pulse", daemon=True)
+
+    def __enter__(self) -> "Pulse":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def go_on(self, share: float) -> bool:
+        """Note how far it is; False when it is time to end, LostError when the job is no longer ours."""
+        self._share = share
+        if self._lost.is_set():
+            raise jobs.LostError(f"job {self._number}: claimed by {self._worker}, got another worker or none")
+        return time.monotonic() < self._end
+
+    def _run(self) -> None:
+        while not self._over.wait(jobs.BEAT):
+            try:
+                with self._database.work() as work:
+                    jobs.beat(work, self._number, self._worker, self._share)
+            except UnavailableError:
+                continue
+            except jobs.LostError:
+                self._lost.set()
+                return
+
+
+def work_off(database: Database, number: int, worker: str, longest: float = LONGEST) -> None:
+    """Do a job that was claimed, and write what came of it."""
+    with database.read() as work:
+        kind, asked = jobs.asked_of(work, number, worker)
+    found, words = None, ""
+    with Pulse(database, number, worker, longest) as pulse:
+        try:
+            found = KINDS[kind](database, asked, pulse.go_on)
+        except (jobs.LostError, UnavailableError):
+            raise
+        except QuaestorError as error:
+            words = str(error)
+        except Exception as error:
+            noted = secrets.token_hex(4)
+            _log.error("unforeseen error %s in job %d", noted, number, exc_info=error)
+            words = f"something went wrong that we did not foresee; it was noted under the number {noted}"
+    with database.work() as work:
+        if words:
+            jobs.fail(work, number, worker, words)
+        else:
+            jobs.finish(work, number, worker, found)
+
+
+def trial(database: Database, asked: dict[str, Any], go_on: GoOn) -> dict[str, Any]:
+    """Simulated students take a test by the rules that were asked for."""
+    bank = bank_of_source(database, asked["source"])
+    sets = [read_rules(one["rules"]) for one in asked["sets"]]
+    return try_out(bank, sets, asked["students"], asked["seed"], go_on)
+
+
+def bank_of_source(database: Database, source: dict[str, int]) -> Bank:
+    """The bank of an edition of a draft, or a kept one: both never change."""
+    with database.read() as work:
+        if "draft" in source:
+            draft = work.get(Draft, source["draft"])
+            if draft is None:
+                raise MissingError("the bank was deleted meanwhile")
+            return Bank(drafts.document_of(drafts.edition(work, draft, source["edition"])))
+        kept = work.get(BankVersion, source["bank"])
+        if kept is None:
+            raise MissingError("the bank was deleted meanwhile")
+        return open_bank(kept)
+
+
+KINDS: dict[str, Callable[[Database, dict[str, Any], GoOn], Any]] = {"trial": trial}
+
+
+def _leave_with(parent: int) -> None:
+    """End when the server is gone: whoever comes next takes the job up, and nobody is surprised by a process that stayed."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+def main(number: int, worker: str) -> int:
+    """Do one job on the database of the environment."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    if hasattr(os, "nice"):
+        os.nice(NICENESS)
+    Thread(target=_leave_with, args=(os.getppid(),), name="parent", daemon=True).start()
+    database = Database(from_environment().database_url)
+    with contextlib.suppress(jobs.LostError):  # cancelled, or taken up by another: nothing is left to do
+        work_off(database, number, worker)
+    database.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), sys.argv[2]))
