@@ -15,7 +15,7 @@ from quaestor.store.publishing import MissingError, add_pupils, published, pupil
 from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.access import KINDS, Posted, signed_in, told
 from quaestor.web.desk.home import state
-from quaestor.web.desk.offer import length
+from quaestor.web.desk.rules_form import length
 from quaestor.web.pages import database, go, page, public_url
 from quaestor.web.visits import field
 

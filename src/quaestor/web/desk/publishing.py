@@ -10,6 +10,7 @@ from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.publishing import bank_of, open_bank, publish
 from quaestor.web.desk.access import Posted, signed_in, told
 from quaestor.web.desk.offer import Offer, blank, sent
+from quaestor.web.desk.trial_form import rules_of
 from quaestor.web.pages import database, go, page
 from quaestor.web.visits import field
 
@@ -17,11 +18,12 @@ routes = APIRouter(prefix="/desk/banks/{number}/publish")
 
 
 @routes.get("", name="publish")
-def ask(request: Request, number: int) -> Response:
-    """The form with defaults that are right for most."""
+def ask(request: Request, number: int, trial: int | None = None, side: int = 0) -> Response:
+    """The form with defaults that are right for most, or with the rules of a trial; `side`: which of two that were compared."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
-    return _show(request, teacher, kept, bank, Offer(blank(bank, kept.title), {}))
+        tried = rules_of(work, teacher, trial, side) if trial is not None else {}
+    return _show(request, teacher, kept, bank, Offer({**blank(bank, kept.title), **tried}))
 
 
 @routes.post("", name="publish-now")

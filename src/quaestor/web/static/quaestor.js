@@ -93,3 +93,22 @@ for (const live of document.querySelectorAll("[data-live]")) {
     addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
   } else ask(true);
 }
+
+// A trial under way: the bar moves; when it is over the page is made anew. After trouble it asks again, ever more slowly.
+for (const trial of document.querySelectorAll("[data-progress]")) {
+  const bar = trial.querySelector("progress"), share = trial.querySelector("[data-share]");
+  let wait = 400;
+  const ask = async () => {
+    try {
+      const answer = await fetch(trial.dataset.progress, { headers: { accept: "application/json" } });
+      if (answer.redirected || (answer.status >= 400 && answer.status < 500)) return location.reload();
+      const found = await answer.json();
+      if (found.state === "done" || found.state === "failed") return location.reload();
+      bar.value = found.share;
+      share.textContent = `${Math.floor(100 * found.share)} %`;
+      wait = 400;
+    } catch { wait = Math.min(2 * wait, 10000); }
+    setTimeout(ask, wait);
+  };
+  setTimeout(ask, wait);
+}

@@ -1,0 +1,230 @@
+"""What a trial (`simulate.trial`) says, in plain words for teachers, with the numbers behind them.
+
+- A share has the 95 % interval of Wilson beside it; fewer than `FEW` students are too few to tell.
+- Two levels are *mixed up* when more than `MIXED` of the students at one are found at the other, and *alike* when every question has the
+  same table for both.
+- A question is (nearly) always used when at least `ALWAYS` of the students are asked it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from quaestor.saying import Said, say
+
+FEW, MIXED, ALWAYS = 20, 0.3, 0.95
+NORMAL = 1.96  # of the 95 % intervals
+ENDS = {
+    "max_questions": say("the number of questions was reached"),
+    "min_questions": say("enough questions were asked"),
+    "probability_above": say("every skill was sure enough"),
+    "entropy_below": say("little was left to find out"),
+    "mode_below": say("little was left to find out"),
+    "gini_below": say("little was left to find out"),
+    "dominant": say("every skill was decided"),
+    "gain_below": say("no question would have told enough"),
+    "right_answers": say("enough answers were right"),
+    "minutes": say("the time was over"),
+}
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of `count` students with the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+    count: float
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are enough students to tell."""
+        return self.count >= FEW
+
+
+@dataclass(frozen=True)
+class Level:
+    """One true level of a skill: how many of its students are found there, and what is said of it; `found`: the shares of all levels."""
+
+    name: str
+    share: Share
+    words: Said
+    found: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Skill:
+    """One skill: all students together, each true level, how sure the results are."""
+
+    title: str
+    share: Share
+    levels: tuple[Level, ...]
+    names: tuple[str, ...]
+    sure: Share
+    sure_right: Share
+    mean: float
+    one_left: Share
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one set of rules came to."""
+
+    mean: float
+    quartiles: tuple[int, int]
+    most: int  # nine in ten are asked no more
+    lengths: Sequence[int]
+    length: Said
+    right: tuple[float, float]
+    skills: tuple[Skill, ...]
+    mixed: tuple[Said, ...]
+    alike: tuple[Said, ...]
+    never: tuple[str, ...]
+    always: tuple[str, ...]
+    asked: tuple[tuple[str, float], ...]
+    ends: tuple[tuple[Said, float], ...]
+
+
+def told_of(found: Mapping[str, Any]) -> list[Told]:
+    """What a trial says of each set of rules."""
+    return [_told(found, one) for one in found["sets"]]
+
+
+def _told(found: Mapping[str, Any], one: Mapping[str, Any]) -> Told:
+    students, lengths = found["students"], one["lengths"]
+    mean = sum(place * count for place, count in enumerate(lengths)) / students
+    low, high, most = (_quantile(lengths, share) for share in (0.25, 0.75, 0.9))
+    skills = tuple(
+        _skill(skill, table, sure, students) for skill, table, sure in zip(found["skills"], one["levels"], one["sure"], strict=True)
+    )
+    used = dict(zip(found["questions"], (count / students for count in one["asked"]), strict=True))
+    counted = {name: share for name, share in used.items() if name not in found["pilots"]}
+    ends: dict[Said, float] = {}
+    for rule, count in one["stops"].items():
+        words = ENDS.get(rule, say("no question was left"))
+        ends[words] = ends.get(words, 0) + count / students
+    return Told(
+        mean,
+        (low, high),
+        most,
+        lengths,
+        _length(mean, low, high, most),
+        (one["right"][0], one["right"][1]),
+        skills,
+        tuple(words for skill in skills for words in _mixed(skill)),
+        tuple(_alike(found["skills"], *pair) for pair in found["same"]),
+        tuple(name for name, share in counted.items() if share == 0),
+        tuple(name for name, share in counted.items() if share >= ALWAYS),
+        tuple(sorted(used.items(), key=lambda item: -item[1])),
+        tuple(ends.items()),
+    )
+
+
+def wilson(hits: float, count: float) -> Share:
+    """A share with its 95 % interval (Wilson 1927): (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)."""
+    if not count:
+        return Share(0.0, 0.0, 1.0, 0)
+    p, square = hits / count, NORMAL**2 / count
+    half = NORMAL * sqrt(max(p * (1 - p), 0) / count + square / (4 * count))
+    return Share(p, max((p + square / 2 - half) / (1 + square), 0.0), min((p + square / 2 + half) / (1 + square), 1.0), count)
+
+
+def _skill(skill: Mapping[str, Any], table: Sequence[Sequence[float]], sure: Sequence[float], students: int) -> Skill:
+    names = tuple(skill["levels"])
+    levels = []
+    for place, (name, row) in enumerate(zip(names, table, strict=True)):
+        count = sum(row)
+        share = wilson(row[place], count)
+        shares = tuple(value / count if count else 0.0 for value in row)
+        levels.append(Level(name, share, _level(names, place, share), shares))
+    hits = sum(table[place][place] for place in range(len(names)))
+    total, is_sure, sure_right, one_left, _ = sure
+    return Skill(
+        skill["title"],
+        wilson(hits, students),
+        tuple(levels),
+        names,
+        wilson(is_sure, students),
+        wilson(sure_right, is_sure),
+        total / students,
+        wilson(one_left, students),
+    )
+
+
+def hundredth(share: float) -> str:
+    """A share as a number out of 100."""
+    return f"{100 * share:.0f}"
+
+
+def _level(names: Sequence[str], place: int, share: Share) -> Said:
+    if not share.is_known:
+        return say("Only {count} of the students are at “{level}”: too few to tell", count=f"{share.count:.0f}", level=names[place])
+    count = hundredth(share.value)
+    if tuple(names) == ("no", "yes"):
+        if place:
+            return say("Of 100 students who have the skill, {count} are found to have it", count=count)
+        return say("Of 100 students who do not have the skill, {count} are found not to", count=count)
+    return say("Of 100 students who are at “{level}”, {count} are found there", level=names[place], count=count)
+
+
+def _mixed(skill: Skill) -> list[Said]:
+    found = []
+    for place, level in enumerate(skill.levels):
+        for other, share in enumerate(level.found):
+            if other != place and share > MIXED and level.share.is_known:
+                values = {"skill": skill.title, "level": level.name, "count": hundredth(share), "other": skill.names[other]}
+                found.append(say("{skill}: of 100 students who are at “{level}”, {count} are found at “{other}”", **values))
+    return found
+
+
+def _alike(skills: Sequence[Mapping[str, Any]], skill: str, a: int, b: int) -> Said:
+    one = next(one for one in skills if one["id"] == skill)
+    values = {"skill": one["title"], "level": one["levels"][a], "other": one["levels"][b]}
+    return say("{skill}: every question is answered alike at “{level}” and at “{other}”, so no question can tell them apart", **values)
+
+
+def _quantile(counts: Sequence[int], share: float) -> int:
+    """The least number of questions that this share of the students do not exceed."""
+    total, so_far = sum(counts), 0
+    for place, count in enumerate(counts):
+        so_far += count
+        if so_far >= share * total:
+            return place
+    return len(counts) - 1
+
+
+def _length(mean: float, low: int, high: int, most: int) -> Said:
+    if low == most:
+        return say("Nearly all students are asked {count} questions", count=low)
+    values = {"mean": f"{mean:.1f}", "low": low, "high": high, "most": most}
+    if low == high:
+        return say("On average {mean} questions: most students are asked {low}, nine in ten at most {most}", **values)
+    return say("On average {mean} questions: half of the students are asked {low} to {high}, nine in ten at most {most}", **values)
+
+
+def compared(found: Mapping[str, Any], sides: Sequence[Told]) -> list[Said]:
+    """How the second rules differ from the first, on the same students; empty when there is one set only."""
+    if found["difference"] is None:
+        return []
+    return [_longer(*found["difference"]["length"]), _better(*found["difference"]["right"])]
+
+
+def _longer(mean: float, error: float) -> Said:
+    values = {"count": f"{abs(mean):.1f}", "error": f"{NORMAL * error:.1f}"}
+    if abs(mean) <= NORMAL * error or abs(mean) < 0.05:
+        return say("Both ask about as many questions")
+    if mean > 0:
+        return say("The second asks {count} questions more (give or take {error})", **values)
+    return say("The second asks {count} questions fewer (give or take {error})", **values)
+
+
+def _better(mean: float, error: float) -> Said:
+    values = {"count": f"{100 * abs(mean):.1f}", "error": f"{100 * NORMAL * error:.1f}"}
+    if abs(mean) <= NORMAL * error or abs(mean) < 0.0005:
+        return say("No difference in how many levels are found could be seen on these students")
+    if mean > 0:
+        return say("Of 100 levels the second finds {count} more (give or take {error})", **values)
+    return say("Of 100 levels the second finds {count} fewer (give or take {error})", **values)
+

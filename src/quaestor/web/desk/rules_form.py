@@ -1,0 +1,117 @@
+"""The part of a form by which a teacher chooses rules in words; publishing and trying a bank have the same.
+
+A pace (`quick`, `careful`, `thorough`) stands for a number of questions and how sure is enough; `own` leaves both to the teacher. Rules
+written as in a rules file take the place of all that. Whatever is wrong is said beside its field.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from quaestor.bank import Bank
+from quaestor.errors import BankError, Problem
+from quaestor.formats import yaml_text
+from quaestor.rules import Rules, RulesError
+from quaestor.rules_file import read_rules
+from quaestor.saying import say
+from quaestor.stopping import all_of, any_of, max_questions, min_questions, probability_above
+
+SURE = {"80": 0.8, "90": 0.9, "95": 0.95, "no": None}
+PACES = {"quick": (8, "80"), "careful": (15, "90"), "thorough": (30, "95")}  # questions at most, how sure is enough
+OWN, FIRST, BOTH = "own", "first", "both"
+MOST_QUESTIONS = 500
+WRITTEN = "written"
+
+
+def blank_rules(questions: int, pace: str = "careful") -> dict[str, str]:
+    """This part of a form as it is shown first."""
+    most, sure = PACES[pace]
+    return {"pace": pace, "most": str(min(most, questions)), "sure": sure, "join": FIRST, "may_skip": "yes", "rules": ""}
+
+
+def sent_rules(value: Callable[[str], str], prefix: str = "") -> dict[str, str]:
+    """This part as it was sent; a form without paces means the fields of one's own."""
+    filled = {name: value(prefix + name) for name in blank_rules(1)}
+    return {**filled, "pace": filled["pace"] or OWN, "join": filled["join"] or FIRST, "may_skip": "yes" if filled["may_skip"] else ""}
+
+
+@dataclass
+class RulesForm:
+    """What was filled in. `wrong`: what is wrong, by field; `problems`: what is wrong with the written rules."""
+
+    filled: dict[str, str]
+    wrong: dict[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.wrong and not self.problems
+
+    def rules(self, bank: Bank) -> Rules | None:
+        """The rules, checked against the bank; None when something is wrong with them."""
+        written = self.filled["rules"]
+        try:
+            if written.strip():
+                made = read_rules(yaml_text.parse(written), "", yaml_text.locator(written))
+            else:
+                made = self._chosen(len(bank.questions))
+            made.check(bank)
+        except (BankError, RulesError) as error:
+            self.problems = error.problems
+            return None
+        return made
+
+    def _chosen(self, questions: int) -> Rules:
+        pace = self._one_of("pace", (*PACES, OWN))
+        if pace in PACES:
+            most, sure = min(PACES[pace][0], questions), PACES[pace][1]
+        else:
+            most, sure = self._whole("most", 1, MOST_QUESTIONS) or questions, self._one_of("sure", SURE)
+        enough = SURE.get(sure)
+        both = self._one_of("join", (FIRST, BOTH)) == BOTH and pace == OWN
+        if enough is None:
+            stop: Any = max_questions(most)
+        elif both:
+            stop = all_of(min_questions(most), probability_above(enough))
+        else:
+            stop = any_of(max_questions(most), probability_above(enough))
+        return Rules(stop=stop, may_skip=bool(self.filled["may_skip"]))
+
+    def _whole(self, name: str, least: int, most: int) -> int | None:
+        """A whole number, or None where the field is empty."""
+        written = self.filled[name]
+        if not written:
+            return None
+        if not written.isdecimal() or len(written) > 6 or not least <= int(written) <= most:
+            self.wrong[name] = say("please enter a whole number from {least} to {most}", least=least, most=most)
+            return None
+        return int(written)
+
+    def _one_of(self, name: str, known: Any) -> str:
+        if self.filled[name] not in known:
+            self.wrong[name] = "please choose one of these"
+        return self.filled[name]
+
+
+def named(filled: Mapping[str, str]) -> str:
+    """What a teacher would call these rules."""
+    if filled["rules"].strip():
+        return "Written rules"
+    return {"quick": "Quick check", "careful": "Careful", "thorough": "Thorough"}.get(filled["pace"], "Your own choice")
+
+
+def length(rules: Rules) -> str:
+    """How long a test is, in words: those of the form where the rules came from it."""
+    if rules.stop is None:
+        return "it goes on until no question is left"
+    match rules.stop.document:
+        case {"max_questions": int(most)}:
+            return say("{most} questions", most=most)
+        case {"any_of": [{"max_questions": int(most)}, {"probability_above": float(sure)}]}:
+            return say("at most {most} questions, fewer once the level of every skill is {sure} % sure", most=most, sure=f"{100 * sure:g}")
+        case {"all_of": [{"min_questions": int(least)}, {"probability_above": float(sure)}]}:
+            return say(
+                "at least {least} questions, more until the level of every skill is {sure} % sure", least=least, sure=f"{100 * sure:g}"
+            )
+    return say("it stops when {criterion}", criterion=rules.stop.words)

@@ -1,0 +1,190 @@
+"""Trying a bank on simulated students: the form, the progress of a trial, and what came of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, RedirectResponse, Response
+from sqlalchemy.orm import Session as Work
+from starlette.routing import NoMatchFound
+
+from quaestor import __version__
+from quaestor.bank import Bank
+from quaestor.errors import BankError, Problem, QuaestorError
+from quaestor.formats import yaml_text
+from quaestor.report.trial import compared, told_of
+from quaestor.rules_file import read_rules
+from quaestor.store import drafts, jobs
+from quaestor.store.models import Job, Teacher
+from quaestor.store.publishing import bank_of, open_bank
+from quaestor.web.desk.access import Posted, signed_in, told
+from quaestor.web.desk.histogram import histogram
+from quaestor.web.desk.rules_form import length, named
+from quaestor.web.desk.trial_form import KIND, TrialForm, blank, rules_of, sent
+from quaestor.web.pages import database, go, page, url
+from quaestor.web.visits import field
+
+routes = APIRouter(prefix="/desk")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What is tried: a draft's latest edition (with its problems when it has some) or a kept bank. `action`: where the form is sent."""
+
+    subject: str
+    place: dict[str, int]
+    title: str
+    back: str
+    action: str
+    bank: Bank | None
+    problems: tuple[Problem, ...] = ()
+
+
+@routes.get("/drafts/{draft}/try", name="try")
+def ask_draft(request: Request, draft: int) -> Response:
+    """The form for a draft, and earlier trials."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        source, earlier = _draft(request, work, teacher, draft)
+    return _form(request, teacher, source, earlier)
+
+
+@routes.post("/drafts/{draft}/try", name="try-now")
+def put_draft(request: Request, draft: int, form: Posted) -> Response:
+    """Start a trial of a draft."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        source, earlier = _draft(request, work, teacher, draft)
+    return _start(request, teacher, source, earlier, form)
+
+
+@routes.get("/banks/{number}/try", name="try-bank")
+def ask_bank(request: Request, number: int) -> Response:
+    """The form for a kept bank, and earlier trials."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        source, earlier = _kept(request, work, teacher, number)
+    return _form(request, teacher, source, earlier)
+
+
+@routes.post("/banks/{number}/try", name="try-bank-now")
+def put_bank(request: Request, number: int, form: Posted) -> Response:
+    """Start a trial of a kept bank."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        source, earlier = _kept(request, work, teacher, number)
+    return _start(request, teacher, source, earlier, form)
+
+
+def _draft(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[Source, list[Job]]:
+    draft = drafts.draft_of(work, teacher, number)
+    head = drafts.edition(work, draft)
+    bank: Bank | None = None
+    problems: tuple[Problem, ...] = ()
+    try:
+        bank = Bank(drafts.document_of(head))
+    except BankError as error:
+        problems = error.problems
+    place, action = {"draft": draft.id, "edition": head.number}, url(request, "try", draft=draft.id)
+    source = Source(f"draft {draft.id}", place, draft.title, _back(request, draft.id), action, bank, problems)
+    return source, list(jobs.jobs_of(work, teacher, KIND, source.subject))
+
+
+def _kept(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[Source, list[Job]]:
+    kept = bank_of(work, teacher, number)
+    back, action = url(request, "bank", number=kept.id), url(request, "try-bank", number=kept.id)
+    source = Source(f"bank {kept.id}", {"bank": kept.id}, kept.title, back, action, open_bank(kept))
+    return source, list(jobs.jobs_of(work, teacher, KIND, source.subject))
+
+
+def _back(request: Request, draft: int) -> str:
+    try:
+        return url(request, "draft", draft=draft)
+    except NoMatchFound:
+        return url(request, "banks")
+
+
+def _form(
+    request: Request, teacher: Teacher, source: Source, earlier: list[Job], form: TrialForm | None = None, status: int = 200
+) -> Response:
+    if form is None and source.bank is not None:
+        form = blank(source.bank)
+    names = {job.id: [named(one["filled"]) for one in job.asked["sets"]] for job in earlier}
+    return page(
+        request, "desk/trial_form.html", status, teacher=teacher, source=source, form=form, bank=source.bank, earlier=earlier, names=names
+    )
+
+
+def _start(request: Request, teacher: Teacher, source: Source, earlier: list[Job], posted: Any) -> Response:
+    if source.bank is None:
+        return _form(request, teacher, source, earlier, status=400)
+    form = sent(lambda name: field(posted, name))
+    asked = form.asked(source.bank)
+    if asked is None:
+        return _form(request, teacher, source, earlier, form, 400)
+    try:
+        with database(request).work() as work:
+            by = signed_in(request, work)
+            made = jobs.ask(work, by, KIND, source.subject, {"title": source.title, "source": source.place, **asked})
+    except QuaestorError as error:
+        form.wrong["form"] = told(error)
+        return _form(request, teacher, source, earlier, form, 400)
+    foreman = getattr(request.app.state, "foreman", None)
+    if foreman is not None:
+        foreman.wake()
+    return go(request, "trial", job=made.id)
+
+
+@routes.get("/trials/{job}", name="trial")
+def show(request: Request, job: int) -> Response:
+    """How far a trial is, or what came of it."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        found = jobs.job_of(work, teacher, job, KIND)
+    asked, source = found.asked, found.asked["source"]
+    sets = [read_rules(one["rules"]) for one in asked["sets"]]
+    values: dict[str, Any] = {
+        "names": [named(one["filled"]) for one in asked["sets"]],
+        "lengths": [length(rules) for rules in sets],
+        "written": [yaml_text.write(one["rules"]) if one["rules"] else "" for one in asked["sets"]],
+        "again": url(request, "try", draft=source["draft"]) if "draft" in source else url(request, "try-bank", number=source["bank"]),
+        "back": _back(request, source["draft"]) if "draft" in source else url(request, "bank", number=source["bank"]),
+        "version": __version__,
+    }
+    if found.state == jobs.DONE:
+        sides = told_of(found.found)
+        values |= {"sides": sides, "compared": compared(found.found, sides), "pictures_of": [histogram(side.lengths) for side in sides]}
+    return page(request, "desk/trial.html", teacher=teacher, job=found, asked=asked, found=found.found, **values)
+
+
+@routes.get("/trials/{job}/progress", name="trial-progress")
+def progress(request: Request, job: int) -> Response:
+    """How far a trial is, for the page's own script."""
+    with database(request).read() as work:
+        found = jobs.job_of(work, signed_in(request, work), job, KIND)
+    return JSONResponse({"state": found.state, "share": found.share})
+
+
+@routes.post("/trials/{job}/delete", name="drop-trial")
+def drop(request: Request, job: int, form: Posted) -> Response:
+    """Cancel a trial, or forget what came of it."""
+    with database(request).work() as work:
+        found = jobs.job_of(work, signed_in(request, work), job, KIND)
+        source = found.asked["source"]
+        jobs.drop(work, found)
+    return go(request, "try", draft=source["draft"]) if "draft" in source else go(request, "try-bank", number=source["bank"])
+
+
+@routes.post("/trials/{job}/publish", name="publish-tried")
+def publish_tried(request: Request, job: int, form: Posted) -> Response:
+    """Freeze the bank as it was tried, and go to the form for publishing with these rules filled in."""
+    side = int(field(form, "side") == "1")
+    with database(request).work() as work:
+        teacher = signed_in(request, work)
+        source = jobs.job_of(work, teacher, job, KIND).asked["source"]
+        rules_of(work, teacher, job, side)  # before anything is kept
+        number = source.get("bank")
+        if number is None:
+            draft = drafts.draft_of(work, teacher, source["draft"])
+            number = drafts.freeze(work, teacher, drafts.edition(work, draft, source["edition"])).id
+    return RedirectResponse(f"{url(request, 'publish', number=number)}?trial={job}&side={side}", 303)
