@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +23,7 @@ from quaestor.store import clock, publishing, sittings, teachers
 from quaestor.store.database import UnavailableError
 from quaestor.store.models import Attempt, Event, Reply, Token
 from quaestor.web.api import PREFIX, shapes
-from quaestor.web.api.description import _example
+from quaestor.web.api.description import TYPES, _example
 from quaestor.web.api.routes import document
 
 ROOT = Path(__file__).parents[1]
@@ -556,6 +557,14 @@ def test_everything_is_described(small):
             assert list(response.get("content", {})) == ["application/problem+json"] or int(status) < 300
         if "requestBody" in operation:
             assert "example" in operation["requestBody"]["content"]["application/json"]
+
+
+def test_the_docs_name_every_route_scope_and_type():
+    text = (ROOT / "docs" / "http-api.md").read_text(encoding="utf-8")
+    for method, route in ROUTES:
+        assert f"| `{method} {route.path_format.removeprefix(PREFIX)}` | {', '.join(route.scopes)} |" in text
+    for kind in TYPES:
+        assert re.search(rf"^\| {kind.status} \| .*`{kind.name}`", text, re.MULTILINE), kind
 
 
 def test_the_page_for_people(small):

@@ -4,19 +4,25 @@ The reply is kept in the unit of work that did the writing, so either both are t
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, cast
 
-from sqlalchemy import delete
+from sqlalchemy import Table
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError, format_value
 from quaestor.store.clock import now
-from quaestor.store.inserts import insert
 from quaestor.store.models import Reply, Token
 
 HOURS = 24
 LONGEST_KEY = 200
+_REPLY = cast(Table, Reply.__table__)
+_INSERT = {
+    kind: dialect.insert(_REPLY).on_conflict_do_nothing().returning(_REPLY.c.status)
+    for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
+}
+_forgot = datetime.min  # when old replies were deleted last
 
 
 class ReplayError(QuaestorError):
@@ -49,14 +55,21 @@ def keep(work: Work, token: Token, key: str, route: str, request_hash: str, stat
     """
     _check(key)
     moment = now()
-    work.execute(delete(Reply).where(Reply.created < moment - timedelta(hours=HOURS)))
-    row = insert(work, Reply).values(
-        token_id=token.id, key=key, route=route, request=request_hash, status=status, body=body, attempt_id=attempt_id, created=moment
-    )
-    if work.execute(row.on_conflict_do_nothing().returning(Reply.status)).scalar() is None:
+    _forget_old(work, moment)
+    row = {"token_id": token.id, "key": key, "route": route, "request": request_hash, "status": status, "body": body}
+    row |= {"attempt_id": attempt_id, "created": moment}
+    if work.execute(_INSERT[work.get_bind().dialect.name], row).scalar() is None:
         raise ReplayError(
             f"a request with this idempotency key is being answered at this moment, got {format_value(key)} again; send it once more"
         )
+
+
+def _forget_old(work: Work, moment: datetime) -> None:
+    """Delete what is older than a day; once a minute is enough. Should this unit of work be undone, the next minute does it."""
+    global _forgot
+    if not _forgot <= moment < _forgot + timedelta(minutes=1):
+        _forgot = moment
+        work.execute(_REPLY.delete().where(_REPLY.c.created < moment - timedelta(hours=HOURS)))
 
 
 def _check(key: str) -> None:

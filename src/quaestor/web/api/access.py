@@ -110,11 +110,6 @@ def reading(request: Request, bearer: Bearer) -> Iterator[tuple[Work, Token]]:
     with database(request).read() as work:
         token = by_token(work, bearer.secret, *bearer.scopes)
         yield work, token
-    note(request, token)
-
-
-def note(request: Request, token: Token) -> None:
-    """Note that a token is in use, if that was not noted lately; after the unit of work that it was used in."""
     if token.used is None or now() - token.used > NOTED:
         with database(request).work() as work:
             note_use(work, token.id)

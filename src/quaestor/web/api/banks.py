@@ -17,7 +17,7 @@ from quaestor.store.models import BankVersion, Token
 from quaestor.store.publishing import bank_of, keep_bank, open_bank
 from quaestor.web.api import PREFIX, shapes
 from quaestor.web.api.access import ForBanks, Route, reading
-from quaestor.web.api.once import Key, once
+from quaestor.web.api.once import Key, Write, once
 from quaestor.web.problems import listed, reply
 
 routes = APIRouter(prefix=f"{PREFIX}/banks", tags=["banks"], route_class=Route)
@@ -34,16 +34,15 @@ KINDS = {
 @routes.post("", status_code=201, response_model=shapes.BankShape, summary="Upload a bank")
 def upload(request: Request, body: shapes.NewBank, bearer: ForBanks, key: Key) -> Response:
     """Keep a bank; the same bank twice is kept once. Every problem of a bank that breaks rules is listed with its place."""
-    with reading(request, bearer):
-        pass  # nobody else makes us read a bank
-    content = _decoded("content", body.content) if body.encoding == "base64" else body.content.encode(errors="backslashreplace")
-    bank = load_bytes(content, body.ending)
-    images = {name: _decoded(f"images.{name}", text) for name, text in body.images.items()}
 
-    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
-        return 201, _told(keep_bank(work, token.teacher, bank, images), bank)
+    def plan(work: Work, token: Token) -> Write:
+        content = _decoded("content", body.content) if body.encoding == "base64" else body.content.encode(errors="backslashreplace")
+        bank = load_bytes(content, body.ending)
+        images = {name: _decoded(f"images.{name}", text) for name, text in body.images.items()}
+        teacher = token.teacher
+        return lambda work: (201, _told(keep_bank(work, teacher, bank, images), bank))
 
-    return once(request, bearer, key, body, write)
+    return once(request, bearer, key, body, plan)
 
 
 def _decoded(place: str, text: str) -> bytes:

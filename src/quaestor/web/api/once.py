@@ -15,12 +15,11 @@ from sqlalchemy.orm import Session as Work
 from starlette.responses import Response
 
 from quaestor.store import replies
-from quaestor.store.attempts import StaleError
+from quaestor.store.attempts import EntryError, StaleError
 from quaestor.store.models import Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed
-from quaestor.store.teachers import by_token
-from quaestor.web.api.access import Bearer, note
+from quaestor.web.api.access import Bearer, reading
 from quaestor.web.pages import database
 from quaestor.web.problems import KEY, reply
 
@@ -28,26 +27,32 @@ Key = Annotated[
     str,
     Header(alias=KEY, min_length=1, max_length=200, pattern="^[!-~]+$", description="any text of yours, another one for each write"),
 ]
-Write = Callable[[Work, Token], tuple[int, dict[str, Any] | None]]
+Write = Callable[[Work], tuple[int, dict[str, Any] | None]]
+Plan = Callable[[Work, Token], Write]
 
 
-def once(request: Request, bearer: Bearer, key: str, body: BaseModel | None, write: Write) -> Response:
-    """Do a write unless it was done before; `write` gives the status and the body of the reply."""
+def once(request: Request, bearer: Bearer, key: str, body: BaseModel | None, plan: Plan) -> Response:
+    """Do a write unless it was done before.
+
+    `plan` looks at what is there and works out all it can, while only reading; what it returns then writes, in as little time as
+    possible, and gives the status and the body of the reply.
+    """
     route = f"{request.method} {request.scope['path']}"
     asked = hashed(json.dumps(body.model_dump() if body is not None else None, sort_keys=True, default=str))
+    there = None
     try:
-        with database(request).work() as work:
-            token = by_token(work, bearer.secret, *bearer.scopes)
+        with reading(request, bearer) as (work, token):
             there = replies.earlier(work, token, key, route, asked)
-            if there is None:
-                there = replies.Earlier(*write(work, token))
+            write = plan(work, token) if there is None else None
+        if write is not None:
+            with database(request).work() as work:
+                there = replies.Earlier(*write(work))
                 told_of = there.body.get("session") if there.body is not None else None
                 replies.keep(work, token, key, route, asked, there.status, there.body, told_of)
-    except (StaleError, MissingError, replies.ReplayError):  # perhaps the same request, at the same moment
-        with database(request).read() as work:
-            token = by_token(work, bearer.secret, *bearer.scopes)
+    except (StaleError, MissingError, EntryError, replies.ReplayError):  # perhaps the same request, at the same moment
+        with reading(request, bearer) as (work, token):
             there = replies.earlier(work, token, key, route, asked)
         if there is None:
             raise
-    note(request, token)
+    assert there is not None
     return Response(status_code=there.status) if there.body is None else reply(there.body, there.status)

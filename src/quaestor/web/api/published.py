@@ -8,13 +8,13 @@ from starlette.responses import Response
 
 from quaestor.rules_file import read_rules
 from quaestor.store import results
-from quaestor.store.models import Published, Token
+from quaestor.store.models import BankVersion, Published, Token
 from quaestor.store.outcome import Outcome
 from quaestor.store.publishing import Conditions, bank_of, open_bank, publish, published, published_by
 from quaestor.store.texts import line
 from quaestor.web.api import PREFIX, shapes
 from quaestor.web.api.access import ForResults, ForTests, Route, reading
-from quaestor.web.api.once import Key, once
+from quaestor.web.api.once import Key, Write, once
 from quaestor.web.pages import public_url
 from quaestor.web.problems import reply
 
@@ -27,12 +27,20 @@ CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_
 def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> Response:
     """Publish a test: bank version, rules and conditions are frozen, and it gets a code for takers."""
 
-    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
-        kept = bank_of(work, token.teacher, body.bank)
+    def plan(work: Work, token: Token) -> Write:
+        teacher = token.teacher
+        kept = bank_of(work, teacher, body.bank)
+        rules = read_rules(body.rules)
+        rules.check(open_bank(kept))
         conditions = Conditions(**{name: getattr(body, name) for name in CONDITIONS})
-        return 201, _told(request, publish(work, token.teacher, kept, read_rules(body.rules), conditions, line(body.title, 200)))
 
-    return once(request, bearer, key, body, write)
+        def write(work: Work) -> tuple[int, dict[str, Any]]:
+            made = publish(work, teacher, work.get_one(BankVersion, kept.id), rules, conditions, line(body.title, 200))
+            return 201, _told(request, made)
+
+        return write
+
+    return once(request, bearer, key, body, plan)
 
 
 @routes.get("", response_model=shapes.PublishedList, summary="List the tests")

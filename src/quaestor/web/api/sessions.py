@@ -15,15 +15,15 @@ from quaestor.errors import QuaestorError
 from quaestor.log import Answer
 from quaestor.report.advice import findings
 from quaestor.store import privacy
-from quaestor.store.attempts import OverError, Sitting, StaleError, answer, end, enter, sitting, skip
+from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, prepare, sitting, write
 from quaestor.store.media import MediaError, image
-from quaestor.store.models import Attempt, Published, Pupil, Teacher, Token
+from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.publishing import MissingError, published
 from quaestor.store.secrets import tidy
 from quaestor.web.api import PREFIX, shapes
 from quaestor.web.api.access import Bearer, ForResults, ForSessions, ForSessionsOrResults, Route, reading
 from quaestor.web.api.history import history
-from quaestor.web.api.once import Key, once
+from quaestor.web.api.once import Key, Write, once
 from quaestor.web.api.questions import feedback, result, state
 from quaestor.web.pages import database, public_url
 from quaestor.web.problems import KINDS, Kind, problem, reply
@@ -33,10 +33,10 @@ Number = Annotated[int, Path(alias="session", ge=1, le=shapes.MOST, description=
 RUNNING = Kind(409, "running", "The session is not over")
 
 
-def own(work: Work, teacher: Teacher, number: int) -> Attempt:
-    """A session of one of a teacher's tests; anybody else's is not there."""
+def own(work: Work, token: Token, number: int) -> Attempt:
+    """A session of a test of the token's teacher; anybody else's is not there."""
     found = work.get(Attempt, number)
-    if found is None or found.test.teacher_id != teacher.id:
+    if found is None or found.test.teacher_id != token.teacher_id:
         raise MissingError("there is no such session")
     return found
 
@@ -45,23 +45,28 @@ def own(work: Work, teacher: Teacher, number: int) -> Attempt:
 def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: Key) -> Response:
     """Begin a test, or go on with it where a pupil's own code is given; the reply has the first question."""
 
-    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
-        test = published(work, token.teacher, body.test)
-        stands = sitting(work, _entered(work, test, body))
-        return 201, {**state(request, stands), **_begun(request, stands.attempt)}
+    def plan(work: Work, token: Token) -> Write:
+        code = _code(work, published(work, token.teacher, body.test), body)
 
-    return once(request, bearer, key, body, write)
+        def write(work: Work) -> tuple[int, dict[str, Any]]:
+            stands = sitting(work, enter(work, code, body.name or ""))
+            return 201, {**state(request, stands), **_begun(request, stands.attempt)}
+
+        return write
+
+    return once(request, bearer, key, body, plan)
 
 
-def _entered(work: Work, test: Published, body: shapes.NewSession) -> Attempt:
+def _code(work: Work, test: Published, body: shapes.NewSession) -> str:
+    """The code that opens the test: that of the class, or the pupil's own one."""
     if (body.name is None) == (body.code is None):
         raise QuaestorError("name, code: one of the two is given, got " + ("both" if body.name is not None else "none"))
-    if body.name is not None:
-        return enter(work, test.code, body.name)
-    typed = tidy(body.code or "")
+    if body.code is None:
+        return test.code
+    typed = tidy(body.code)
     if work.scalar(select(Pupil.id).where(Pupil.code == typed, Pupil.test_id == test.id)) is None:
         raise QuaestorError("code: the code of a pupil on the class list of this test, got another one")
-    return enter(work, typed)
+    return typed
 
 
 def _begun(request: Request, attempt: Attempt) -> dict[str, Any]:
@@ -71,7 +76,7 @@ def _begun(request: Request, attempt: Attempt) -> dict[str, Any]:
 def _standing(request: Request, bearer: Bearer, number: int) -> Sitting:
     """Where a session stands; that it is over is noted when that is first seen."""
     with reading(request, bearer) as (work, token):
-        stands = sitting(work, own(work, token.teacher, number))
+        stands = sitting(work, own(work, token, number))
     if stands.over and stands.attempt.ended is None:
         with database(request).work() as work:
             stands = sitting(work, work.get_one(Attempt, number))
@@ -106,38 +111,37 @@ def following(request: Request, number: Number, bearer: ForSessions) -> Response
 @routes.post("/{session}/answers", response_model=shapes.Answered, summary="Answer a question")
 def put(request: Request, number: Number, body: shapes.NewAnswer, bearer: ForSessions, key: Key) -> Response:
     """Answer the question of a step; the reply has the next question, or the result when the session is over."""
-
-    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
-        return _after(request, answer(work, own(work, token.teacher, number), body.step, body.entry))
-
-    return _once(request, number, bearer, key, body, write)
+    return _step(request, number, bearer, key, body, body.entry)
 
 
 @routes.post("/{session}/skips", response_model=shapes.Answered, summary="Skip a question")
 def leave(request: Request, number: Number, body: shapes.NewSkip, bearer: ForSessions, key: Key) -> Response:
     """Skip the question of a step, where the rules allow it; it is not asked again."""
-
-    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
-        return _after(request, skip(work, own(work, token.teacher, number), body.step))
-
-    return _once(request, number, bearer, key, body, write)
+    return _step(request, number, bearer, key, body, None)
 
 
-def _after(request: Request, stands: Sitting) -> tuple[int, dict[str, Any] | None]:
+def _step(
+    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: str | list[str] | None
+) -> Response:
+    """An answer or a skip; when it comes too late, the problem tells where the session stands."""
+
+    def plan(work: Work, token: Token) -> Write:
+        ready = prepare(work, own(work, token, number), body.step, entry)
+        return lambda work: _after(request, write(work, ready))
+
+    try:
+        return once(request, bearer, key, body, plan)
+    except (StaleError, OverError) as error:
+        stands = _standing(request, bearer, number)
+        return problem(KINDS[type(error)], str(error), step=stands.step, state=state(request, stands))
+
+
+def _after(request: Request, stands: Sitting) -> tuple[int, dict[str, Any]]:
     line = stands.session.log[-1]
     assert isinstance(line, Answer)
     asked = stands.session.bank.questions[line.question]
     told = feedback(asked, line) if stands.attempt.test.mode == "practice" else None
     return 200, {**state(request, stands), "feedback": told, "result": result(stands) if stands.over else None}
-
-
-def _once(request: Request, number: int, bearer: Bearer, key: str, body: shapes.Asked, write: Any) -> Response:
-    """A write to a session that may come too late: then the problem tells where the session stands."""
-    try:
-        return once(request, bearer, key, body, write)
-    except (StaleError, OverError) as error:
-        stands = _standing(request, bearer, number)
-        return problem(KINDS[type(error)], str(error), step=stands.step, state=state(request, stands))
 
 
 @routes.get("/{session}/result", response_model=shapes.Result, summary="Read the result")
@@ -155,7 +159,7 @@ def found(request: Request, number: Number, bearer: ForSessionsOrResults) -> Res
 def told(request: Request, number: Number, bearer: ForResults) -> Response:
     """Each question that was put, the answer, why it was asked, and what was known before and after."""
     with reading(request, bearer) as (work, token):
-        attempt = own(work, token.teacher, number)
+        attempt = own(work, token, number)
         lines = history(work, attempt)
     return reply({"session": number, "lines": lines})
 
@@ -164,7 +168,7 @@ def told(request: Request, number: Number, bearer: ForResults) -> Response:
 def picture(request: Request, number: Number, name: str, bearer: ForSessions) -> Response:
     """An image that a question shows."""
     with reading(request, bearer) as (work, token):
-        attempt = own(work, token.teacher, number)
+        attempt = own(work, token, number)
         try:
             kind, content = image(work, attempt.test.bank, name)
         except MediaError as error:
@@ -176,8 +180,13 @@ def picture(request: Request, number: Number, name: str, bearer: ForSessions) ->
 def forget(request: Request, number: Number, bearer: ForResults, key: Key) -> Response:
     """Delete a session with its answers; nothing of it is kept."""
 
-    def write(work: Work, token: Token) -> tuple[int, dict[str, Any] | None]:
-        privacy.delete(work, own(work, token.teacher, number))
-        return 204, None
+    def plan(work: Work, token: Token) -> Write:
+        own(work, token, number)
 
-    return once(request, bearer, key, None, write)
+        def write(work: Work) -> tuple[int, None]:
+            privacy.delete(work, own(work, token, number))
+            return 204, None
+
+        return write
+
+    return once(request, bearer, key, None, plan)
