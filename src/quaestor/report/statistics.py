@@ -80,8 +80,9 @@ def _without(question: Question, lines: Sequence[Given], found: Found) -> dict[i
     for skill in question.skills:
         single = np.array([found[line.attempt][skill] for line in lines])
         joint = (joint[:, :, None] * single[:, None, :]).reshape(len(lines), -1)
-    rows = centre(question.table.lower, question.table.upper).reshape(joint.shape[1], -1)
-    likely = rows[:, [question.classes.index(str(line.answer)) for line in lines]].T
+    lower, upper = question.table.lower, question.table.upper
+    rows = lower if (lower == upper).all() else centre(lower, upper)
+    likely = rows.reshape(joint.shape[1], -1)[:, [question.classes.index(str(line.answer)) for line in lines]].T
     weights = np.divide(joint, likely, out=np.zeros_like(joint), where=likely > 0)
     weights /= np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
     return {line.attempt: weight for line, weight in zip(lines, weights, strict=True)}
@@ -99,10 +100,13 @@ def _shares(
     low, high = question.table.lower[..., -1].ravel(), question.table.upper[..., -1].ravel()
     shares = []
     for place, levels in enumerate(product(*(bank.skills[skill].levels for skill in question.skills))):
-        here = at[place]
-        mean = np.mean([weights[line.attempt] for line in here], axis=0) if here else np.eye(len(low))[place]
+        here = at.get(place, ())
+        says, expects = (float(low[place]), float(high[place])), (float(low[place]), float(high[place]))
+        if here:
+            mean = sum(weights[line.attempt] for line in here) / len(here)
+            expects = (float(mean @ low), float(mean @ high))
         right = sum(line.answer == question.classes[-1] for line in here)
-        shares.append(Share(levels, len(here), right, float(low[place]), float(high[place]), float(mean @ low), float(mean @ high)))
+        shares.append(Share(levels, len(here), right, *says, *expects))
     return tuple(shares)
 
 

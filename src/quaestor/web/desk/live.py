@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response, StreamingResponse
 from sqlalchemy.orm import Session as Work
 from starlette.concurrency import run_in_threadpool
+from starlette.types import Receive, Scope, Send
 
 from quaestor.errors import QuaestorError
 from quaestor.report import classroom
@@ -31,6 +32,17 @@ routes = APIRouter(prefix="/desk/tests/{number}/live")
 LOOK = 2.0  # seconds between two looks at the database
 BEAT = 15.0  # seconds after which a silent stream says that it is there
 LIFE = 600.0  # seconds after which a stream ends; the browser opens another one by itself
+
+
+class Stream(StreamingResponse):
+    """A stream without an end; when the server stops it is cancelled, and ends as if that was all."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve it."""
+        try:
+            await super().__call__(scope, receive, send)
+        except asyncio.CancelledError:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 @routes.get("", name="live")
@@ -76,7 +88,7 @@ async def events(request: Request, number: int, mark: str = "") -> Response:
     """A stream of server-sent events: one whenever the rows should be fetched again."""
     first = await run_in_threadpool(_mark, request, number)
     known = request.headers.get("last-event-id") or mark
-    return StreamingResponse(_told(request, number, known, first), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+    return Stream(_told(request, number, known, first), media_type="text/event-stream", headers={"x-accel-buffering": "no"})
 
 
 async def _told(request: Request, number: int, known: str, found: str) -> AsyncIterator[str]:
