@@ -14,9 +14,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import AnswerError, QuaestorError
+from quaestor.errors import AnswerError, QuaestorError, got, placed
 from quaestor.log import Answer
 from quaestor.question import Question
+from quaestor.saying import say
 from quaestor.session import Session
 from quaestor.store.clock import now
 from quaestor.store.entry import EntryError, UnknownCodeError, enter
@@ -66,7 +67,7 @@ class StaleError(QuaestorError):
 
     def __init__(self, step: int) -> None:
         self.step = step
-        super().__init__(f"this question was answered already; the test stands at step {step}")
+        super().__init__(say("this question was answered already; the test stands at step {step}", step=step))
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] 
         raise StaleError(stands.step)
     question = stands.session.next
     if stands.over or question is None:
-        raise OverError(f"the test is over: {stands.over}")
+        raise OverError(say("the test is over: {reason}", reason=stands.over))
     written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
     moment = max(now(), stands.put)  # should the clock have been set back
     seconds = (moment - stands.put).total_seconds()
@@ -118,7 +119,7 @@ def write(work: Work, ready: Ready) -> Sitting:
     try:
         written = work.execute(_INSERT[work.get_bind().dialect.name], row).scalar()
     except IntegrityError as error:
-        raise OverError("the test is over: it was deleted") from error
+        raise OverError(say("the test is over: it was deleted")) from error
     if written is None:
         forget(attempt)
         raise StaleError((work.scalar(select(func.max(Event.step)).where(Event.attempt_id == attempt.id)) or 0) + 1)
@@ -136,7 +137,7 @@ def _answered(session: Session, question: Question, entry: str | list[str] | Non
             raise _ruled_out(question) from error
     length = sum(map(len, entry))
     if length > LONGEST:
-        raise AnswerError(f"{question.id}: an entry has at most {LONGEST} letters, got {length}")
+        raise AnswerError(placed(question.id, got(say("an entry has at most {most} letters", most=LONGEST), str(length))))
     question.classify(entry)  # says what is wrong with the entry itself
     try:
         return session.enter(question.id, entry, seconds / 60)
@@ -145,7 +146,8 @@ def _answered(session: Session, question: Question, entry: str | list[str] | Non
 
 
 def _ruled_out(question: Question) -> ConflictError:
-    return ConflictError(
-        f"{question.id}: this answer was not taken, as the test rules it out after the answers before; nothing is lost: give another answer"
+    words = say(
+        "this answer was not taken, as the test rules it out after the answers before; nothing is lost: give another answer"
         " or skip the question, and tell your teacher"
     )
+    return ConflictError(placed(question.id, words))

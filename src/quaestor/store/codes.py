@@ -4,6 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
+from quaestor.saying import say
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import code
 
@@ -21,5 +22,6 @@ def free_codes(work: Work, count: int, length: int) -> list[str]:
         taken = {one for table in (Published, Pupil, Attempt) for one in work.scalars(select(table.code).where(table.code.in_(drawn)))}
         found.update(dict.fromkeys(one for one in drawn if one not in taken))
     if len(found) < count:
-        raise QuaestorError(f"no free code of {length} letters was found, got {_TRIES} draws of codes that are taken")
+        tried = {"letters": length, "count": _TRIES}
+        raise QuaestorError(say("no free code of {letters} letters was found, got {count} draws of codes that are taken", **tried))
     return list(found)

@@ -24,11 +24,12 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import sessionmaker
 
 from quaestor.errors import QuaestorError
+from quaestor.saying import say
 
 WAIT = 15  # seconds that a writer waits for another one
 CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which somebody who was turned away may try again
-_CALM = "the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds"
+_CALM = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
 
 
 class UnavailableError(QuaestorError):
@@ -108,7 +109,7 @@ def _calmly() -> Iterator[None]:
     except (OperationalError, InterfaceError, PoolTimeout) as error:
         raise UnavailableError from error
     except (DataError, OverflowError) as error:
-        raise QuaestorError("a value that the database can hold is expected, got one that is too large or no text") from error
+        raise QuaestorError(say("a value that the database can hold is expected, got one that is too large or no text")) from error
     except DBAPIError as error:
         if error.connection_invalidated:
             raise UnavailableError from error

@@ -16,7 +16,8 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
 from quaestor.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, placed
+from quaestor.saying import packed, say, unpacked
 from quaestor.store.clock import now
 from quaestor.store.media import check_image, keep_images
 from quaestor.store.models import BankVersion, Colleague, Draft, Edition, Media, Teacher
@@ -34,7 +35,8 @@ class ChangedError(QuaestorError):
     def __init__(self, path: Path, seen: Any, there: Any, wanted: Any, edition: Edition) -> None:
         self.path, self.seen, self.there, self.wanted, self.number = path, seen, there, wanted, edition.number
         self.by = (edition.by.name or edition.by.email) if edition.by is not None else ""
-        super().__init__(f"{'.'.join(path)}: it was changed since you opened it, in edition {edition.number}")
+        words = say("it was changed since you opened it, in edition {number}", number=edition.number)
+        super().__init__(placed(".".join(path), words))
 
 
 def begin_draft(work: Work, teacher: Teacher, document: Mapping[str, Any], note: str, images: Mapping[str, bytes] | None = None) -> Draft:
@@ -58,7 +60,7 @@ def draft_of(work: Work, teacher: Teacher, number: int) -> Draft:
     """A draft that a teacher may write at; the same words whether it is another's or nobody's."""
     found = work.get(Draft, number)
     if found is None or (found.teacher_id != teacher.id and work.get(Colleague, (number, teacher.id)) is None):
-        raise MissingError("there is no such bank")
+        raise MissingError(say("there is no such bank"))
     return found
 
 
@@ -67,7 +69,7 @@ def edition(work: Work, draft: Draft, number: int | None = None) -> Edition:
     wanted = (draft.id, draft.head if number is None else number)
     found = work.get(Edition, wanted, options=[undefer(Edition.document)])
     if found is None:
-        raise MissingError("there is no such version")
+        raise MissingError(say("there is no such version"))
     return found
 
 
@@ -80,6 +82,11 @@ def document_of(found: Edition) -> Document:
     """The document of an edition."""
     made: Document = json.loads(zlib.decompress(found.document))
     return made
+
+
+def note_of(found: Edition) -> str:
+    """What changed with an edition, in words."""
+    return unpacked(found.note)
 
 
 def change(work: Work, draft: Draft, by: Teacher, seen: int, path: Path, value: Any, note: str) -> Edition:
@@ -115,13 +122,13 @@ def rewrite(
             work.refresh(draft)
             return _add(work, draft, head.number + 1, after, images, by, note, moment)
         work.refresh(draft)
-    raise QuaestorError(f"the bank was saved by others all the time, got {_TRIES} tries; please try again")
+    raise QuaestorError(say("the bank was saved by others all the time, got {count} tries; please try again", count=_TRIES))
 
 
 def add_images(work: Work, draft: Draft, by: Teacher, images: Mapping[str, bytes]) -> Edition:
     """Add images, by the names that questions give them."""
     kept = _kept(work, images)
-    return rewrite(work, draft, by, lambda document, _: document, f"images: {', '.join(sorted(kept))}", kept)
+    return rewrite(work, draft, by, lambda document, _: document, say("images added: {names}", names=", ".join(sorted(kept))), kept)
 
 
 def share(work: Work, draft: Draft, teacher: Teacher) -> None:
@@ -173,9 +180,9 @@ def _add(
     note: str,
     moment: datetime | None = None,
 ) -> Edition:
-    packed = zlib.compress(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"), 6)
+    content = zlib.compress(json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"), 6)
     made = Edition(
-        draft_id=draft.id, number=number, document=packed, media=dict(media), note=line(note, 400), by_id=by.id, at=moment or now()
+        draft_id=draft.id, number=number, document=content, media=dict(media), note=packed(note), by_id=by.id, at=moment or now()
     )
     work.add(made)
     work.flush()

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
+from quaestor.saying import say
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.models import Attempt, Published, Pupil
@@ -38,18 +39,18 @@ def enter(work: Work, written: str, name: str = "", form: str = "") -> Attempt:
     pupil = work.scalar(select(Pupil).where(Pupil.code == typed).with_for_update())  # two posts at once: one after the other
     test = work.get(Published, pupil.test_id) if pupil is not None else work.scalar(select(Published).where(Published.code == typed))
     if test is None:
-        raise UnknownCodeError("this code opens no test; please check it")
+        raise UnknownCodeError(say("this code opens no test; please check it"))
     if pupil is not None:
         earlier = _earlier(work, test, pupil)
         if earlier is not None:
             return earlier
     _refuse_closed(test)
     if pupil is None and test.by_list:
-        raise EntryError("this test is for pupils of a class list: please enter your own code")
+        raise EntryError(say("this test is for pupils of a class list: please enter your own code"))
     if pupil is not None:
         called = pupil.name
     if not called:
-        raise EntryError("please enter a name")
+        raise EntryError(say("please enter a name"))
     return _begin(work, test, pupil, called, hashed(f"{form}\n{typed}\n{called}")[:32] if form and pupil is None else "")
 
 
@@ -87,7 +88,7 @@ def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str
             return made
         except IntegrityError:  # the same form, or the same code, from another process at this moment
             continue
-    raise QuaestorError(f"no free code was found for the attempt, got {_TRIES} that are taken")
+    raise QuaestorError(say("no free code was found for the attempt, got {count} that are taken", count=_TRIES))
 
 
 def _closed(test: Published) -> bool:
@@ -96,6 +97,6 @@ def _closed(test: Published) -> bool:
 
 def _refuse_closed(test: Published) -> None:
     if test.opens is not None and now() < test.opens:
-        raise EntryError(f"this test opens on {test.opens:%d %B %Y at %H:%M} UTC")
+        raise EntryError(say("this test opens on {opens:%d %B %Y at %H:%M} UTC", opens=test.opens))
     if _closed(test):
-        raise EntryError("this test is closed")
+        raise EntryError(say("this test is closed"))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
+from quaestor.saying import say
 from quaestor.store.entry import UnknownCodeError
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import tidy
@@ -35,5 +36,5 @@ def invited(work: Work, written: str) -> Invited:
         return Invited(work.get_one(Published, pupil.test_id), pupil.name, False)
     test = work.scalar(select(Published).where(Published.code == typed))
     if test is None:
-        raise UnknownCodeError("this code opens no test; please check it")
+        raise UnknownCodeError(say("this code opens no test; please check it"))
     return Invited(test, "", False)

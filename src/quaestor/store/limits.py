@@ -14,6 +14,7 @@ from sqlalchemy import case, delete, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
+from quaestor.saying import say
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.inserts import insert
@@ -43,7 +44,8 @@ class LimitError(QuaestorError):
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
         minutes = ceil(seconds / 60)
-        super().__init__(f"there were too many tries that failed; please try again in {minutes} minute{'s' if minutes > 1 else ''}")
+        many = say("there were too many tries that failed; please try again in {count} minutes", count=minutes)
+        super().__init__(many if minutes > 1 else say("there were too many tries that failed; please try again in 1 minute"))
 
 
 def refuse(work: Work, kind: str, who: str) -> None:

@@ -9,7 +9,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bank import Bank
-from quaestor.errors import QuaestorError, format_value
+from quaestor.errors import QuaestorError, format_value, got, placed
+from quaestor.saying import say
 from quaestor.store.inserts import insert
 from quaestor.store.models import BankVersion, Media
 
@@ -28,7 +29,8 @@ def chosen(bank: Bank, images: Mapping[str, bytes]) -> dict[str, bytes]:
             found[question.media] = _named(question.id, question.media, images)
     total = sum(map(len, found.values()))
     if total > MOST_IN_ALL:
-        raise MediaError(f"media: the images of a bank have at most {MOST_IN_ALL // 1_000_000} MB, got {total / 1e6:.1f} MB")
+        rule = say("the images of a bank have at most {most} MB", most=MOST_IN_ALL // 1_000_000)
+        raise MediaError(placed("media", got(rule, f"{total / 1e6:.1f} MB")))
     return found
 
 
@@ -37,7 +39,7 @@ def _named(question: str, name: str, images: Mapping[str, bytes]) -> bytes:
     same = [file for file in images if PurePosixPath(file).name == PurePosixPath(name).name]
     file = name if name in images else same[0] if len(same) == 1 else None
     if file is None:
-        raise MediaError(f"{place}: the image comes with the bank, got no file for {format_value(name)}")
+        raise MediaError(placed(place, got(say("the image comes with the bank"), say("no file for {name}", name=format_value(name)))))
     check_image(place, name, images[file])
     return images[file]
 
@@ -45,11 +47,11 @@ def _named(question: str, name: str, images: Mapping[str, bytes]) -> bytes:
 def check_image(place: str, name: str, content: bytes) -> None:
     """Refuse an image that is too large or of another kind."""
     if len(content) > MOST_BYTES:
-        raise MediaError(
-            f"{place}: an image has at most {MOST_BYTES // 1_000_000} MB, got {len(content) / 1e6:.1f} MB in {format_value(name)}"
-        )
+        found = say("{size:.1f} MB in {name}", size=len(content) / 1e6, name=format_value(name))
+        raise MediaError(placed(place, got(say("an image has at most {most} MB", most=MOST_BYTES // 1_000_000), found)))
     if not kind_of(content):
-        raise MediaError(f"{place}: an image is a PNG, JPEG, GIF or WebP file, got another kind of file in {format_value(name)}")
+        found = say("another kind of file in {name}", name=format_value(name))
+        raise MediaError(placed(place, got(say("an image is a PNG, JPEG, GIF or WebP file"), found)))
 
 
 def kind_of(content: bytes) -> str:
@@ -81,5 +83,5 @@ def image(work: Work, kept: BankVersion, name: str) -> tuple[str, bytes]:
     """The kind (such as image/png) and the content of one of a bank's images."""
     found = work.execute(select(Media.kind, Media.content).where(Media.hash == kept.media.get(name, ""))).first()
     if found is None:
-        raise MediaError(f"the bank has an image of this name, got none for {format_value(name)}")
+        raise MediaError(got(say("the bank has an image of this name"), say("none for {name}", name=format_value(name))))
     return found[0], found[1]

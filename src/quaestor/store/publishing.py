@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
 from quaestor.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, got, placed
 from quaestor.formats import dump_bytes, load_bytes
 from quaestor.rules import Rules
+from quaestor.saying import say
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.inserts import insert
@@ -47,15 +48,16 @@ class Conditions:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise QuaestorError(f"mode: one of {', '.join(MODES)}, got '{self.mode}'")
+            raise QuaestorError(placed("mode", got(say("one of {words}", words=", ".join(MODES)), f"'{self.mode}'")))
         if self.retakes not in RETAKES:
-            raise QuaestorError(f"retakes: one of {', '.join(RETAKES)}, got '{self.retakes}'")
+            raise QuaestorError(placed("retakes", got(say("one of {words}", words=", ".join(RETAKES)), f"'{self.retakes}'")))
         if self.minutes is not None and not 0 < self.minutes <= 24 * 60:
-            raise QuaestorError(f"minutes: above 0 and at most a day, got {self.minutes:g}")
+            raise QuaestorError(placed("minutes", got(say("above 0 and at most a day"), f"{self.minutes:g}")))
         if self.opens is not None and self.closes is not None and self.opens >= self.closes:
-            raise QuaestorError(f"closes: later than it opens, got {self.closes} after {self.opens}")
+            found = say("{closes} after {opens}", closes=self.closes, opens=self.opens)
+            raise QuaestorError(placed("closes", got(say("later than it opens"), found)))
         if self.keep_days is not None and self.keep_days < 1:
-            raise QuaestorError(f"keep_days: at least 1, got {self.keep_days}")
+            raise QuaestorError(placed("keep_days", got(say("at least 1"), str(self.keep_days))))
 
 
 def keep_bank(work: Work, teacher: Teacher, bank: Bank, images: Mapping[str, bytes] = MappingProxyType({})) -> BankVersion:
@@ -81,7 +83,7 @@ def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
     """One of a teacher's banks."""
     found = work.get(BankVersion, bank_id, options=[undefer(BankVersion.content)])
     if found is None or found.teacher_id != teacher.id:
-        raise MissingError("there is no such bank")
+        raise MissingError(say("there is no such bank"))
     return found
 
 
@@ -102,7 +104,8 @@ def publish(work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, condi
     rules.check(bank)
     unusable = [question.id for question in bank.questions.values() if not question.takes_entries or not question.text]
     if unusable:
-        raise QuaestorError(f"a test in the browser has questions with a text and a way to answer, got {unusable[0]} without")
+        words = say("a test in the browser has questions with a text and a way to answer, got {question} without", question=unusable[0])
+        raise QuaestorError(words)
     for _ in range(5):
         made = Published(
             teacher_id=teacher.id,
@@ -120,7 +123,7 @@ def publish(work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, condi
             return made
         except IntegrityError:
             continue
-    raise QuaestorError("no free code was found for the test, got five that are taken")
+    raise QuaestorError(say("no free code was found for the test, got five that are taken"))
 
 
 def published_by(work: Work, teacher: Teacher) -> Sequence[Published]:
@@ -132,7 +135,7 @@ def published(work: Work, teacher: Teacher, test_id: int) -> Published:
     """One of a teacher's tests."""
     found = work.get(Published, test_id)
     if found is None or found.teacher_id != teacher.id:
-        raise MissingError("there is no such test")
+        raise MissingError(say("there is no such test"))
     return found
 
 
@@ -141,7 +144,7 @@ def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]
     clean = [called for name in names if (called := line(name, 200))]
     known = work.scalars(select(Pupil.name).where(Pupil.test_id == test.id)).all()
     if len(known) + len(clean) > MOST_PUPILS:
-        raise QuaestorError(f"a class list has at most {MOST_PUPILS} names, got {len(known) + len(clean)}")
+        raise QuaestorError(got(say("a class list has at most {most} names", most=MOST_PUPILS), str(len(known) + len(clean))))
     fresh = [name for name in clean if name not in known]
     codes = free_codes(work, len(fresh), OWN_CODE)
     made = [Pupil(test_id=test.id, name=name, code=code) for name, code in zip(fresh, codes, strict=True)]

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm.attributes import set_committed_value
 
 from quaestor.question import Question
+from quaestor.saying import say
 from quaestor.session import Session
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt
@@ -15,7 +16,7 @@ from quaestor.store.options import option_order
 from quaestor.store.sessions import session_of
 
 _BY_KEY = select(Attempt).where(Attempt.key == bindparam("key"))
-TIME_UP, CLOSED = "The time is up.", "The test is closed."
+TIME_UP, CLOSED = say("The time is up."), say("The test is closed.")
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,15 @@ class Sitting:
     def over(self) -> str:
         """Why the test is over, in words; empty while it runs."""
         if self.attempt.ended is not None:
-            return self.attempt.reason
+            return self._noted(self.attempt.reason)
         if self.session.stopped:
             return self.session.stopped.reason
         return deadline(self.attempt)[1] if self.left is not None and self.left <= 0 else ""
+
+    def _noted(self, reason: str) -> str:
+        """The reason that was noted, as a sentence that can be translated where the session still gives it so."""
+        stopped = self.session.stopped if reason not in (TIME_UP, CLOSED) else None
+        return stopped.reason if stopped is not None and stopped.reason == reason else reason
 
     def options(self, question: Question) -> tuple[str, ...]:
         """The options of a question in this attempt's order."""
@@ -78,7 +84,7 @@ def end(work: Work, stands: Sitting) -> None:
     attempt = stands.attempt
     if attempt.ended is None and stands.over:
         limit = deadline(attempt)[0]
-        reason, ended = stands.over, stands.put if stands.session.stopped or limit is None else min(limit, now())
+        reason, ended = str(stands.over), stands.put if stands.session.stopped or limit is None else min(limit, now())
         work.execute(update(Attempt).where(Attempt.id == attempt.id, Attempt.ended.is_(None)).values(reason=reason, ended=ended))
         set_committed_value(attempt, "reason", reason)
         set_committed_value(attempt, "ended", ended)

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import reduce
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session as Work
-from sqlalchemy.orm import joinedload
 
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, got, placed
+from quaestor.saying import say
 from quaestor.store.clock import now
 from quaestor.store.models import Link, Login, Teacher, Token
 from quaestor.store.secrets import hashed, password_fits, password_hash, token
@@ -52,10 +53,10 @@ def sign_in_link(work: Work, teacher: Teacher) -> str:
 def invitation(work: Work, by: Teacher, email: str) -> str:
     """A token by which a new teacher can enter; only the owner may give one."""
     if not by.is_owner:
-        raise AccessError("only the owner may invite teachers")
+        raise AccessError(say("only the owner may invite teachers"))
     address = email.strip().lower()
     if "@" not in address or len(address) > 254 or not address.isprintable() or any(letter.isspace() for letter in address):
-        raise QuaestorError(f"email: an address such as name@school.example, got '{email[:80]}'")
+        raise QuaestorError(placed("email", got(say("an address such as name@school.example"), f"'{email[:80]}'")))
     made = token()
     work.add(
         Link(token=hashed(made), kind="invitation", teacher_id=None, email=address, expires=now() + timedelta(hours=LINK_HOURS), used=None)
@@ -67,12 +68,12 @@ def use_link(work: Work, secret: str) -> Teacher:
     """The teacher that a link lets in; it works once."""
     link = work.get(Link, hashed(secret), with_for_update=True)
     if link is None or link.used is not None or link.expires < now():
-        raise AccessError("this link was used already or is too old; ask for a new one")
+        raise AccessError(say("this link was used already or is too old; ask for a new one"))
     link.used = now()
     if link.kind == "sign-in":
         teacher = work.get(Teacher, link.teacher_id)
         if teacher is None:
-            raise AccessError("this link was used already or is too old; ask for a new one")
+            raise AccessError(say("this link was used already or is too old; ask for a new one"))
         return teacher
     known = work.scalar(select(Teacher).where(Teacher.email == link.email))
     if known is not None:
@@ -86,7 +87,7 @@ def use_link(work: Work, secret: str) -> Teacher:
 def set_password(work: Work, teacher: Teacher, password: str) -> None:
     """Give a teacher a password."""
     if len(password) < SHORTEST_PASSWORD:
-        raise QuaestorError(f"password: at least {SHORTEST_PASSWORD} characters, got {len(password)}")
+        raise QuaestorError(placed("password", got(say("at least {least} characters", least=SHORTEST_PASSWORD), str(len(password)))))
     teacher.password = password_hash(password)
     work.flush()
 
@@ -95,7 +96,7 @@ def by_password(work: Work, email: str, password: str) -> Teacher:
     """The teacher with this address and password; takes equally long when there is none."""
     found = work.scalar(select(Teacher).where(Teacher.email == line(email, 254).lower()))
     if not password_fits(found.password if found is not None else None, password) or found is None:
-        raise AccessError("the address or the password is wrong")
+        raise AccessError(say("the address or the password is wrong"))
     return found
 
 
@@ -125,19 +126,21 @@ def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) ->
     """A token of the API; shown once, kept as a hash."""
     wrong = [scope for scope in scopes if scope not in SCOPES]
     if wrong or not scopes:
-        raise QuaestorError(f"scopes: one or more of {', '.join(SCOPES)}, got {wrong[0] if wrong else 'none'}")
+        found = wrong[0] if wrong else say("none")
+        raise QuaestorError(placed("scopes", got(say("one or more of {words}", words=", ".join(SCOPES)), found)))
     made = token()
     work.add(Token(token=hashed(made), teacher_id=teacher.id, name=line(name, 200), scopes=list(scopes), created=now(), used=None))
     return made
 
 
 def by_token(work: Work, secret: str, *scopes: str) -> Token:
-    """The token with this secret, if it has one of the scopes; it reads only, and brings its teacher along."""
-    found = work.scalar(select(Token).where(Token.token == hashed(secret)).options(joinedload(Token.teacher)))
+    """The token with this secret, if it has one of the scopes; it reads only."""
+    found = work.scalar(select(Token).where(Token.token == hashed(secret)))
     if found is None:
-        raise UnknownTokenError("this token is not known")
+        raise UnknownTokenError(say("this token is not known"))
     if not set(scopes) & set(found.scopes):
-        raise AccessError(f"this token may not do that: it lacks the scope {' or '.join(repr(scope) for scope in scopes)}")
+        lacking = reduce(lambda first, second: say("{first} or {second}", first=first, second=second), map(repr, scopes))
+        raise AccessError(say("this token may not do that: it lacks the scope {scope}", scope=lacking))
     return found
 
 
