@@ -5,6 +5,7 @@ has a catalogue of patterns can say it again (`Said.again`); values that are sen
 formatting such texts in other ways makes plain texts of them: use `say` and `together`.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -52,3 +53,21 @@ def listed(parts: Sequence[str]) -> str:
 def said(error: BaseException) -> str:
     """The sentence of an error, where it has one: `str(error)` would make a plain text of it."""
     return error.args[0] if len(error.args) == 1 and isinstance(error.args[0], str) else str(error)
+
+
+def packed(text: str) -> str:
+    """A sentence as one text to be kept, from which `unpacked` makes it again."""
+    if not isinstance(text, Said):
+        return json.dumps(text, ensure_ascii=False)
+    values = {name: json.loads(packed(value)) if isinstance(value, str) else value for name, value in text.values.items()}
+    return json.dumps({"pattern": text.pattern, "values": values}, ensure_ascii=False)
+
+
+def unpacked(kept: str) -> str:
+    """The sentence that `packed` kept."""
+    found: str = _again(json.loads(kept))
+    return found
+
+
+def _again(found: Any) -> Any:
+    return Said(found["pattern"], {name: _again(value) for name, value in found["values"].items()}) if isinstance(found, dict) else found
