@@ -60,7 +60,7 @@ def _fill(work: Work, owner: Teacher) -> None:
         bank = load(name)
         if any(question.text and question.takes_entries for question in bank.questions.values()):
             drafts.begin_draft(work, owner, bank.document, say("copied from a bank that comes with Quaestor"))
-            kept = publishing.keep_bank(work, owner, bank)
             if name == DEMO:
+                kept = publishing.keep_bank(work, owner, bank)
                 rules = Rules(stop=any_of(max_questions(15), probability_above(0.9)))
                 publishing.publish(work, owner, kept, rules, publishing.Conditions(mode="practice", retakes="any"), DEMO_TITLE)

@@ -1,109 +1,30 @@
-"""A teacher's banks: upload, look into, download, delete. A bank with a problem leaves nothing behind."""
+"""Banks as they were frozen for a test: look into, download, delete. They are written in the workshop."""
 
-from functools import cache
-from pathlib import PurePath
 from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
-from starlette.datastructures import FormData, UploadFile
 
 from quaestor.bank import Bank
-from quaestor.errors import BankError, Problem, QuaestorError
-from quaestor.formats import BANK_ENDINGS, bundled_banks, dump_bytes, load, load_bytes
-from quaestor.saying import said, say
-from quaestor.store.media import MediaError
-from quaestor.store.models import BankVersion, Published
-from quaestor.store.publishing import MissingError, bank_of, image, keep_bank, open_bank
+from quaestor.errors import QuaestorError
+from quaestor.formats import dump_bytes
+from quaestor.saying import say
+from quaestor.store.models import Published
+from quaestor.store.publishing import MissingError, bank_of, image, open_bank
 from quaestor.web.desk.access import Posted, download, signed_in
 from quaestor.web.desk.graph import drawn
 from quaestor.web.pages import database, go, page
-from quaestor.web.visits import field
 
 routes = APIRouter(prefix="/desk/banks")
 A_PAGE = 100  # questions that are shown at once
 FORMATS = {"xlsx": "Excel", "csv": "CSV", "yaml": "YAML", "json": "JSON"}
 
 
-@routes.get("", name="banks")
-def banks(request: Request) -> Response:
-    """All banks of a teacher, and ways to get another."""
-    return _list(request)
-
-
-@routes.post("", name="upload")
-def upload(request: Request, form: Posted) -> Response:
-    """Keep a bank file with its images, or say what is wrong with it, all of it."""
-    file = form.get("file")
-    if not isinstance(file, UploadFile) or not file.filename:
-        return _list(request, wrong="please choose a file")
-    name = PurePath(file.filename.replace("\\", "/")).name
-    problems: tuple[Problem, ...] = ()
-    try:
-        with database(request).read() as work:
-            signed_in(request, work)  # before anything is read
-        bank = _read(name, file.file.read())
-        with database(request).work() as work:
-            kept = keep_bank(work, signed_in(request, work), bank, _images(form))
-    except BankError as error:
-        problems, wrong = error.problems, ""
-    except MediaError as error:
-        wrong = said(error)
-    else:
-        return go(request, "bank", number=kept.id)
-    return _list(request, name=name, problems=problems, wrong=wrong)
-
-
-def _read(name: str, content: bytes) -> Bank:
-    ending = PurePath(name).suffix.lower()
-    if ending not in BANK_ENDINGS:
-        raise BankError([Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{ending}'")])
-    return load_bytes(content, ending)
-
-
-def _images(form: FormData) -> dict[str, bytes]:
-    files = [file for file in form.getlist("images") if isinstance(file, UploadFile) and file.filename]
-    return {str(file.filename).replace("\\", "/"): file.file.read() for file in files}
-
-
-@routes.post("/bundled", name="add-bundled")
-def add_bundled(request: Request, form: Posted) -> Response:
-    """Take one of the banks that come with Quaestor."""
-    bank = _bundled().get(field(form, "name"))
-    if bank is None:
-        raise MissingError("there is no such bank")
-    with database(request).work() as work:
-        kept = keep_bank(work, signed_in(request, work), bank)
-    return go(request, "bank", number=kept.id)
-
-
-@cache
-def _bundled() -> dict[str, Bank]:
-    """The banks that come with Quaestor and can be taken in a browser."""
-    found = {name: load(name) for name in bundled_banks()}
-    return {name: bank for name, bank in found.items() if all(usable(bank).values())}
-
-
 def usable(bank: Bank) -> dict[str, bool]:
     """Which questions can be asked in a browser: those with a text and a way to answer."""
     return {question.id: bool(question.text) and question.takes_entries for question in bank.questions.values()}
-
-
-def _list(request: Request, name: str = "", problems: tuple[Problem, ...] = (), wrong: str = "") -> Response:
-    with database(request).read() as work:
-        teacher = signed_in(request, work)
-        mine = work.scalars(select(BankVersion).where(BankVersion.teacher_id == teacher.id).order_by(BankVersion.id.desc())).all()
-    versions = {bank.version for bank in mine}
-    values: dict[str, Any] = {
-        "banks": mine,
-        "bundled": {key: bank for key, bank in _bundled().items() if bank.version not in versions},
-        "name": name,
-        "problems": problems,
-        "wrong": wrong,
-    }
-    return page(request, "desk/banks.html", 400 if problems or wrong else 200, teacher=teacher, **values)
 
 
 @routes.get("/{number}", name="bank")

@@ -34,6 +34,13 @@ class Section(StrEnum):
     questions = "questions"
 
 
+WROTE = {
+    Section.skills: lambda name: say("skill {name}", name=name),
+    Section.templates: lambda name: say("template {name}", name=name),
+    Section.questions: lambda name: say("question {name}", name=name),
+}
+
+
 @dataclass
 class Written:
     """What a form said: the id, the entry, what cannot be read in it."""
@@ -175,7 +182,7 @@ def _number(text: str) -> int:
 
 def _save(bench: Bench, section: Section, old: str, written: Written, seen: int) -> Edition:
     """One save: a new entry, a change, or a change with another id."""
-    note = f"{section}: {written.name}"
+    note = WROTE[section](written.name)
     if old in (NEW, written.name):
         return drafts.change(bench.work, bench.draft, bench.teacher, seen, (section, written.name), written.entry, note)
     before = part(drafts.document_of(drafts.edition(bench.work, bench.draft, seen)), (section, old))
@@ -186,7 +193,7 @@ def _save(bench: Bench, section: Section, old: str, written: Written, seen: int)
             raise drafts.ChangedError((section, written.name), before, taken if taken is not None else there, written.entry, head)
         return with_part(renamed(document, section, old, written.name), (section, written.name), written.entry)
 
-    return drafts.rewrite(bench.work, bench.draft, bench.teacher, put, f"{section}: {old} → {written.name}")
+    return drafts.rewrite(bench.work, bench.draft, bench.teacher, put, say("{old} is now called {name}", old=old, name=written.name))
 
 
 def _conflict(error: drafts.ChangedError) -> list[tuple[str, Any, Any]]:
@@ -200,7 +207,9 @@ def _drop(request: Request, draft: int, section: Section, name: str) -> Response
     with opened(request, draft, writing=True) as bench:
         if part(bench.document, (section, name)) is None:
             raise MissingError(say("there is no such entry"))
-        drafts.rewrite(bench.work, bench.draft, bench.teacher, lambda d, _: with_part(d, (section, name), None), f"{section}: {name} –")
+        drafts.rewrite(
+            bench.work, bench.draft, bench.teacher, lambda d, _: with_part(d, (section, name), None), say("{name} taken away", name=name)
+        )
     return go(request, "list-parts", draft=draft, section=section.value)
 
 
@@ -213,5 +222,5 @@ def _move(request: Request, draft: int, section: Section, name: str, to: str) ->
     with opened(request, draft, writing=True) as bench:
         if part(bench.document, (section, name)) is None:
             raise MissingError(say("there is no such entry"))
-        drafts.rewrite(bench.work, bench.draft, bench.teacher, put, f"{section}: {name} → {to[:9]}")
+        drafts.rewrite(bench.work, bench.draft, bench.teacher, put, say("{name} moved to place {place}", name=name, place=to[:9]))
     return go(request, "part", draft=draft, section=section.value, name=name)

@@ -13,7 +13,7 @@ from quaestor.formats import BANK_ENDINGS, bundled_banks, load, load_bytes
 from quaestor.formats.sheets import read_csv
 from quaestor.saying import said, say
 from quaestor.store.drafts import begin_draft, drafts_of
-from quaestor.store.media import MediaError
+from quaestor.store.media import MediaError, chosen
 from quaestor.store.parts import Document
 from quaestor.store.publishing import MissingError
 from quaestor.web.desk.access import Posted, signed_in
@@ -84,7 +84,7 @@ def from_file(request: Request, form: Posted) -> Response:
         signed_in(request, work)  # before anything is read
     try:
         bank = _read(name, file.file.read())
-        return _begin(request, bank.document, say("uploaded as {name}", name=name[:100]), _images(form))
+        return _begin(request, bank.document, say("uploaded as {name}", name=name[:100]), chosen(bank, _images(form)))
     except BankError as error:
         return _list(request, 400, problems=error.problems, name=name)
     except MediaError as error:

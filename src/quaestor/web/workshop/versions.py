@@ -27,7 +27,10 @@ def show(request: Request, draft: int, start: int = 0) -> Response:
         first = max(0, min(start, len(listed) - 1)) // A_PAGE * A_PAGE
         shown_now = listed[first : first + A_PAGE]
         names = {one.number: (one.by.name or one.by.email) if one.by is not None else "" for one in shown_now}
-        return shown(request, "versions.html", bench, listed=shown_now, names=names, all_listed=len(listed), first=first, a_page=A_PAGE)
+        notes = {one.number: drafts.note_of(one) for one in shown_now}
+        return shown(
+            request, "versions.html", bench, listed=shown_now, notes=notes, names=names, all_listed=len(listed), first=first, a_page=A_PAGE
+        )
 
 
 @routes.get("/compare", name="compare")
