@@ -41,7 +41,8 @@ def test_every_save_is_an_edition(database, two):
         assert (draft.head, draft.title) == (4, "Other fractions")
         assert document["questions"]["P1"]["text"] == "New words"
         assert list(document["questions"]) == [name for name in DOCUMENT["questions"] if name != "P2"]
-        assert [drafts.note_of(one) for one in drafts.editions(work, draft)] == ["P2 taken away", "title", "P1: text", "from the bundled bank"]
+        notes = [drafts.note_of(one) for one in drafts.editions(work, draft)]
+        assert notes == ["P2 taken away", "title", "P1: text", "from the bundled bank"]
         assert drafts.document_of(drafts.edition(work, draft, 1)) == DOCUMENT
         with pytest.raises(publishing.MissingError, match="there is no such version"):
             drafts.edition(work, draft, 9)
