@@ -1,0 +1,353 @@
+"""Who may do what: a row for every route of the application, and what each kind of person and program may expect of it.
+
+A route without a row fails, and so does a row without a route. A refused request changes nothing, tells nothing, and answers the same
+whether the thing is somebody else's or is not there at all.
+"""
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from browsing import PICTURE
+from school import FORM, PASSWORD, School, steady
+
+import quaestor as qs
+from quaestor.formats import dump_bytes
+from quaestor.store import secrets
+from quaestor.store.database import Database
+from quaestor.store.secrets import hashed
+from quaestor.web.desk import live
+
+OK, SIGN_IN, MISSING = "ok", "sign-in", 404
+GUESTS = dict.fromkeys(("taker", "other_taker", "anonymous", "token"), SIGN_IN)  # `token`: a program that tries a page with its token
+STAFF = ("owner", "teacher", "colleague", "other")
+
+
+def _who(**expected: Any) -> dict[str, Any]:
+    return {**dict.fromkeys(STAFF, MISSING), **GUESTS, **expected}
+
+
+# What each role may expect: OK, to be sent to the sign-in page, or a status.
+ANYONE = dict.fromkeys((*STAFF, *GUESTS), OK)
+TEACHERS = _who(**dict.fromkeys(STAFF, OK))
+OWNER = _who(owner=OK, teacher=403, colleague=403, other=403)
+OWN = _who(teacher=OK)  # things of one teacher: not even the owner of the installation sees them
+SHARED = _who(teacher=OK, colleague=OK)
+AUTHOR = _who(teacher=OK, colleague=400)
+TAKER = {**dict.fromkeys(ANYONE, 403), "taker": OK}
+# Programs: the right scope, every other scope, another teacher's token, none, a forged one, a signed-in browser without a token.
+API = {"right": OK, "wrong": 403, "other": 404, "none": 401, "forged": 401, "browser": 401}
+API_LIST = {**API, "other": OK}  # another teacher's token finds that teacher's things
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is expected of a route. `sent`: fields of a form, or the body of a call; `at`: what stands in its path; `ok`: its status when
+    all is well; `changes`: whether it then writes something (None: perhaps)."""
+
+    who: dict[str, Any]
+    sent: dict[str, Any] | None = None
+    ok: int = 0
+    changes: bool | None = True
+    scope: str = ""
+    files: Any = None
+    at: dict[str, str] = field(default_factory=dict)
+
+
+def row(who, sent=None, ok=0, changes=True, scope="", files=None, **at):
+    return Row(who, sent, ok, changes, scope, files, at)
+
+
+RENAMED = {"id": "one", "text": "Another text?", "kind": "text", "correct": "2", "skills": "sums", "seen": "2"}
+RENAMED |= {"way": "shares", "right": "0.1 | 0.4 | 0.8"}
+BANK = dump_bytes(qs.load("multiplication"), ".yaml")
+TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
+SESSION = "/api/v1/sessions/{session}"
+ROWS = {
+    # Everybody
+    "GET /": row(ANYONE),
+    "GET /health": row(ANYONE),
+    "GET /static": row(ANYONE, path="/static/quaestor.css"),
+    "GET /c/{code}": row(ANYONE),
+    "POST /enter": row(ANYONE, {"code": "{code}", "name": "Eve", "once": "x"}),
+    "POST /language": row(ANYONE, {"language": "de", "back": "/"}, changes=False),
+    "GET /sign-in": row({**ANYONE, **dict.fromkeys(STAFF, 303)}),
+    "POST /sign-in": row(ANYONE, {"email": "other@school.example", "password": PASSWORD}),
+    "GET /sign-in/{secret}": row(ANYONE),
+    "POST /sign-in/{secret}": row(ANYONE, {"name": "New", "password": PASSWORD}),
+    "POST /sign-out": row(ANYONE, changes=None),
+    "GET /api/v1": row(ANYONE),
+    "GET /api/v1/openapi.json": row(ANYONE),
+    # Takers
+    "GET /take/{attempt}": row(TAKER),
+    "POST /take/{attempt}/answer": row(TAKER, {"step": "2", "entry": "two"}),
+    "GET /take/{attempt}/feedback/{step}": row(TAKER),
+    "GET /take/{attempt}/result": row(TAKER, attempt="over"),
+    "GET /take/{attempt}/media/{name:path}": row(TAKER),
+    # The desk
+    "GET /desk": row(TEACHERS),
+    "GET /desk/account": row(TEACHERS),
+    "POST /desk/account/name": row(TEACHERS, {"name": "Ada"}),
+    "POST /desk/account/password": row({**TEACHERS, "other": 400}, {"present": "wrong", "password": PASSWORD}, ok=200),
+    "POST /desk/account/tokens": row(TEACHERS, {"name": "mine", "scope": "banks"}, ok=200),
+    "POST /desk/account/tokens/{number}/delete": row(OWN, number="token"),
+    "GET /desk/people": row(OWNER),
+    "POST /desk/people": row(OWNER, {"email": "eve@school.example"}, ok=200),
+    "POST /desk/people/{number}/link": row(OWNER, ok=200, number="person"),
+    # Banks
+    "GET /desk/banks": row(TEACHERS),
+    "POST /desk/banks": row(TEACHERS, files={"file": ("bank.yaml", BANK)}),
+    "POST /desk/banks/new": row(TEACHERS, {"title": "Mine"}),
+    "POST /desk/banks/bundled": row(TEACHERS, {"name": "fractions"}),
+    "POST /desk/banks/pasted": row(TEACHERS, {"rows": "id\ttext\tskill\nQ1\tWhat?\tsums"}),
+    f"GET {BANKS}": row(OWN),
+    f"GET {BANKS}/file.{{ending}}": row(OWN),
+    f"GET {BANKS}/media/{{name:path}}": row(OWN),
+    f"POST {BANKS}/delete": row(OWN, number="spare"),
+    f"GET {BANKS}/publish": row(OWN),
+    f"POST {BANKS}/publish": row(OWN, FORM),
+    f"GET {BANKS}/try": row(OWN),
+    f"POST {BANKS}/try": row(OWN, {**FORM, "students": "10"}),
+    # Drafts
+    f"GET {DRAFT}": row(SHARED),
+    f"POST {DRAFT}/fields": row(SHARED, {"title": "Another title"}),
+    f"POST {DRAFT}/images": row(SHARED, files={"images": ("new.png", PICTURE)}),
+    f"GET {DRAFT}/media/{{name:path}}": row(SHARED),
+    f"POST {DRAFT}/share": row(AUTHOR, {"email": "other@school.example"}),
+    f"POST {DRAFT}/delete": row(AUTHOR, {"sure": "yes"}),
+    f"POST {DRAFT}/publish": row(SHARED),
+    f"GET {DRAFT}/versions": row(SHARED),
+    f"GET {DRAFT}/versions/compare": row(SHARED),
+    f"POST {DRAFT}/versions/restore": row(SHARED, {"number": "1"}),
+    f"GET {DRAFT}/versions/{{number}}/file.{{ending}}": row(SHARED, number="first"),
+    f"GET {DRAFT}/try": row(SHARED),
+    f"POST {DRAFT}/try": row(SHARED, {**FORM, "students": "10"}),
+    f"GET {DRAFT}/{{section}}": row(SHARED),
+    f"GET {DRAFT}/{{section}}/{{name:path}}": row(SHARED, name="question"),
+    f"POST {DRAFT}/{{section}}/~preview": row(SHARED, RENAMED, ok=200, changes=False),
+    f"POST {DRAFT}/{{section}}/{{name:path}}": row(SHARED, RENAMED, name="question"),
+    # Trials
+    "GET /desk/trials/{job}": row(OWN),
+    "GET /desk/trials/{job}/progress": row(OWN),
+    "POST /desk/trials/{job}/delete": row(OWN),
+    "POST /desk/trials/{job}/publish": row(OWN),
+    # Published tests
+    f"GET {TEST}": row(OWN),
+    f"GET {TEST}/qr.svg": row(OWN),
+    f"POST {TEST}/pupils": row(OWN, {"names": "Eve"}),
+    f"GET {TEST}/cards": row(OWN),
+    f"GET {TEST}/pupils/{{pupil}}/delete": row(OWN),
+    f"POST {TEST}/pupils/{{pupil}}/delete": row(OWN),
+    f"POST {TEST}/close": row(OWN),
+    f"GET {TEST}/delete": row(OWN),
+    f"POST {TEST}/delete": row(OWN, {"code": "{code}"}),
+    f"GET {TEST}/results": row(OWN),
+    f"GET {TEST}/results.{{ending}}": row(OWN, ending="csv"),
+    f"GET {TEST}/results/columns": row(OWN),
+    f"GET {TEST}/takers/{{attempt}}": row(OWN),
+    f"GET {TEST}/takers/{{attempt}}/why/{{step}}": row(OWN),
+    f"GET {TEST}/takers/{{attempt}}/export.json": row(OWN),
+    f"GET {TEST}/takers/{{attempt}}/delete": row(OWN),
+    f"POST {TEST}/takers/{{attempt}}/delete": row(OWN),
+    f"GET {TEST}/live": row(OWN),
+    f"GET {TEST}/live/rows": row(OWN),
+    f"GET {TEST}/live/events": row(OWN),
+    f"GET {TEST}/questions": row(OWN),
+    f"GET {TEST}/report": row(OWN),
+    # Programs
+    "POST /api/v1/sessions": row(API, {"test": "{test}", "name": "Eve"}, scope="sessions", ok=201),
+    f"GET {SESSION}": row(API, scope="sessions"),
+    f"GET {SESSION}/next": row(API, scope="sessions"),
+    f"POST {SESSION}/answers": row(API, {"step": 2, "entry": ["two"]}, scope="sessions", ok=200),
+    f"POST {SESSION}/skips": row(API, {"step": 2}, scope="sessions", ok=200),
+    f"GET {SESSION}/result": row(API, scope="sessions, results", session="over"),
+    f"GET {SESSION}/history": row(API, scope="results"),
+    f"GET {SESSION}/images/{{name:path}}": row(API, scope="sessions"),
+    f"DELETE {SESSION}": row(API, scope="results", ok=204),
+    "POST /api/v1/banks": row(API_LIST, {"ending": ".yaml", "content": BANK.decode()}, scope="banks", ok=201),
+    "GET /api/v1/banks": row(API_LIST, scope="banks"),
+    "GET /api/v1/banks/{bank}": row(API, scope="banks"),
+    "GET /api/v1/banks/{bank}/content": row(API, scope="banks"),
+    "POST /api/v1/tests": row(API, {"bank": "{bank}"}, scope="tests", ok=201),
+    "GET /api/v1/tests": row(API_LIST, scope="tests"),
+    "GET /api/v1/tests/{test}": row(API, scope="tests"),
+    "GET /api/v1/tests/{test}/results": row(API, scope="results"),
+    "GET /api/v1/tests/{test}/results.csv": row(API, scope="results"),
+}
+PAGES = [key for key, one in ROWS.items() if "right" not in one.who]
+CALLS = [key for key, one in ROWS.items() if "right" in one.who]
+FORMS = [key for key in PAGES if key.startswith("POST ")]
+THINGS = [key for key in ROWS if ROWS[key].who in (OWN, SHARED, AUTHOR, TAKER, API)]
+FIXED = {"step": "1", "ending": "yaml", "section": "questions", "question": "one", "first": "1", "name": "pie.png", "session": ""}
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory, migrated_file):
+    path = tmp_path_factory.mktemp("school") / "quaestor.db"
+    shutil.copy(migrated_file, path)
+    database = Database(f"sqlite:///{path}")
+    patch = pytest.MonkeyPatch()
+    patch.setattr(secrets, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))  # slow on purpose elsewhere
+    made = School(database)
+    patch.setattr(live, "LIFE", -1.0)  # a stream ends at its first look
+    patch.setattr(live, "LOOK", 0.0)
+    yield made
+    patch.undo()
+    made.close()
+    database.close()
+
+
+def methods_and_paths(app):
+    """Every route of an application, as the rows name them."""
+    for one in app.routes:
+        inside = getattr(one, "original_router", None)
+        for route in inside.routes if inside is not None else [one]:
+            for method in getattr(route, "methods", None) or ["GET"]:
+                yield f"{method} {route.path}"
+
+
+def test_every_route_has_a_row_and_every_row_a_route(school):
+    there = set(methods_and_paths(school.app))
+    lacking, idle = sorted(there - set(ROWS)), sorted(set(ROWS) - there)
+    assert not lacking, (
+        f"routes without a row in ROWS of {__file__}: {lacking}. Add for each a line such as\n"
+        f'    "{lacking[0]}": row(OWN),\nwith who may use it (OWN, SHARED, TEACHERS, OWNER, TAKER, ANYONE, API), the fields that a good '
+        "request sends, and ok=<status> where it is not 200 for a GET or 303 for a form. What stands in its path is found by `where`."
+    )
+    assert not idle, f"rows without a route in ROWS of {__file__}: {idle}. Take them away, or correct their path."
+
+
+def where(school, key, **changed):
+    """What stands in the path of a row: {number} means another thing below each prefix."""
+    path, at = key.partition(" ")[2], ROWS[key].at
+    kinds = {"/desk/tests": "test", "/desk/banks": "bank", "/desk/people": "person"}
+    usual = next((kind for prefix, kind in kinds.items() if path.startswith(prefix)), "")
+    places = {**FIXED, **school.places, "session": school.places["attempt"], "number": school.places.get(usual, "")}
+    for name, thing in at.items():
+        places[name] = school.places.get(thing) or FIXED.get(thing, thing)
+    return {**places, **changed}
+
+
+def address(key, places):
+    """The path of a row with everything in its place."""
+    return ROWS[key].at.get("path") or re.sub(r"\{(\w+)(:path)?\}", lambda part: str(places[part[1]]), key.partition(" ")[2])
+
+
+def send(school, key, who, **changed):
+    """The request of a row from somebody."""
+    method, _, path = key.partition(" ")
+    one, places = ROWS[key], where(school, key, **changed)
+    target = address(key, places)
+    sent = {name: _filled(value, places) for name, value in one.sent.items()} if one.sent is not None else None
+    if one.scope:
+        return _call(school, one, method, target, who, sent)
+    attempt = places["attempt"] if "{attempt}" in path else None
+    if method == "GET":
+        return school.get(who, target, attempt)
+    return school.post(who, target, sent, one.files, attempt)
+
+
+def _filled(value, places):
+    if isinstance(value, str) and (named := re.fullmatch(r"\{(\w+)\}", value)):
+        return places[named[1]]
+    return value
+
+
+def _call(school, one, method, path, who, body):
+    if who == "browser":
+        return school.client.request(method, path, json=body, headers={**school.headers("teacher"), "idempotency-key": "x"})
+    right = one.scope.partition(", ")[0]
+    tokens = {"right": school.tokens[right], "wrong": school.tokens[f"not {one.scope}"], "other": school.tokens["other"]}
+    return school.call(method, path, {**tokens, "none": None, "forged": "forged"}[who], body)
+
+
+def usual_status(key):
+    return ROWS[key].ok or (303 if key in FORMS else 200)
+
+
+def judge(school, key, who, response):
+    """Hold a response against what a row expects for somebody."""
+    expected = ROWS[key].who[who]
+    status = response.status_code
+    if expected == OK:
+        assert status == usual_status(key), response.text
+        return
+    if expected == SIGN_IN and key.startswith("GET"):
+        assert (status, response.headers["location"]) == (303, "/sign-in")
+    else:
+        assert status == (403 if expected == SIGN_IN else expected), response.text
+    for secret in school.secrets:
+        assert secret not in response.text
+
+
+@pytest.mark.parametrize("key", ROWS)
+def test_everybody_gets_what_the_row_says_and_refusals_change_nothing(school, key):
+    one = ROWS[key]
+    before = steady(school.pristine)
+    for who in sorted(one.who, key=lambda who: one.who[who] == OK):  # refusals first
+        response = send(school, key, who)
+        judge(school, key, who, response)
+        after = steady(school.dump())
+        if one.who[who] != OK or key.startswith("GET") or one.changes is False:
+            assert after == before, f"{key} by {who} changed something"
+        elif one.changes:
+            assert after != before, f"{key} by {who}: a good request changes something, else its refusals prove nothing"
+        if after != before:
+            school.restore()
+
+
+@pytest.mark.parametrize("key", FORMS)
+def test_every_form_needs_the_token_of_its_browser(school, key):
+    places = where(school, key)
+    path = address(key, places)
+    sent = {name: _filled(value, places) for name, value in (ROWS[key].sent or {}).items()}
+    before = steady(school.dump())
+    for who in [who for who, expected in ROWS[key].who.items() if expected == OK][:2]:
+        for token in ("", "0" * 64, hashed("form elsewhere")):
+            response = school.post(who, path, sent, ROWS[key].files, places["attempt"], form_token=token)
+            assert response.status_code == 403
+    assert steady(school.dump()) == before
+
+
+def bare(response):
+    """The text of a response without what differs between any two: tokens, and the address that was asked for."""
+    return re.sub(r'name="(form_token|once|back)" value="[^"]*"', "", response.text)
+
+
+def refused_role(key):
+    who = ROWS[key].who
+    return "other" if who.get("other") in (403, 404) else "other_taker"
+
+
+@pytest.mark.parametrize("key", THINGS)
+def test_what_is_anothers_and_what_is_not_there_answer_alike(school, key):
+    """The thing nearest to the front of the path, or of the body, is exchanged for one that nobody has."""
+    path = key.partition(" ")[2]
+    first = re.search(r"\{(\w+)", path)
+    name = first[1] if first else {"/api/v1/sessions": "test", "/api/v1/tests": "bank"}[path]
+    who = refused_role(key)
+    known, unknown = send(school, key, who), send(school, key, who, **{name: 123456})
+    assert known.status_code == unknown.status_code
+    assert bare(known) == bare(unknown)
+    assert set(known.headers) == set(unknown.headers)
+    assert steady(school.dump()) == steady(school.pristine)
+
+
+@pytest.mark.parametrize("key", [key for key in THINGS if "/tests/{number}/takers/" in key or "/tests/{number}/pupils/" in key])
+def test_a_taker_or_pupil_of_another_test_of_the_same_teacher_is_not_there(school, key):
+    response = send(school, key, "teacher", number=school.places["second"])
+    assert response.status_code == 404
+    assert steady(school.dump()) == steady(school.pristine)
+
+
+def test_methods_without_a_route_do_nothing(school):
+    for key in ROWS:
+        method = key.partition(" ")[0]
+        target = address(key, where(school, key))
+        for other in ("PUT", *(["DELETE"] if key.replace(method, "DELETE", 1) not in ROWS else [])):
+            response = school.client.request(other, target, headers={**school.headers("teacher"), "authorization": "Bearer x"})
+            assert response.status_code in (404, 405), (other, target)
+    assert steady(school.dump()) == steady(school.pristine)
