@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
+from quaestor.saying import packed, say
 from quaestor.store.clock import now
 from quaestor.store.models import Job, Teacher
 from quaestor.store.publishing import MissingError
@@ -83,7 +83,7 @@ def claim(work: Work, worker: str) -> int | None:
     for number, tries in work.execute(select(Job.id, Job.tries).where(_free()).order_by(Job.id)).all():
         values: dict[str, Any] = {"state": RUNNING, "worker": worker, "beat": now(), "share": 0.0, "tries": Job.tries + 1}
         if tries >= TRIES:
-            values = {"state": FAILED, "words": BROKEN_OFF}
+            values = {"state": FAILED, "words": packed(BROKEN_OFF)}
         taken = work.execute(update(Job).where(Job.id == number, _free()).values(values)).rowcount  # type: ignore[attr-defined]
         if taken and tries < TRIES:
             return int(number)
@@ -109,8 +109,8 @@ def finish(work: Work, number: int, worker: str, found: Any) -> None:
 
 
 def fail(work: Work, number: int, worker: str, words: str) -> None:
-    """Say why nothing came of it."""
-    _write(work, number, worker, {"state": FAILED, "words": clean(words, 2000), "beat": now()})
+    """Say why nothing came of it: a sentence, kept so that it can be said in another language."""
+    _write(work, number, worker, {"state": FAILED, "words": clean(packed(words)), "beat": now()})
 
 
 def give_back(work: Work, number: int, worker: str, is_try: bool) -> None:

@@ -262,7 +262,7 @@ class Job(Base):
     state: Mapped[str] = mapped_column(String(10), index=True)  # waiting, running, done, failed
     share: Mapped[float]
     found: Mapped[Any] = mapped_column(JSON, deferred=True)
-    words: Mapped[str] = mapped_column(Text)  # why it failed
+    words: Mapped[str] = mapped_column(Text)  # why it failed, a packed sentence
     worker: Mapped[str] = mapped_column(String(64))
     tries: Mapped[int]
     beat: Mapped[datetime]

@@ -16,12 +16,14 @@ from typing import Any
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.rules_file import read_rules
+from quaestor.saying import said, say
 from quaestor.simulate.trial import try_out
 from quaestor.store import drafts, jobs
 from quaestor.store.database import Database, UnavailableError
 from quaestor.store.models import BankVersion, Draft
 from quaestor.store.publishing import MissingError, open_bank
 from quaestor.web.settings import from_environment
+from quaestor.web.workshop import improving
 
 LONGEST = 600.0  # seconds
 NICENESS = 5
@@ -69,18 +71,19 @@ def work_off(database: Database, number: int, worker: str, longest: float = LONG
     """Do a job that was claimed, and write what came of it."""
     with database.read() as work:
         kind, asked = jobs.asked_of(work, number, worker)
-    found, words = None, ""
+    found: Any = None
+    words = ""
     with Pulse(database, number, worker, longest) as pulse:
         try:
             found = KINDS[kind](database, asked, pulse.go_on)
         except (jobs.LostError, UnavailableError):
             raise
         except QuaestorError as error:
-            words = str(error)
+            words = said(error)
         except Exception as error:
             noted = secrets.token_hex(4)
             _log.error("unforeseen error %s in job %d", noted, number, exc_info=error)
-            words = f"something went wrong that we did not foresee; it was noted under the number {noted}"
+            words = say("something went wrong that we did not foresee; it was noted under the number {number}", number=noted)
     with database.work() as work:
         if words:
             jobs.fail(work, number, worker, words)
@@ -101,15 +104,15 @@ def bank_of_source(database: Database, source: dict[str, int]) -> Bank:
         if "draft" in source:
             draft = work.get(Draft, source["draft"])
             if draft is None:
-                raise MissingError("the bank was deleted meanwhile")
+                raise MissingError(say("the bank was deleted meanwhile"))
             return Bank(drafts.document_of(drafts.edition(work, draft, source["edition"])))
         kept = work.get(BankVersion, source["bank"])
         if kept is None:
-            raise MissingError("the bank was deleted meanwhile")
+            raise MissingError(say("the bank was deleted meanwhile"))
         return open_bank(kept)
 
 
-KINDS: dict[str, Callable[[Database, dict[str, Any], GoOn], Any]] = {"trial": trial}
+KINDS: dict[str, Callable[[Database, dict[str, Any], GoOn], Any]] = {"trial": trial, improving.KIND: improving.improve}
 
 
 def _leave_with(parent: int) -> None:

@@ -14,6 +14,7 @@ from quaestor.errors import BankError, Problem, QuaestorError
 from quaestor.formats import yaml_text
 from quaestor.report.trial import compared, told_of
 from quaestor.rules_file import read_rules
+from quaestor.saying import unpacked
 from quaestor.store import drafts, jobs
 from quaestor.store.models import Job, Teacher
 from quaestor.store.publishing import bank_of, open_bank
@@ -150,6 +151,7 @@ def show(request: Request, job: int) -> Response:
         "again": url(request, "try", draft=source["draft"]) if "draft" in source else url(request, "try-bank", number=source["bank"]),
         "back": _back(request, source["draft"]) if "draft" in source else url(request, "bank", number=source["bank"]),
         "version": __version__,
+        "failed": unpacked(found.words) if found.state == jobs.FAILED else "",
     }
     if found.state == jobs.DONE:
         sides = told_of(found.found)

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bank import Bank
+from quaestor.saying import say
 from quaestor.simulate.trial import SEED, STUDENTS
 from quaestor.store.jobs import job_of
 from quaestor.store.models import Teacher
@@ -63,6 +64,6 @@ def rules_of(work: Work, teacher: Teacher, trial: int, side: int) -> dict[str, s
     """The fields of the rules that were tried, for another form."""
     sets = job_of(work, teacher, trial, KIND).asked["sets"]
     if not 0 <= side < len(sets):
-        raise MissingError("there is no such trial")
+        raise MissingError(say("there is no such trial"))
     found: dict[str, str] = sets[side]["filled"]
     return found
