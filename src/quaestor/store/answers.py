@@ -2,15 +2,17 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
+from quaestor.bank import Bank
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published, Pupil
+from quaestor.store.publishing import open_bank
 
 
 class Given(NamedTuple):
@@ -57,3 +59,29 @@ def pulse(work: Work, test: Published) -> str:
     listed = work.scalar(select(func.count()).where(Pupil.test_id == test.id))
     minute = f"{now():%d %H:%M}" if begun > ended else ""
     return hashlib.sha256(repr((*answers, begun, ended, listed, minute)).encode()).hexdigest()[:16]
+
+
+class Answered(NamedTuple):
+    """An answer that counts for learning: who gave it (a number, no name), to which question, and its class."""
+
+    person: int
+    question: str
+    answer: str
+
+
+def answered(work: Work, tests: Sequence[Published], bank: Bank) -> list[Answered]:
+    """The answers of some tests to those questions that still have the same skills and classes in a bank; skips are none."""
+    found: list[Answered] = []
+    for test in tests:
+        asked = open_bank(test.bank).questions
+        same = {
+            name
+            for name, question in bank.questions.items()
+            if name in asked and (asked[name].skills, asked[name].classes) == (question.skills, question.classes)
+        }
+        found += [
+            Answered(line.attempt, line.question, line.answer)
+            for line in given(work, test)
+            if line.question in same and line.answer is not None
+        ]
+    return found

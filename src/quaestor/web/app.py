@@ -19,8 +19,12 @@ from quaestor.web.guard import Guard
 from quaestor.web.housekeeping import keep_house
 from quaestor.web.jobs import Foreman
 from quaestor.web.settings import Settings, from_environment
-from quaestor.web.workshop import draft, listing, parts, start, versions
+from quaestor.web.workshop import draft, improve, listing, parts, start, versions
 
+TAKERS = (entry, taker)
+DESK = (sign_in, home, banks, publishing, published, results, path, people, account, live, statistics)
+WORKSHOP = (start, draft, versions, trial, improve, listing, parts)  # the last two take any section: they come last
+PAGES = (*TAKERS, *DESK, *WORKSHOP)
 WEEK = 7 * 24 * 3600
 MEGABYTE = 1_000_000
 
@@ -50,27 +54,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.settings, app.state.database = settings, kept
-    for part in (
-        entry,
-        taker,
-        sign_in,
-        home,
-        start,
-        draft,
-        versions,
-        trial,
-        listing,
-        parts,
-        banks,
-        publishing,
-        published,
-        results,
-        path,
-        people,
-        account,
-        live,
-        statistics,
-    ):
+    for part in PAGES:
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")

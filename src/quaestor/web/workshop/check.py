@@ -76,10 +76,10 @@ def meaning(document: Mapping[str, Any], section: str, name: str, entry: Entry) 
     if section == "templates":
         return Meaning(warnings)
     question = bank.questions[name]
-    return Meaning(warnings, question_sentence(question, bank.skills), question, _shares(bank, question))
+    return Meaning(warnings, question_sentence(question, bank.skills), question, shares(bank, question))
 
 
-def _shares(bank: Bank, question: Question) -> list[tuple[str, float, float]]:
+def shares(bank: Bank, question: Question) -> list[tuple[str, float, float]]:
     """The bounds of the best answer for each combination of levels, with its name."""
     names = [""]
     for skill in question.skills:

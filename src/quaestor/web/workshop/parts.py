@@ -16,8 +16,8 @@ from quaestor.store.parts import Document, moved, part, renamed, with_part
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import line
 from quaestor.web import visits
-from quaestor.web.desk.access import Posted
-from quaestor.web.pages import go
+from quaestor.web.desk.access import Posted, signed_in
+from quaestor.web.pages import climbs, database, go
 from quaestor.web.workshop import entries
 from quaestor.web.workshop.bench import Bench, opened, shown, speaker
 from quaestor.web.workshop.check import graph, meaning
@@ -63,7 +63,7 @@ def _read(form: FormData, section: Section) -> Written:
             if not groups or place < len(groups)
         ]
         entry, problems = entries.read_question(fields, rows, _texts(form, "skills"))
-    if not name or name.startswith("~"):
+    if not name or name.startswith("~") or climbs(name):
         problems.append(Problem("id", say("each has a short name of its own"), f"'{name}'"))
     return Written(name, entry, problems)
 
@@ -80,7 +80,7 @@ def show(request: Request, draft: int, section: Section, name: str, copy: str = 
             entry = part(bench.document, (section, copy)) if copy else _fresh(bench, section)
             return _form(request, bench, section, NEW, Written(_free_id(bench, section), entry or {}))
         entry = part(bench.document, (section, name))
-        if not isinstance(entry, dict):
+        if not isinstance(entry, dict) or climbs(name):  # the address of its form could be that of another one
             raise MissingError(say("there is no such entry"))
         return _form(request, bench, section, name, Written(name, entry))
 
@@ -142,9 +142,9 @@ def _live(request: Request, bench: Bench, section: Section, old: str, written: W
 @routes.post("/~preview", name="preview")
 def preview(request: Request, draft: int, section: Section, form: Posted) -> Response:
     """What a form means while it is being written; nothing is saved."""
-    written = _read(form, section)
     old = visits.field(form, "old") or NEW
-    with opened(request, draft) as bench:
+    with opened(request, draft) as bench:  # nobody else makes us read a form
+        written = _read(form, section)
         live = _live(request, bench, section, old, written)
         return shown(request, "live.html", bench, section=section.value, id=written.name, **live)
 
@@ -159,6 +159,8 @@ def write(request: Request, draft: int, section: Section, name: str, form: Poste
         return _drop(request, draft, section, name)
     if "to" in form:
         return _move(request, draft, section, name, visits.field(form, "to"))
+    with database(request).read() as work:
+        signed_in(request, work)  # nobody else makes us read a form
     written = _read(form, section)
     seen = _number(visits.field(form, "seen"))
     if written.problems or "check" in form:

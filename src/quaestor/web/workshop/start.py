@@ -64,6 +64,8 @@ def from_bundled(request: Request, form: Posted) -> Response:
 @routes.post("/pasted", name="paste")
 def from_sheet(request: Request, form: Posted) -> Response:
     """Rows copied out of a spreadsheet program; faults of single cells are listed, other faults are mended in the workshop."""
+    with database(request).read() as work:
+        signed_in(request, work)  # before anything is read
     text = str(form.get("rows", ""))[:LONGEST_PASTE]
     try:
         document, _ = read_csv(text)

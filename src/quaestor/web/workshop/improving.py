@@ -1,0 +1,89 @@
+"""A bank learnt from its own answers, in the background: what EM finds, as proposals for single skills and questions.
+
+Each proposal carries the entry that would take the present one's place, so that accepting some of them is an edit like any other.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.learn import learn
+from quaestor.learn.diagnose import diagnose
+from quaestor.learn.intervals import imprecise
+from quaestor.learn.proposals import proposals
+from quaestor.saying import packed, say
+from quaestor.store import drafts
+from quaestor.store.answers import answered
+from quaestor.store.database import Database
+from quaestor.store.models import Draft, Published
+from quaestor.store.publishing import MissingError
+from quaestor.web.workshop.check import shares
+
+KIND = "improve"
+WEIGHTS = {"little": 2.0, "some": 10.0, "much": 50.0}  # how many answers the author's own numbers count as
+FEWEST = 10  # people whose answers are needed
+SLOW = 30  # steps after which the bar is at the middle
+
+
+def tests_of(work: Work, teacher: int, bank: Bank) -> list[tuple[Published, int]]:
+    """A teacher's tests whose answers tell something of a bank, each with the number of its answers, the latest first."""
+    mine = select(Published).where(Published.teacher_id == teacher).order_by(Published.id.desc()).limit(100)
+    tests = work.scalars(mine).all()
+    counted = [(test, len(answered(work, [test], bank))) for test in tests]
+    return [(test, count) for test, count in counted if count]
+
+
+def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], bool]) -> dict[str, Any]:
+    """The job: learn a draft's edition from the answers of some tests."""
+    with database.read() as work:
+        draft = work.get(Draft, asked["draft"])
+        if draft is None:
+            raise MissingError(say("the bank was deleted meanwhile"))
+        document = drafts.document_of(drafts.edition(work, draft, asked["edition"]))
+        bank = Bank(document)
+        tests = work.scalars(select(Published).where(Published.id.in_(asked["tests"]))).all()
+        lines = answered(work, tests, bank)
+    people = len({line.person for line in lines})
+    if people < FEWEST:
+        raise QuaestorError(say("answers of at least {least} people are needed, got {count}", least=FEWEST, count=people))
+    frame = pd.DataFrame(lines, columns=["person", "question", "answer"])
+    steps = 0
+
+    def tell(*_: Any) -> None:
+        nonlocal steps
+        steps += 1
+        go_on(steps / (steps + SLOW))
+
+    fit = learn(bank, frame, weight=WEIGHTS[asked["weight"]], progress=tell)
+    learnt = imprecise(fit) if asked["intervals"] else fit.bank
+    found = proposals(fit, diagnose(fit), learnt)
+    return {
+        "people": people,
+        "answers": len(lines),
+        "warnings": [packed(str(warning)) for warning in fit.warnings],
+        "proposals": [_told(bank, learnt, one) for one in found],
+    }
+
+
+def _told(bank: Bank, learnt: Bank, one: Any) -> dict[str, Any]:
+    section = "skills" if one.kind == "skill" else "questions"
+    entry = bank.with_tables({one.id: one.proposed}).document[section][one.id]
+    pictures: Sequence[Any] = ()
+    if section == "questions":
+        pictures = [shares(bank, bank.questions[one.id]), shares(learnt, learnt.questions[one.id])]
+    return {
+        "id": one.id,
+        "section": section,
+        "entry": entry,
+        "before": packed(one.before),
+        "after": packed(one.after),
+        "answers": one.answers,
+        "change": one.change,
+        "words": [packed(text) for text in one.words],
+        "shares": pictures,
+    }
