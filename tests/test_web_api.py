@@ -128,7 +128,7 @@ def test_images_come_with_their_questions(small):
 @pytest.mark.parametrize("mode", ["exam", "practice"])
 def test_nothing_is_told_before_the_answer(small, mode):
     small.publish(qs.formats.load_bytes(KINDS_BANK.encode(), ".yaml"), 4, mode=mode)
-    api = small.api("sessions")
+    api, watcher = small.api("sessions"), small.api("results", "tests")
     bank = qs.formats.load_bytes(KINDS_BANK.encode(), ".yaml")
     entries = {"one": "middle", "several": ["w3"], "number": "1", "word": "harp"}
     keys: dict[str, list[str]] = {"number": ["48151"], "word": ["xylophone"]}
@@ -140,8 +140,10 @@ def test_nothing_is_told_before_the_answer(small, mode):
             api.get(read)
         api.post(f"{path}/answers", {"step": state["step"], "entry": ""})
         api.post(f"{path}/answers", {"step": state["step"] + 1, "entry": "x"})
+        for read in (f"{path}/history", f"{path}/result", "/tests", "/tests/1", "/tests/1/results", "/tests/1/results.csv"):
+            assert watcher.get(read).status_code == 200
         hidden = [name for name in bank.questions if name not in answered or mode == "exam"]
-        told = "\n".join(api.replies)
+        told = "\n".join(api.replies + watcher.replies)
         for name in hidden:
             assert f"SECRET-{name}" not in told
             assert not [secret for secret in keys.get(name, []) if secret in told]
