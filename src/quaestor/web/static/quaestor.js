@@ -55,7 +55,7 @@ for (const button of document.querySelectorAll("[data-print]")) {
 for (const field of document.querySelectorAll("[data-select]")) field.addEventListener("focus", () => field.select());
 
 // The live view of a class: the server tells when something changed (server-sent events); where that fails the page asks every 5 seconds.
-for (const live of document.querySelectorAll("[data-live]")) {
+for (const live of document.querySelectorAll("[data-events]")) {
   const aloud = document.querySelector("[data-live-said]");
   const mark = () => live.querySelector("[data-mark]")?.dataset.mark ?? "";
   let busy = false, again = false, asking = 0;
