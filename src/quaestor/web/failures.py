@@ -10,7 +10,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said
+from quaestor.saying import said, say
 from quaestor.store.attempts import EntryError, StaleError
 from quaestor.store.database import UnavailableError
 from quaestor.store.limits import LimitError
@@ -38,16 +38,16 @@ STATUS: dict[type[Exception], int] = {
     QuaestorError: 400,
 }
 TITLES = {
-    400: "That did not work",
-    403: "Not allowed",
-    404: "There is nothing here",
-    405: "There is nothing here",
-    409: "Answered already",
-    413: "Too large",
-    422: "There is nothing here",
-    429: "Too many tries",
-    500: "Something went wrong",
-    503: "One moment, please",
+    400: say("That did not work"),
+    403: say("Not allowed"),
+    404: say("There is nothing here"),
+    405: say("There is nothing here"),
+    409: say("Answered already"),
+    413: say("Too large"),
+    422: say("There is nothing here"),
+    429: say("Too many tries"),
+    500: say("Something went wrong"),
+    503: say("One moment, please"),
 }
 
 
@@ -58,7 +58,6 @@ def handle(app: FastAPI) -> None:
     app.add_exception_handler(SignInNeeded, _sign_in)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(Exception, _unforeseen)
 
 
 def _ours(status: int) -> Callable[[Request, Exception], Response]:
@@ -74,12 +73,12 @@ def _ours(status: int) -> Callable[[Request, Exception], Response]:
 def _sign_in(request: Request, error: Exception) -> Response:
     if request.method == "GET":
         return RedirectResponse(url(request, "sign-in"), 303)
-    return _say(request, 403, "Please sign in first.")
+    return _say(request, 403, say("please sign in first"))
 
 
 def _http(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    words = "There is no page at this address." if error.status_code in (404, 405) else str(error.detail)
+    words = say("There is no page at this address.") if error.status_code in (404, 405) else error.detail
     response = _say(request, error.status_code, words)
     response.headers.update(error.headers or {})
     return response
@@ -89,13 +88,14 @@ def _invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     if problems.wanted(request):
         return problems.invalid(request, error)
-    return _say(request, 404, "There is no page at this address.")
+    return _say(request, 404, say("There is no page at this address."))
 
 
-def _unforeseen(request: Request, error: Exception) -> Response:
+def unforeseen(request: Request, error: Exception) -> Response:
+    """The answer to an error that nobody foresaw; `guard` sends it."""
     number = secrets.token_hex(4)
     _log.error("unforeseen error %s", number, exc_info=error)
-    return _say(request, 500, f"The error was noted under the number {number}. What you had entered before is kept.")
+    return _say(request, 500, say("The error was noted under the number {number}. What you had entered before is kept.", number=number))
 
 
 def _say(request: Request, status: int, words: str, wait: float | None = None) -> Response:
@@ -106,7 +106,7 @@ def _say(request: Request, status: int, words: str, wait: float | None = None) -
         fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)] if form is not None else []
         response = page(request, "busy.html", 503, fields=fields)
     else:
-        response = page(request, "failure.html", status, title=TITLES.get(status, "That did not work"), words=words)
+        response = page(request, "failure.html", status, title=TITLES.get(status, TITLES[400]), words=words)
     return _waiting(response, wait)
 
 

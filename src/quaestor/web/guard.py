@@ -1,5 +1,7 @@
 """What stands before every request: security headers on each response, a limit on the size of each body, a log without secrets.
 
+An error that nobody foresaw is answered here too: the framework would answer it outside of us, without these headers.
+
 The log names the route, never the address that was asked for: addresses may hold codes and one-time links.
 """
 
@@ -12,7 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from quaestor.web import problems
+from quaestor.web import failures, problems
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -85,6 +87,10 @@ class Guard:
         except TooLarge:
             if not started:
                 await self._refuse(scope, receive, guarded_send)
+        except Exception as error:
+            if not started:
+                await failures.unforeseen(Request(scope), error)(scope, receive, guarded_send)
+            raise
         finally:
             route = getattr(scope.get("route"), "path", "no route")
             _log.info("%s %s %d %.1f ms", scope["method"], route, status, 1000 * (time.perf_counter() - began))
@@ -101,4 +107,4 @@ class Guard:
 
 def _stated_length(scope: Scope) -> int:
     stated = dict(scope["headers"]).get(b"content-length", b"0")
-    return int(stated) if stated.isdigit() else 0
+    return int(stated[:20]) if stated.isdigit() else 0  # 20 digits are too many already

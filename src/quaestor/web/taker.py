@@ -12,7 +12,7 @@ from quaestor.errors import AnswerError, unplaced
 from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import findings, practise
-from quaestor.saying import said
+from quaestor.saying import said, say
 from quaestor.store.attempts import EntryError, Sitting, StaleError, answer, end, sitting, skip
 from quaestor.store.models import Attempt
 from quaestor.store.publishing import image
@@ -31,8 +31,8 @@ class StrangerError(AccessError):
 def own(request: Request, work: Work, number: int) -> Attempt:
     """The attempt of this browser; anybody else is asked for their code, whether it exists or not."""
     found = work.get(Attempt, number)
-    if found is None or not compare_digest(found.key, request.cookies.get(TAKER, "")):
-        raise StrangerError("to go on with a test, please enter your personal code")
+    if found is None or not compare_digest(found.key.encode(), request.cookies.get(TAKER, "").encode()):
+        raise StrangerError(say("to go on with a test, please enter your personal code"))
     return found
 
 
