@@ -1,9 +1,11 @@
 """Pages made of templates: what every page knows, and how it is sent."""
 
 import hashlib
+from collections.abc import Mapping
 from datetime import datetime
 from functools import cache, partial
 from importlib import resources
+from urllib.parse import quote
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -74,14 +76,25 @@ def language(request: Request) -> str:
 
 def url(request: Request, name: str, /, **places: object) -> str:
     """The address of a route, with the path prefix of a reverse proxy."""
-    return root(request) + str(request.app.url_path_for(name, **places))
+    return root(request) + _path(request, name, places)
+
+
+def _path(request: Request, name: str, places: Mapping[str, object]) -> str:
+    """The path of a route: what people chose (an id, the name of an image) leads nowhere else, whatever signs it has."""
+    quoted = {key: quote(str(value), safe="~" if climbs(str(value)) else "/~") for key, value in places.items()}
+    return str(request.app.url_path_for(name, **quoted))
+
+
+def climbs(name: str) -> bool:
+    """Whether a browser would take a name in a path for a way to somewhere else (`../delete`)."""
+    return any(part in (".", "..") for part in name.replace("\\", "/").split("/"))
 
 
 def public_url(request: Request, name: str, /, **places: object) -> str:
     """The address of a route as people elsewhere would type it: for links and QR codes."""
     stated = settings(request).address.rstrip("/")
     here = f"{request.url.scheme}://{request.url.netloc}{root(request)}"
-    return (stated or here) + str(request.app.url_path_for(name, **places))
+    return (stated or here) + _path(request, name, places)
 
 
 @cache

@@ -8,6 +8,7 @@ from starlette.datastructures import UploadFile
 
 from quaestor.errors import QuaestorError
 from quaestor.rules_file import read_rules
+from quaestor.saying import say
 from quaestor.store import privacy
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil, Teacher
@@ -70,6 +71,8 @@ def picture(request: Request, number: int) -> Response:
 @routes.post("/pupils", name="add-pupils")
 def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the class list: those that were pasted, and those of a file."""
+    with database(request).read() as work:
+        published(work, signed_in(request, work), number)  # before anything is read
     names, file = field(form, "names"), form.get("file")
     listed = class_list.pasted(names)
     if isinstance(file, UploadFile) and file.filename:
@@ -78,7 +81,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
         with database(request).work() as work:
             test = published(work, signed_in(request, work), number)
             if not listed:
-                raise QuaestorError("please enter names, or choose a file that has some")
+                raise QuaestorError(say("please enter names, or choose a file that has some"))
             add_pupils(work, test, listed)
     except QuaestorError as error:
         return _show(request, number, told(error), names)
@@ -120,7 +123,7 @@ def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Respo
 def _pupil(work: Work, test: Published, number: int) -> Pupil:
     found = work.get(Pupil, number)
     if found is None or found.test_id != test.id:
-        raise MissingError("there is no such pupil")
+        raise MissingError(say("there is no such pupil"))
     return found
 
 
@@ -159,5 +162,5 @@ def drop(request: Request, number: int, form: Posted) -> Response:
         if sure:
             work.delete(test)  # its pupils, attempts and answers go with it
     if not sure:
-        return _ask_drop(request, teacher, test, "this is not the code of the test; nothing was deleted")
+        return _ask_drop(request, teacher, test, say("this is not the code of the test; nothing was deleted"))
     return go(request, "desk")
