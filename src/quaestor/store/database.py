@@ -130,10 +130,9 @@ def _reading(engine: Engine) -> Engine:
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         waiting = {"connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": f"-c lock_timeout={WAIT * 1000}"}
-        return create_engine(
-            url, pool_pre_ping=True, pool_size=10, pool_timeout=WAIT, connect_args=waiting if url.startswith("postgresql") else {}
-        )
-    engine = create_engine(url, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=40, pool_timeout=WAIT)
+        more = waiting if url.startswith("postgresql") else {}
+        return create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_size=10, pool_timeout=WAIT, connect_args=more)
+    engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=40, pool_timeout=WAIT)
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:
