@@ -6,6 +6,7 @@ read the cookie, cannot make a form that counts. Cookies are HttpOnly, SameSite=
 
 from collections.abc import AsyncIterator
 from hmac import compare_digest
+from ipaddress import IPv6Network
 
 from fastapi import Request
 from starlette.datastructures import FormData
@@ -13,11 +14,13 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from quaestor.errors import QuaestorError
+from quaestor.saying import say
 from quaestor.store.secrets import hashed, token
 
 VISIT, TEACHER, TAKER = "visit", "teacher", "taker"
 MONTH = 30 * 24 * 3600
 MOST_FIELDS, MOST_FILES = 2000, 60
+HOUSEHOLD = 64  # bits of an IPv6 address that one household has
 
 
 class ForgedError(QuaestorError):
@@ -70,13 +73,13 @@ async def posted(request: Request) -> AsyncIterator[FormData]:
     try:
         form = await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS)
     except ClientDisconnect as error:
-        raise QuaestorError("the browser went away before the form was read") from error
+        raise QuaestorError(say("the browser went away before the form was read")) from error
     request.state.form = form
     written = form.get("form_token")
     secret = request.cookies.get(VISIT, "")
     try:
         if not secret or not isinstance(written, str) or not compare_digest(written.encode(), hashed("form " + secret).encode()):
-            raise ForgedError("this page was open for too long, or your browser keeps no cookies. Please try again")
+            raise ForgedError(say("this page was open for too long, or your browser keeps no cookies. Please try again"))
         yield form
     finally:
         await form.close()
@@ -89,5 +92,9 @@ def field(form: FormData, name: str) -> str:
 
 
 def address(request: Request) -> str:
-    """Who asks, as the limits count it."""
-    return request.client.host if request.client is not None else "unknown"
+    """Who asks, as the limits count it: of an IPv6 address the network, as every household has as many addresses as it likes."""
+    host = request.client.host if request.client is not None else "unknown"
+    try:
+        return str(IPv6Network((host, HOUSEHOLD), strict=False)) if ":" in host else host
+    except ValueError:
+        return host

@@ -6,13 +6,14 @@ Opening a link shows a button and uses nothing up, so that programs which look a
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from sqlalchemy import delete
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said
+from quaestor.saying import said, say
 from quaestor.store import teachers
 from quaestor.store.clock import now
 from quaestor.store.limits import counting
-from quaestor.store.models import Link, Teacher
+from quaestor.store.models import Link, Login, Teacher
 from quaestor.store.secrets import hashed, token
 from quaestor.store.texts import line
 from quaestor.web.desk.access import Posted, told
@@ -21,7 +22,7 @@ from quaestor.web.visits import TEACHER, address, drop_cookie, field, remember, 
 
 routes = APIRouter()
 LIMIT = "sign-in"
-TOO_OLD = "this link was used already or is too old; ask for a new one"
+TOO_OLD = say("this link was used already or is too old; ask for a new one")
 DAY = 24 * 3600
 
 
@@ -63,10 +64,11 @@ def use_link(request: Request, secret: str, form: Posted) -> Response:
             teacher = teachers.use_link(work, secret)
             if "name" in form:
                 if not name:
-                    raise QuaestorError("please enter your name")
+                    raise QuaestorError(say("please enter your name"))
                 teacher.name = name
             if password or "name" in form:
                 teachers.set_password(work, teacher, password)
+                work.execute(delete(Login).where(Login.teacher_id == teacher.id))  # whoever knew the last one is signed out
             login = teachers.log_in(work, teacher)
     except teachers.AccessError:
         return _gone(request)
