@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: run test test-long check bench docs clean
 
 run: $(READY)  ## start the main job
-	$(BIN)/quaestor tour
+	$(BIN)/quaestor serve
 
 test: check  ## all tests but the long ones
 	$(BIN)/python -m pytest -n 2 -m "not long"
@@ -29,6 +29,7 @@ bench: $(READY)  ## print the figures of benchmarks/README.md
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python benchmarks/ranking.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python benchmarks/simulation.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python benchmarks/web.py
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python benchmarks/pages.py
 
 docs: $(READY)  ## write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py
