@@ -8,7 +8,7 @@ import time
 from datetime import timedelta
 
 import pytest
-from servers import until
+from servers import Server, until
 from sqlalchemy import update
 
 import quaestor as qs
@@ -239,3 +239,18 @@ def test_a_foreman_waits_for_a_database_that_is_away(database, ask, monkeypatch)
         until(lambda: look(database, number).state == jobs.DONE, 60)
     finally:
         foreman.stop()
+
+
+def test_a_job_survives_the_death_of_the_whole_server(database, ask):
+    number = ask(students=10_000)
+    url = database.engine.url.render_as_string(hide_password=False)
+    with Server(url) as server:
+        until(lambda: look(database, number).state != jobs.WAITING, 60)
+        server.kill()
+        assert look(database, number).state == jobs.RUNNING
+        silence(database, number)
+        server.start()
+        until(lambda: look(database, number).state == jobs.DONE, 120)
+    found = look(database, number)
+    assert found.tries == 2
+    assert found.found == json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 10_000, 1)))
