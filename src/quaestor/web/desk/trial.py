@@ -6,11 +6,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from sqlalchemy.orm import Session as Work
-from starlette.routing import NoMatchFound
 
 from quaestor import __version__
 from quaestor.bank import Bank
-from quaestor.errors import BankError, Problem, QuaestorError
+from quaestor.errors import Problem, QuaestorError
 from quaestor.formats import yaml_text
 from quaestor.report.trial import compared, told_of
 from quaestor.rules_file import read_rules
@@ -24,6 +23,7 @@ from quaestor.web.desk.rules_form import length, named
 from quaestor.web.desk.trial_form import KIND, TrialForm, blank, rules_of, sent
 from quaestor.web.pages import database, go, page, url
 from quaestor.web.visits import field
+from quaestor.web.workshop.check import checked
 
 routes = APIRouter(prefix="/desk")
 
@@ -80,14 +80,9 @@ def put_bank(request: Request, number: int, form: Posted) -> Response:
 def _draft(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[Source, list[Job]]:
     draft = drafts.draft_of(work, teacher, number)
     head = drafts.edition(work, draft)
-    bank: Bank | None = None
-    problems: tuple[Problem, ...] = ()
-    try:
-        bank = Bank(drafts.document_of(head))
-    except BankError as error:
-        problems = error.problems
+    found = checked(head, drafts.document_of(head))
     place, action = {"draft": draft.id, "edition": head.number}, url(request, "try", draft=draft.id)
-    source = Source(f"draft {draft.id}", place, draft.title, _back(request, draft.id), action, bank, problems)
+    source = Source(f"draft {draft.id}", place, draft.title, url(request, "draft", draft=draft.id), action, found.bank, found.problems)
     return source, list(jobs.jobs_of(work, teacher, KIND, source.subject))
 
 
@@ -96,13 +91,6 @@ def _kept(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[
     back, action = url(request, "bank", number=kept.id), url(request, "try-bank", number=kept.id)
     source = Source(f"bank {kept.id}", {"bank": kept.id}, kept.title, back, action, open_bank(kept))
     return source, list(jobs.jobs_of(work, teacher, KIND, source.subject))
-
-
-def _back(request: Request, draft: int) -> str:
-    try:
-        return url(request, "draft", draft=draft)
-    except NoMatchFound:
-        return url(request, "banks")
 
 
 def _form(
@@ -149,7 +137,7 @@ def show(request: Request, job: int) -> Response:
         "lengths": [length(rules) for rules in sets],
         "written": [yaml_text.write(one["rules"]) if one["rules"] else "" for one in asked["sets"]],
         "again": url(request, "try", draft=source["draft"]) if "draft" in source else url(request, "try-bank", number=source["bank"]),
-        "back": _back(request, source["draft"]) if "draft" in source else url(request, "bank", number=source["bank"]),
+        "back": url(request, "draft", draft=source["draft"]) if "draft" in source else url(request, "bank", number=source["bank"]),
         "version": __version__,
         "failed": unpacked(found.words) if found.state == jobs.FAILED else "",
     }
