@@ -2,13 +2,13 @@
 
 import hashlib
 import secrets
+from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # no 0 and O, no 1, I and L
 _hasher = PasswordHasher()
-_NOBODY = _hasher.hash("nobody has this password")
 
 
 def code(length: int = 6) -> str:
@@ -36,9 +36,15 @@ def password_hash(password: str) -> str:
     return _hasher.hash(password)
 
 
+@cache
+def _nobody() -> str:
+    """The hash of a password that nobody has; made when it is first needed, since it takes its time."""
+    return _hasher.hash("nobody has this password")
+
+
 def password_fits(kept: str | None, password: str) -> bool:
     """Whether a password is the kept one; takes as long when there is none, so that nobody learns who exists."""
     try:
-        return _hasher.verify(kept or _NOBODY, password) and kept is not None
+        return _hasher.verify(kept or _nobody(), password) and kept is not None
     except (VerificationError, InvalidHashError):
         return False
