@@ -25,6 +25,12 @@ def home(request: Request) -> Response:
     return page(request, "home.html", code="", invited=None, wrong="")
 
 
+@routes.get("/five-minutes", name="five-minutes")
+def five_minutes(request: Request) -> Response:
+    """The way from an empty desk to a first result, step by step."""
+    return page(request, "five_minutes.html")
+
+
 @routes.get("/c/{code}", name="code")
 def by_link(request: Request, code: str) -> Response:
     """The same with the code filled in: what a link or a QR code opens."""
