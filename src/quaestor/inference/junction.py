@@ -33,6 +33,11 @@ class JunctionTree:
             with np.errstate(divide="ignore"):
                 self._tables[home] = self._tables[home] + self._spread(np.log(table.lower)[None], family, home)
 
+    @property
+    def largest(self) -> int:
+        """The number of states of the largest clique."""
+        return max(table.size for table in self._tables)
+
     def home(self, scope: Scope) -> int:
         """The first clique that holds a scope."""
         return next(number for number, clique in enumerate(self._cliques) if set(scope) <= set(clique))

@@ -47,7 +47,7 @@ class Diagnosis:
     `rest`: its correlation with the score on the other questions of its skills; `with_level`: with the height of its skills that the
     other answers foretell; `information` in bits between question and skills by the learnt bank; `misfit`: the tail probability of the
     differences between foretold and given answers, by fifths of the people from low to high, and `gap` the largest of them. `flags`: `key`,
-    `nothing`, `misfit`; `words` say why.
+    `nothing`, `misfit` (not besides `key`, which explains it); `words` say why.
     """
 
     question: str
@@ -160,10 +160,10 @@ class _Sums:
             elif bits[place] < BITS and self.answers[place]:
                 flags.append("nothing")
                 words.append(f"It tells next to nothing: {bits[place]:.3f} bits between its answers and its skills.")
-            if unlike[place] and abs(gap) >= GAP:
+            if unlike[place] and abs(gap) >= GAP and not falling[place]:
                 flags.append("misfit")
-                side = "more" if gap > 0 else "less"
-                words.append(f"Answers do not fit the bank: {abs(gap):.0%} {side} right than foretold among {where}.")
+                side = "more" if gap > 0 else "fewer"
+                words.append(f"Answers do not fit the bank: {100 * abs(gap):.0f} in 100 {side} are right than foretold among {where}.")
             by_level = tuple(_shares(question.skills, self.fit, self.levels[place]))
             score = float(self.score[place] / self.answers[place]) if self.answers[place] else np.nan
             made.append(

@@ -41,8 +41,8 @@ class Expected:
 
 def batch(layout: Layout) -> int:
     """How many people are worked out together: it depends on the bank alone, so that sums are the same however they are shared out."""
-    size = layout.profiles if layout.profiles <= JOINT else max(layout.width, 64) * 8
-    return int(np.clip(CELLS // size, 64, 16_384))
+    size = layout.profiles if layout.profiles <= JOINT else max(largest_clique(layout), layout.width)
+    return int(np.clip(CELLS // size, 16, 16_384))
 
 
 def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -> Expected:
@@ -152,15 +152,20 @@ def check_size(layout: Layout) -> None:
     """Refuse banks whose skills hang together too closely to be learnt."""
     if layout.profiles <= JOINT:
         return
-    uniform = tuple(
-        np.full((int(np.prod([layout.sizes[p] for p in above])), size), 1 / size)
-        for above, size in zip(layout.parents, layout.sizes, strict=True)
-    )
+    more = "fewer skills in one question or fewer parents of one skill make it smaller"
     try:
-        tree = JunctionTree(layout.model(Tables(uniform, ())), layout.blocks)
-        largest = max(table.size for table in tree.calibrate({}))
+        largest = largest_clique(layout)
     except QuaestorError as error:
-        raise QuaestorError(f"learn: {error}; fewer skills in one question or fewer parents of one skill make them smaller") from error
+        raise QuaestorError(f"learn: {error}; {more}") from error
     if largest > CLIQUE:
         rule = f"skills that hang together have at most {CLIQUE} combinations of levels between them"
-        raise QuaestorError(f"learn: {rule}, got {largest}; fewer skills in one question or fewer parents of one skill make it smaller")
+        raise QuaestorError(f"learn: {rule}, got {largest}; {more}")
+
+
+def largest_clique(layout: Layout) -> int:
+    """The number of states of the largest clique of the junction tree."""
+    uniform = []
+    for above, size in zip(layout.parents, layout.sizes, strict=True):
+        rows = int(np.prod([layout.sizes[parent] for parent in above]))
+        uniform.append(np.full((rows, size), 1 / size))
+    return JunctionTree(layout.model(Tables(tuple(uniform), ())), layout.blocks).largest

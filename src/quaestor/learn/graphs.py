@@ -1,8 +1,9 @@
 """How skills hang together: each on its own, in a chain, as somebody says, or in the tree that the answers tell.
 
 The tree is that of Chow and Liu (1968) on the expected table of all skills: the pairs that share most information are joined. The expected
-table depends on the graph it was found with, so the two are found in turn (structural EM, Friedman 1998), from independent skills on. A
-link that is worth less than its numbers cost by BIC is left out, so the tree may be a forest.
+table depends on the graph it was found with, so the two are found in turn (structural EM, Friedman 1998). It begins with a table that is
+free: from independent skills on, the links that were left out would hide themselves. A link that is worth less than its numbers cost by BIC
+is left out, so the tree may be a forest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +25,7 @@ from quaestor.table import Array, Table
 
 STRENGTH = 0.6
 ROUNDS = 10
+FREE = 0.05  # weight of the first fit
 
 
 def with_graph(bank: Bank, parents: Mapping[str, Sequence[str]], strength: float = STRENGTH) -> Bank:
@@ -55,13 +57,21 @@ def chain(bank: Bank) -> Bank:
     return with_graph(bank, {name: [before] for before, name in pairwise(names)})
 
 
+def every_link(bank: Bank) -> Bank:
+    """Each skill builds on all those before it: any distribution of the profiles can be learnt."""
+    names = list(bank.skills)
+    return with_graph(bank, {name: names[:place] for place, name in enumerate(names)})
+
+
 def learnt_tree(bank: Bank, responses: "Responses", **options: Any) -> Bank:
     """The bank with the tree over its skills that the answers tell, with its tables; `options` are those of `learn`."""
     responses = responses if hasattr(responses, "columns") else list(responses)
-    now = independent(bank)
+    check_tree(bank)
+    now = every_link(bank)
     seen: set[frozenset[tuple[str, str]]] = set()
-    for _ in range(ROUNDS):
-        fit = learn(now, responses, **options)
+    for number in range(ROUNDS):
+        loose = {"weight": min(options.get("weight", FREE), FREE)} if number == 0 else {}  # of so many rows more would be a prior indeed
+        fit = learn(now, responses, **{**options, **loose})
         parents = tree(fit)
         links = frozenset((parent, child) for child, above in parents.items() for parent in above)
         now = _with_tree(fit, parents)
@@ -93,11 +103,18 @@ def tree(fit: Fit) -> dict[str, tuple[str, ...]]:
     return {name: parents[name] for name in fit.bank.skills}
 
 
+def check_tree(bank: Bank) -> None:
+    """Refuse banks with more profiles than a tree can be learnt for."""
+    profiles = float(np.prod([len(skill.levels) for skill in bank.skills.values()], dtype=float))
+    if profiles > JOINT:
+        rule = f"a learnt tree takes at most {JOINT} combinations of levels of all skills"
+        raise QuaestorError(f"graph: {rule}, got {profiles:.3g}; state the graph instead")
+
+
 def expected_skills(fit: Fit) -> Array:
     """How many people are expected at each combination of levels, an axis for each skill of the layout."""
-    if fit.expected.profiles is None:
-        rule = f"a learnt tree takes at most {JOINT} combinations of levels of all skills"
-        raise QuaestorError(f"graph: {rule}, got {fit.layout.profiles:.3g}; state the graph instead")
+    check_tree(fit.bank)
+    assert fit.expected.profiles is not None
     return fit.expected.profiles.reshape(fit.layout.sizes)
 
 

@@ -34,7 +34,7 @@ def write_learning(
 ) -> None:
     """Write the page; `learnt` is the bank that was kept, `emptied` tells that untaken sections were left out."""
     parts = [page.text(summary(fit)), page.heading("What to look at"), page.listing(findings(fit, diagnoses, untaken, emptied))]
-    parts += [page.heading("The skills"), page.table(_tables_of_skills(fit, learnt), 3)]
+    parts += [page.heading("The skills"), page.listing(_changes(fit, learnt, "skill"))]
     parts += [page.heading("The questions"), page.text(_legend()), page.table(question_table(diagnoses), 3)]
     parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
     parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(fit, diagnoses)]
@@ -42,7 +42,7 @@ def write_learning(
     if fit.violations:
         parts += [page.heading("Where answers go against the order of the levels"), page.text(_violation_words(fit))]
         parts += [page.table(_violations(fit), 3)]
-    parts += [page.heading("Before and after, in words"), page.table(_changes(fit, learnt, diagnoses), 3)]
+    parts += [page.heading("Before and after, in words"), page.listing(_changes(fit, learnt, "question"))]
     parts += [page.heading("How the fit was found"), page.listing(_how(fit))]
     trace = Line("objective", np.array(fit.trace), None, 0)
     parts += [page.figure(svg(curves([trace], "objective", x="EM steps")), "The objective after each step of EM: it never falls.")]
@@ -82,9 +82,7 @@ def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken
             f" were probably taken after all. {what} Rows: {who}."
         )
     for flag in ("key", "misfit", "nothing"):
-        for one in diagnoses:
-            if flag in one.flags:
-                found.append(f"`{one.question}`: {one.words[one.flags.index(flag)]}")
+        found += [f"`{one.question}`: {' '.join(one.words)}" for one in diagnoses if one.flags[:1] == (flag,)]
     return found or ["Nothing stands out."]
 
 
@@ -93,13 +91,13 @@ def question_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
     rows = {
         one.question: {
             "answers": one.answers,
+            "look at": ", ".join(one.flags),
             "share right": one.score,
             "with the rest": one.rest,
             "with the level": one.with_level,
             "bits": one.information,
             "largest gap": one.gap,
             "chance of misfit": one.misfit,
-            "look at": ", ".join(one.flags),
         }
         for one in diagnoses
     }
@@ -163,9 +161,9 @@ def level_figures(fit: Fit, diagnoses: Sequence[Diagnosis]) -> list[tuple[Figure
 def _legend() -> str:
     return (
         "`with the rest`: correlation of the score with that on other questions of the same skills; `with the level`: with the level that"
-        " the other answers foretell; `bits`: what the answer tells of the skills; `largest gap`: the largest difference between observed and"
-        " foretold share right in a fifth of the people. A key is doubted when a correlation is negative beyond chance, a question tells"
-        f" nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance; of the findings of one kind at most"
+        " the other answers foretell; `bits`: what the answer tells of the skills; `largest gap`: the largest difference between observed"
+        " and foretold share right in a fifth of the people. A key is doubted when a correlation is negative beyond chance, a question"
+        f" tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance; of the findings of one kind at most"
         f" {CHANCE:.0%} are expected to be chance."
     )
 
@@ -190,22 +188,9 @@ def _violations(fit: Fit) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("question")
 
 
-def _tables_of_skills(fit: Fit, learnt: Bank) -> pd.DataFrame:
-    rows = [
-        {"skill": one.id, "before": one.before, "learnt": one.after, "largest change": one.change}
-        for one in proposals(fit, learnt=learnt)
-        if one.kind == "skill"
-    ]
-    return pd.DataFrame(rows).set_index("skill")
-
-
-def _changes(fit: Fit, learnt: Bank, diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
-    rows = [
-        {"question": one.id, "largest change": one.change, "before": one.before, "learnt": one.after}
-        for one in proposals(fit, diagnoses, learnt)
-        if one.kind == "question"
-    ]
-    return pd.DataFrame(rows).set_index("question")
+def _changes(fit: Fit, learnt: Bank, kind: str) -> list[str]:
+    """Skills or questions before and after, in words."""
+    return [f"`{one.id}` before: {one.before} Learnt: {one.after}" for one in proposals(fit, learnt=learnt) if one.kind == kind]
 
 
 def _how(fit: Fit) -> list[str]:

@@ -1,0 +1,173 @@
+"""Faults put into simulated answers are found, and hardly anything else is; real faults are found without being told."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from learning import SMALL, draw, likelihood, profiles, rows_of
+
+import quaestor as qs
+from quaestor.errors import QuaestorError
+from quaestor.learn.chance import discoveries
+from quaestor.learn.diagnose import diagnose
+from quaestor.learn.proposals import accept, proposals
+from quaestor.learn.sections import untaken, without
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT.parent / "shared" / "data"
+
+
+def test_discoveries():
+    assert discoveries(np.array([0.001, 0.2, 0.03, np.nan, 0.9]), 0.05).tolist() == [True, False, False, False, False]
+    assert discoveries(np.array([0.01, 0.02, 0.03, 0.04]), 0.05).tolist() == [True] * 4
+    assert discoveries(np.array([]), 0.05).tolist() == []
+
+
+def school(seed=1):
+    """Two skills of three levels, twelve questions each."""
+    rng = np.random.default_rng(seed)
+    skills = {"a": {"levels": ["1", "2", "3"]}, "b": {"levels": ["1", "2", "3"], "parents": ["a"], "strength": 0.6}}
+    right = np.stack([rng.uniform(0.1, 0.3, 24), rng.uniform(0.4, 0.6, 24), rng.uniform(0.7, 0.9, 24)], axis=1).round(3)
+    return qs.Bank({"skills": skills, "questions": {f"Q{n}": {"skill": "ab"[n // 12], "right": right[n].tolist()} for n in range(24)}})
+
+
+def test_what_other_answers_foretell_by_hand():
+    """P(right | all other answers) by listing all profiles, gathered by level."""
+    bank = SMALL["two skills in one question"]
+    frame = draw(bank, 30, missing=0.2)
+    fit = qs.learn(bank, frame)
+    found = next(one for one in diagnose(fit) if one.question == "Q3")
+    weight, observed, expected = np.zeros(3), np.zeros(3), np.zeros(3)
+    for answers in rows_of(frame):
+        if "Q3" not in answers:
+            continue
+        others = {name: answer for name, answer in answers.items() if name != "Q3"}
+        shares = np.array([likelihood(fit.bank, profile, others) for profile in profiles(fit.bank)])
+        level = np.bincount([profile["b"] for profile in profiles(fit.bank)], shares / shares.sum())
+        chance = level @ fit.bank.questions["Q3"].table.lower[:, 1]
+        weight += level
+        observed += level * (answers["Q3"] == "right")
+        expected += level * chance
+    by = found.by_level[0]
+    np.testing.assert_allclose(by.people, weight, atol=1e-6)
+    np.testing.assert_allclose(by.observed, observed / weight, atol=1e-6)
+    np.testing.assert_allclose(by.expected, expected / weight, atol=1e-6)
+
+
+def test_a_sound_bank_raises_few_flags():
+    flags = [flag for seed in range(3) for one in diagnose(qs.learn(school(seed), draw(school(seed), 300, seed))) for flag in one.flags]
+    assert len(flags) <= 2  # of 72 questions
+
+
+def test_faults_are_found():
+    bank = school()
+    frame = draw(bank, 500)
+    rng = np.random.default_rng(1)
+    frame["Q2"] = frame["Q2"].map({"right": "wrong", "wrong": "right"})
+    frame["Q5"] = np.where(rng.random(500) < 0.5, "right", "wrong")
+    frame.loc[:15, "Q7"] = None
+    found = {one.question: one for one in diagnose(qs.learn(bank, frame))}
+    assert found["Q2"].flags == ("key",)
+    assert (
+        found["Q2"]
+        .words[0]
+        .startswith("Check the key: those who do better elsewhere do worse here (correlation with the other questions -0.")
+    )
+    assert found["Q5"].flags[0] == "nothing"
+    assert found["Q7"].answers == 484
+    assert sum(bool(one.flags) for one in found.values()) <= 4
+
+
+def test_a_question_that_depends_on_something_else_does_not_fit():
+    """Right for the lowest and the highest only: no table that rises can say that."""
+    bank = school()
+    frame = draw(bank, 800)
+    score = (frame == "right").sum(axis=1)
+    frame["Q3"] = np.where((score < score.quantile(0.3)) | (score > score.quantile(0.7)), "right", "wrong")
+    found = {one.question: one for one in diagnose(qs.learn(bank, frame))}
+    assert "misfit" in found["Q3"].flags
+    assert "than foretold among" in found["Q3"].words[-1]
+
+
+def test_untaken_sections_are_found():
+    bank = school()
+    frame = draw(bank, 400)
+    section = [f"Q{n}" for n in range(12, 24)]
+    frame.loc[:19, section] = "wrong"
+    fit = qs.learn(bank, frame)
+    found = untaken(fit)
+    planted = {one.person for one in found if one.section == "b"} & set(range(20))
+    assert len(planted) >= 18
+    others = len(found) - len(planted)
+    assert others <= 2 * sum(1 - one.probability for one in found) + 2  # weak people who took it: as many as is said
+    assert all(one.probability > 0.5 for one in found)
+    emptied = without(frame, found)
+    assert emptied.loc[0, section].isna().all()
+    assert emptied.loc[0, "Q0"] == frame.loc[0, "Q0"]
+    assert not untaken(qs.learn(bank, draw(bank, 400)[[f"Q{n}" for n in range(3)]]))  # three questions are no section
+    with pytest.raises(QuaestorError, match=r"^untaken: a table with a row a person is expected, got one with a row an answer$"):
+        without(pd.DataFrame({"person": [1], "question": ["Q0"], "answer": [1]}), found)
+
+
+# Proposals, one by one
+
+
+def test_proposals_are_accepted_one_by_one():
+    bank = SMALL["one skill"]
+    frame = draw(bank, 200).drop(columns="Q2")
+    fit = qs.learn(bank, frame)
+    found = proposals(fit, diagnose(fit))
+    assert [(one.id, one.kind) for one in found] == [("a", "skill"), ("Q0", "question"), ("Q1", "question")]
+    chosen = [one for one in found if one.id == "Q1"]
+    made = accept(bank, chosen)
+    assert made.questions["Q1"].table == fit.bank.questions["Q1"].table
+    assert made.questions["Q0"].table == bank.questions["Q0"].table
+    assert made.document["questions"]["Q0"] == bank.document["questions"]["Q0"]
+    assert made.version != bank.version
+    assert accept(bank, []) is bank
+    assert chosen[0].before.startswith("Someone who has the skill gets it right ")
+    assert chosen[0].answers == 200
+    assert chosen[0].change == pytest.approx(np.abs(chosen[0].current.lower - chosen[0].proposed.lower).max())
+    with pytest.raises(
+        QuaestorError, match=r"^proposals.Q1: the bank still has the table that the proposal would replace, got another table$"
+    ):
+        accept(made, chosen)
+    with pytest.raises(QuaestorError, match=r"^proposals.Q1: the bank still has the table that the proposal would replace, got none$"):
+        accept(bank.subset(["Q0"]), chosen)
+
+
+def test_proposals_for_a_bank_with_imprecision():
+    """Accepted numbers stay as they were learnt, and the others keep their width."""
+    bank = qs.Bank({**SMALL["one skill"].document, "imprecision": 0.05})
+    fit = qs.learn(bank, draw(bank, 200))
+    made = accept(bank, [one for one in proposals(fit) if one.id == "Q1"])
+    assert made.questions["Q1"].table.is_precise
+    np.testing.assert_allclose(made.questions["Q0"].table.lower, bank.questions["Q0"].table.lower)
+
+
+# Real people
+
+
+def study():
+    spec = importlib.util.spec_from_file_location("german_placement", ROOT / "studies" / "german_placement.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_without_the_data_it_says_so(tmp_path, capsys):
+    assert study().main(tmp_path / "nothing", tmp_path / "out") == 1
+    assert capsys.readouterr().err == "The answers are not part of this repository: nothing/responses.csv was not found.\n"
+
+
+@pytest.mark.skipif(not (DATA / "german_placement").is_dir(), reason="the answers are not beside this repository")
+def test_real_faults_are_found_without_being_told(tmp_path):
+    assert study().main(DATA / "german_placement", tmp_path) == 0
+    found = (tmp_path / "summary.csv").read_text()
+    assert found == (ROOT / "studies" / "german-placement" / "summary.csv").read_text()
+    table = pd.read_csv(tmp_path / "summary.csv", index_col="levels")
+    assert (table.loc["known keys flagged"] == "Q3 Q7 Q9").all()
+    assert (table.loc["of these flagged"].astype(int) >= 50).all()
+    assert (table.loc["sections known"].astype(int) == 56).all()

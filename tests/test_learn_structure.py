@@ -1,0 +1,138 @@
+"""Banks from a Q-matrix, graphs over skills, one-skill baselines, and candidates compared on held-out people."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from learning import SMALL, draw, log_likelihood, rows_of
+
+import quaestor as qs
+from quaestor.errors import QuaestorError
+from quaestor.learn.compare import Maker, compare, foretold
+from quaestor.learn.graphs import chain, independent, learnt_tree, mutual_information, tree, with_graph
+from quaestor.learn.skeleton import check_matrix, one_skill, read_matrix, skeleton
+
+MATRIX = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1]}, index=["Q1", "Q2", "Q3"])
+
+
+def test_a_skeleton_says_only_what_the_matrix_says():
+    bank = skeleton(MATRIX)
+    assert {name: question.skills for name, question in bank.questions.items()} == {"Q1": ("a",), "Q2": ("b",), "Q3": ("a", "b")}
+    np.testing.assert_allclose(bank.questions["Q1"].table.lower[:, 1], [0.2, 0.85])
+    np.testing.assert_allclose(bank.questions["Q3"].table.lower[..., 1], [[0.2, 0.525], [0.525, 0.85]])
+    np.testing.assert_allclose(skeleton(MATRIX, needs="all").questions["Q3"].table.lower[..., 1], [[0.2, 0.2], [0.2, 0.85]])
+    np.testing.assert_allclose(skeleton(MATRIX, needs="any").questions["Q3"].table.lower[..., 1], [[0.2, 0.85], [0.85, 0.85]])
+    assert skeleton(MATRIX, levels=4).skills["a"].levels == ("1", "2", "3", "4")
+    assert not bank.warnings
+
+
+def test_a_matrix_from_a_file(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text("item,a,b\nQ1,1,0\nQ2,0,1\nQ3,1,1\n")
+    assert skeleton(read_matrix(path)).model_version == skeleton(MATRIX).model_version
+    path.write_text("item,a,b\nQ1,1,2\n")
+    with pytest.raises(QuaestorError, match=r"q.csv: Q-matrix: row Q1, column b: 0 or 1, got '2'$"):
+        read_matrix(path)
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [
+        (pd.DataFrame({"a": [1, 0]}, index=["Q1", "Q2"]), "Q-matrix: row Q2: a question needs at least one skill, got none"),
+        (pd.DataFrame({"a": [1, 1]}, index=["Q1", "Q1"]), "Q-matrix: a question stands there once, got 'Q1' twice"),
+        (pd.DataFrame({"a": ["yes"]}, index=["Q1"]), "Q-matrix: row Q1, column a: 0 or 1, got 'yes'"),
+        (pd.DataFrame(), "Q-matrix: a row for each question and a column for each skill, got 0 x 0"),
+    ],
+)
+def test_a_matrix_that_is_none(frame, words):
+    with pytest.raises(QuaestorError) as caught:
+        check_matrix(frame)
+    assert str(caught.value) == words
+
+
+def test_words_for_options_of_skeletons_and_graphs():
+    with pytest.raises(QuaestorError, match=r"^skeleton: needs is one of each, all, any, got 'some'$"):
+        skeleton(MATRIX, needs="some")
+    with pytest.raises(QuaestorError, match=r"^skeleton: a skill has at least 2 levels, got 1$"):
+        skeleton(MATRIX, levels=1)
+    with pytest.raises(QuaestorError, match=r"^graph: a skill of the bank, got 'aa' \(did you mean 'a'\?\)$"):
+        with_graph(skeleton(MATRIX), {"aa": ["b"]})
+
+
+def test_graphs():
+    bank = skeleton(MATRIX)
+    assert chain(bank).skills["b"].parents == ("a",)
+    assert independent(chain(bank)).skills["b"].parents == ()
+    assert with_graph(bank, {"a": ["b"]}).skills["a"].parents == ("b",)
+
+
+def test_mutual_information():
+    assert mutual_information(np.array([[1.0, 0.0], [0.0, 1.0]])) == pytest.approx(np.log(2))
+    assert mutual_information(np.outer([0.2, 0.8], [0.5, 0.3])) == pytest.approx(0, abs=1e-12)
+
+
+def four_skills():
+    """A known tree: b and c build on a, d on c; e is on its own."""
+    skills = {"a": {}, "b": {"parents": ["a"], "strength": 0.8}, "c": {"parents": ["a"], "strength": 0.8}}
+    skills |= {"d": {"parents": ["c"], "strength": 0.8}, "e": {}}
+    questions = {f"{skill}{n}": {"skill": skill, "right": [0.1, 0.9]} for skill in skills for n in range(3)}
+    return qs.Bank({"skills": skills, "questions": questions})
+
+
+def test_the_tree_that_was_there_is_learnt():
+    bank = four_skills()
+    learnt = learnt_tree(bank, draw(bank, 1500))
+    links = {frozenset((skill.id, parent)) for skill in learnt.skills.values() for parent in skill.parents}
+    assert links == {frozenset("ab"), frozenset("ac"), frozenset("cd")}
+    fit = qs.learn(learnt, draw(bank, 1500))
+    assert tree(fit)["e"] == ()
+    assert learnt.skills["b"].table.lower[1, 1] == pytest.approx(0.9, abs=0.05)
+
+
+def test_a_tree_of_too_many_skills():
+    bank = qs.Bank({"skills": {f"s{n}": {} for n in range(15)}, "questions": {"Q": {"skill": "s0", "right": [0.2, 0.8]}}})
+    with pytest.raises(
+        QuaestorError, match=r"^graph: a learnt tree takes at most 16384 combinations of levels of all skills, got 3.28e\+04"
+    ):
+        learnt_tree(bank, pd.DataFrame({"Q": [1, 0]}))
+
+
+def test_one_skill_has_the_same_classes():
+    bank = SMALL["three levels, three classes"]
+    made = one_skill(bank, 4)
+    assert [question.classes for question in made.questions.values()] == [question.classes for question in bank.questions.values()]
+    assert len(made.skills["ability"].levels) == 4
+
+
+def test_foretold_is_the_log_likelihood():
+    bank = SMALL["two parents"]
+    frame = draw(bank, 20, missing=0.2)
+    by_hand = [log_likelihood(bank, pd.DataFrame([answers])) for answers in rows_of(frame)]
+    np.testing.assert_allclose(foretold(bank, frame), by_hand, atol=1e-9)
+    with pytest.raises(QuaestorError, match=r"^compare: every person has an answer, got 1 without any$"):
+        foretold(bank, pd.DataFrame({"Q1": ["right", None]}))
+
+
+def test_skills_that_are_there_beat_one_skill():
+    bank = four_skills()
+    frame = draw(bank, 500)
+    found = compare(
+        {"skills": bank, "tree": Maker(lambda people: learnt_tree(bank, people))}, frame, np.random.default_rng(1), 3, baselines=(2, 3)
+    )
+    table = found.table()
+    assert found.best.name in ("skills", "tree")
+    assert found.baseline.name.startswith("one skill")
+    assert table.loc["skills", "above one skill"] > 4 * table.loc["skills", "error"]
+    assert (table["held out"].diff().dropna() <= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("candidates", "folds", "words"),
+    [
+        ({}, 2, "compare: at least one candidate, got none"),
+        ({"x": SMALL["one skill"]}, 9, "compare: folds are between 2 and the number of people, got 9"),
+    ],
+)
+def test_comparisons_that_make_no_sense(candidates, folds, words):
+    with pytest.raises(QuaestorError) as caught:
+        compare(candidates, draw(SMALL["one skill"], 5), np.random.default_rng(1), folds)
+    assert str(caught.value) == words
