@@ -102,6 +102,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
     with database(request).read() as work:
         teacher, found = _of(request, work, number, attempt)
         stands = sitting(work, found)
+        found.test.bank  # noqa: B018  the page asks for its images; a session that is remembered has not read it
     session = stands.session
     told = explain(session)
     return page(
