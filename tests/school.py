@@ -3,18 +3,24 @@
 Cookies are sent as they stand, without a jar that would keep some back: whoever has a secret sends it everywhere.
 """
 
+import shutil
+from contextlib import contextmanager
 from itertools import count
 
+import pytest
 from anyio.from_thread import start_blocking_portal
+from argon2 import PasswordHasher
 from browsing import KINDS, ORDER, PICTURE
 from sqlalchemy import insert, select
 from starlette.testclient import TestClient
 
 import quaestor as qs
-from quaestor.store import attempts, drafts, publishing, sessions, teachers
+from quaestor.store import attempts, drafts, publishing, secrets, sessions, teachers
+from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Token
 from quaestor.store.secrets import hashed
 from quaestor.web.app import create
+from quaestor.web.desk import live
 from quaestor.web.settings import Settings
 
 PASSWORD = "four plain words here"
@@ -27,9 +33,9 @@ _key = count()
 class School:
     """A server with an owner, a teacher with tests and takers, a colleague who shares a draft, and another teacher."""
 
-    def __init__(self, database) -> None:
+    def __init__(self, database, bank=KINDS, title=TITLE, names=NAMES) -> None:
         sessions.forget_all()
-        self.database = database
+        self.database, self.bank, self.title, self.names = database, bank, title, names
         self.app = create(Settings(), database)
         self.places: dict[str, int | str] = {}
         self.cookies: dict[str, str] = {}
@@ -59,19 +65,19 @@ class School:
     def _things(self) -> None:
         with self.database.work() as work:
             teacher, pictures = self.people["teacher"], {"pie.png": PICTURE}
-            kept = publishing.keep_bank(work, teacher, KINDS, pictures)
-            document = KINDS.document
+            kept = publishing.keep_bank(work, teacher, self.bank, pictures)
+            document = self.bank.document
             spare = publishing.keep_bank(work, teacher, qs.Bank({**document, "title": "A spare bank"}), pictures)
             conditions = publishing.Conditions(mode="practice", by_list=False)
-            test = publishing.publish(work, teacher, kept, ORDER, conditions, TITLE)
+            test = publishing.publish(work, teacher, kept, ORDER, conditions, self.title)
             second = publishing.publish(work, teacher, kept, ORDER, conditions, "Another test")
-            pupil = publishing.add_pupils(work, test, [NAMES[0]])[0]
+            pupil = publishing.add_pupils(work, test, [self.names[0]])[0]
             running = attempts.enter(work, pupil.code)
             attempts.answer(work, running, 1, "3/4")
-            over = attempts.enter(work, test.code, NAMES[1])
+            over = attempts.enter(work, test.code, self.names[1])
             for step in range(1, 5):
                 attempts.skip(work, over, step)
-            strange = attempts.enter(work, test.code, NAMES[2])
+            strange = attempts.enter(work, test.code, self.names[2])
             elsewhere = attempts.enter(work, second.code, "Somebody")
             draft = drafts.begin_draft(work, teacher, document, "begun", pictures)
             drafts.change(work, draft, teacher, 1, ("questions", "word"), None, "shorter")
@@ -85,7 +91,7 @@ class School:
             self.tokens["not sessions, results"] = teachers.api_token(work, teacher, "neither", ["banks", "tests"])
             self.keys = {one.id: one.key for one in (running, over)}
             self.cookies["other_taker"] = strange.key
-            self.secrets = [TITLE, *NAMES, test.code, pupil.code, running.code, over.code, "Paris", "teacher@school.example"]
+            self.secrets = [self.title, *self.names, test.code, pupil.code, running.code, over.code, "Paris", "teacher@school.example"]
             self.places |= {"test": test.id, "second": second.id, "bank": kept.id, "spare": spare.id, "draft": draft.id}
             self.places |= {"pupil": pupil.id, "attempt": running.id, "over": over.id, "elsewhere": elsewhere.id}
             self.places |= {"token": work.scalar(select(Token.id).where(Token.name == "a platform")), "code": test.code}
@@ -147,3 +153,18 @@ def steady(dump: dict[str, list[tuple]]) -> dict[str, list[tuple]]:
             place = list(Base.metadata.tables[name].columns.keys()).index(column)
             found[name] = [row[:place] + row[place + 1 :] for row in found[name]]
     return found
+
+
+@contextmanager
+def opened(folder, migrated_file, **changed):
+    """A school on SQLite, in a folder, from a migrated file; passwords are quick there, and streams of events end at once."""
+    shutil.copy(migrated_file, folder / "quaestor.db")
+    database = Database(f"sqlite:///{folder / 'quaestor.db'}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrets, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        patch.setattr(live, "LIFE", -1.0)
+        patch.setattr(live, "LOOK", 0.0)
+        made = School(database, **changed)
+        yield made
+        made.close()
+    database.close()

@@ -5,21 +5,16 @@ whether the thing is somebody else's or is not there at all.
 """
 
 import re
-import shutil
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from browsing import PICTURE
-from school import FORM, PASSWORD, School, steady
+from school import FORM, PASSWORD, opened, steady
 
 import quaestor as qs
 from quaestor.formats import dump_bytes
-from quaestor.store import secrets
-from quaestor.store.database import Database
 from quaestor.store.secrets import hashed
-from quaestor.web.desk import live
 
 OK, SIGN_IN, MISSING = "ok", "sign-in", 404
 GUESTS = dict.fromkeys(("taker", "other_taker", "anonymous", "token"), SIGN_IN)  # `token`: a program that tries a page with its token
@@ -71,6 +66,7 @@ ROWS = {
     "GET /": row(ANYONE),
     "GET /health": row(ANYONE),
     "GET /static": row(ANYONE, path="/static/quaestor.css"),
+    "GET /five-minutes": row(ANYONE),
     "GET /c/{code}": row(ANYONE),
     "POST /enter": row(ANYONE, {"code": "{code}", "name": "Eve", "once": "x"}),
     "POST /language": row(ANYONE, {"language": "de", "back": "/"}, changes=False),
@@ -186,18 +182,8 @@ FIXED = {"step": "1", "ending": "yaml", "section": "questions", "question": "one
 
 @pytest.fixture(scope="module")
 def school(tmp_path_factory, migrated_file):
-    path = tmp_path_factory.mktemp("school") / "quaestor.db"
-    shutil.copy(migrated_file, path)
-    database = Database(f"sqlite:///{path}")
-    patch = pytest.MonkeyPatch()
-    patch.setattr(secrets, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))  # slow on purpose elsewhere
-    made = School(database)
-    patch.setattr(live, "LIFE", -1.0)  # a stream ends at its first look
-    patch.setattr(live, "LOOK", 0.0)
-    yield made
-    patch.undo()
-    made.close()
-    database.close()
+    with opened(tmp_path_factory.mktemp("school"), migrated_file) as made:
+        yield made
 
 
 def methods_and_paths(app):
