@@ -16,20 +16,21 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from quaestor.bank import Bank
 from quaestor.explain import OPEN_BELOW
+from quaestor.saying import say
 from quaestor.store.outcome import Outcome
 
 _COLUMNS = {
-    "name": ("who took the test", "text"),
-    "code": ("the code to go on with, or the pupil's own code", "text"),
-    "started": ("when the attempt began", "date and time, UTC"),
-    "ended": ("when it was over; empty while it runs", "date and time, UTC"),
-    "minutes": ("how long it took; while it runs, until the last answer", "number"),
-    "questions": ("questions that were put, skipped ones too", "whole number"),
-    "right": ("questions answered with the best answer class", "whole number"),
-    "state": ("whether the attempt is over", "running, over"),
-    "reason": ("why it is over", "text"),
+    "name": (say("who took the test"), say("text")),
+    "code": (say("the code to go on with, or the pupil's own code"), say("text")),
+    "started": (say("when the attempt began"), say("date and time, UTC")),
+    "ended": (say("when it was over; empty while it runs"), say("date and time, UTC")),
+    "minutes": (say("how long it took; while it runs, until the last answer"), say("number")),
+    "questions": (say("questions that were put, skipped ones too"), say("whole number")),
+    "right": (say("questions answered with the best answer class"), say("whole number")),
+    "state": (say("whether the attempt is over"), "running, over"),
+    "reason": (say("why it is over"), say("text")),
     "look": (
-        "whether the answers contradict one another so much that somebody should have a look; one in twenty by chance alone",
+        say("whether the answers contradict one another so much that somebody should have a look; one in twenty by chance alone"),
         "yes, no",
     ),
 }
@@ -38,7 +39,7 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 def table(found: Iterable[Outcome], bank: Bank) -> pd.DataFrame:
     """A row an attempt, as `dictionary` describes it."""
-    return pd.DataFrame([_row(outcome) for outcome in found], columns=[name for name, _, _ in _described(bank)])
+    return pd.DataFrame([_row(outcome) for outcome in found], columns=[name for name, _, _ in described(bank)])
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:
@@ -58,18 +59,23 @@ def _second(moment: datetime | None) -> datetime | None:
 
 def dictionary(bank: Bank) -> pd.DataFrame:
     """What each column of `table` means and which values it has."""
-    return pd.DataFrame(_described(bank), columns=["column", "meaning", "values"])
+    return pd.DataFrame(described(bank), columns=["column", "meaning", "values"])
 
 
-def _described(bank: Bank) -> list[tuple[str, str, str]]:
+def described(bank: Bank) -> list[tuple[str, str, str]]:
+    """What each column means, as sentences; values that stand in the file as they are, are plain texts."""
     rows = [(name, meaning, values) for name, (meaning, values) in _COLUMNS.items()]
     for skill in bank.skills.values():
-        rows.append((f"{skill.id} level", f"the most probable level of {skill.id}", ", ".join(skill.levels)))
-        rows.append((f"{skill.id} lower", "the lower probability of that level", "number from 0 to 1"))
+        rows.append((f"{skill.id} level", say("the most probable level of {skill}", skill=skill.id), ", ".join(skill.levels)))
+        rows.append((f"{skill.id} lower", say("the lower probability of that level"), say("number from 0 to 1")))
         rows.append(
-            (f"{skill.id} upper", "the upper probability of that level; equal to the lower one in precise banks", "number from 0 to 1")
+            (
+                f"{skill.id} upper",
+                say("the upper probability of that level; equal to the lower one in precise banks"),
+                say("number from 0 to 1"),
+            )
         )
-        rows.append((f"{skill.id} sure", f"whether the lower probability is at least {OPEN_BELOW:g}", "yes, no"))
+        rows.append((f"{skill.id} sure", say("whether the lower probability is at least {least:g}", least=OPEN_BELOW), "yes, no"))
     return rows
 
 

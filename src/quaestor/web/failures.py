@@ -56,7 +56,7 @@ def handle(app: FastAPI) -> None:
     for kind, status in STATUS.items():
         app.add_exception_handler(kind, _ours(status))
     app.add_exception_handler(SignInNeeded, _sign_in)
-    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, _invalid)
 
 
@@ -76,7 +76,8 @@ def _sign_in(request: Request, error: Exception) -> Response:
     return _say(request, 403, say("please sign in first"))
 
 
-def _http(request: Request, error: Exception) -> Response:
+def http(request: Request, error: Exception) -> Response:
+    """The answer to an error of HTTP, of the framework or of `guard`."""
     assert isinstance(error, HTTPException)
     words = say("There is no page at this address.") if error.status_code in (404, 405) else error.detail
     response = _say(request, error.status_code, words)

@@ -2,7 +2,7 @@
 
 An error that nobody foresaw is answered here too: the framework would answer it outside of us, without these headers.
 
-The log names the route, never the address that was asked for: addresses may hold codes and one-time links.
+The log tells of what failed or took long. It names the route, never the address that was asked for: addresses may hold codes and one-time links.
 """
 
 import logging
@@ -12,9 +12,9 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
 
-from quaestor.web import failures, problems
+from quaestor.saying import say
+from quaestor.web import failures
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -35,6 +35,7 @@ HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
 ]
+SLOW = 1.0  # seconds after which a request is worth a line in the log
 _log = logging.getLogger("quaestor.web")
 
 
@@ -42,7 +43,8 @@ class TooLarge(HTTPException):
     """A body that is larger than allowed, found out while it was read: the framework hands it on as an error of HTTP."""
 
     def __init__(self, largest: int) -> None:
-        super().__init__(413, f"An upload has at most {largest // 1_000_000} MB. Nothing was kept of this one.", {"connection": "close"})
+        words = say("An upload has at most {most} MB. Nothing was kept of this one.", most=largest // 1_000_000)
+        super().__init__(413, words, {"connection": "close"})
 
 
 class Guard:
@@ -93,16 +95,12 @@ class Guard:
             raise
         finally:
             route = getattr(scope.get("route"), "path", "no route")
-            _log.info("%s %s %d %.1f ms", scope["method"], route, status, 1000 * (time.perf_counter() - began))
+            took = time.perf_counter() - began
+            if status >= 400 or took > SLOW or _log.isEnabledFor(logging.DEBUG):
+                _log.info("%s %s %d %.0f ms", scope["method"], route, status, 1000 * took)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        error = TooLarge(self.largest)
-        if problems.wanted(Request(scope)):
-            response: Response = problems.of_status(413, error.detail)
-        else:
-            response = PlainTextResponse(error.detail, 413)
-        response.headers["connection"] = "close"
-        await response(scope, receive, send)
+        await failures.http(Request(scope), TooLarge(self.largest))(scope, receive, send)
 
 
 def _stated_length(scope: Scope) -> int:

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from html import escape
 
+from jinja2 import pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from quaestor.report.tallies import Share
+from quaestor.web.language import translate
 from quaestor.wording import percent
 
 STEPS = 5
@@ -33,19 +36,20 @@ def stack(levels: Sequence[tuple[str, int, int]]) -> Markup:
     )
 
 
-def against(share: Share) -> Markup:
+@pass_context
+def against(page: Context, share: Share) -> Markup:
     """What the table says (a band) against what was seen (a dot, with the range in which the true share may lie)."""
     low, high = WIDTH * share.low, WIDTH * share.high
     if high - low < 4:
         low, high = (low + high) / 2 - 2, (low + high) / 2 + 2
     middle = HEIGHT / 2
     parts = [f'<rect class="table" x="{low:.1f}" width="{high - low:.1f}" height="{HEIGHT}"/>']
-    words = f"{percent(share.low, share.high)}"
+    words = translate(page["language"], percent(share.low, share.high))
     if share.count:
         first, last = (WIDTH * end for end in share.interval)
         parts.append(f'<line class="range" x1="{first:.1f}" x2="{last:.1f}" y1="{middle}" y2="{middle}"/>')
         parts.append(f'<circle class="seen" cx="{WIDTH * share.seen:.1f}" cy="{middle}" r="5"/>')
-        words = f"{percent(share.seen)} / {words}"
+        words = f"{translate(page['language'], percent(share.seen))} / {words}"
     return Markup(
         f'<svg class="against" viewBox="-6 0 {WIDTH + 12} {HEIGHT}" role="img" aria-label="{escape(words)}">'
         f'<rect class="empty" y="{middle - 1}" width="{WIDTH}" height="2"/>{"".join(parts)}</svg>'

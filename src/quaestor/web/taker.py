@@ -13,7 +13,7 @@ from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import findings, practise
 from quaestor.saying import said, say
-from quaestor.store.attempts import EntryError, Sitting, StaleError, answer, end, sitting, skip
+from quaestor.store.attempts import EntryError, Sitting, StaleError, end, prepare, sitting, write
 from quaestor.store.models import Attempt
 from quaestor.store.publishing import image
 from quaestor.store.teachers import AccessError
@@ -89,11 +89,13 @@ def put(request: Request, attempt: int, form: Posted) -> Response:
     """An answer or a skip; whatever happens, the page after it shows where the test stands."""
     entries = [value for value in form.getlist("entry") if isinstance(value, str)]
     step = field(form, "step")
+    number = int(step) if step.isdecimal() and len(step) < 9 else 0
+    given = None if "skip" in form else entries if len(entries) != 1 else entries[0]
     try:
+        with database(request).read() as work:
+            ready = prepare(work, own(request, work, attempt), number, given)
         with database(request).work() as work:
-            mine = own(request, work, attempt)
-            number = int(step) if step.isdecimal() and len(step) < 9 else 0
-            after = skip(work, mine, number) if "skip" in form else answer(work, mine, number, entries if len(entries) != 1 else entries[0])
+            after = write(work, ready)
     except StaleError:
         return go(request, "question", attempt=attempt)
     except EntryError:

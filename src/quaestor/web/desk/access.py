@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said
+from quaestor.saying import said, say
 from quaestor.store.models import Teacher
 from quaestor.store.teachers import logged_in
 from quaestor.web.failures import SignInNeeded
@@ -29,7 +29,7 @@ def signed_in(request: Request, work: Work) -> Teacher:
     """The teacher of this browser."""
     found = logged_in(work, request.cookies.get(TEACHER))
     if found is None:
-        raise SignInNeeded("please sign in first")
+        raise SignInNeeded(say("please sign in first"))
     return found
 
 

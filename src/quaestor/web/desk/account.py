@@ -5,7 +5,7 @@ from fastapi.responses import Response
 from sqlalchemy import delete, select
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said
+from quaestor.saying import said, say
 from quaestor.store import teachers
 from quaestor.store.limits import counting
 from quaestor.store.models import Login, Token
@@ -42,7 +42,7 @@ def password(request: Request, form: Posted) -> Response:
     try:
         with counting(database(request), "sign-in", [teacher.email], teachers.AccessError):
             if teacher.password is not None and not password_fits(teacher.password, present):
-                raise teachers.AccessError("the present password is wrong")
+                raise teachers.AccessError(say("the present password is wrong"))
         with database(request).work() as work:
             teacher = signed_in(request, work)
             teachers.set_password(work, teacher, wanted)
@@ -52,7 +52,7 @@ def password(request: Request, form: Posted) -> Response:
         return _show(request, wrong={"password": said(error)})
     except QuaestorError as error:
         return _show(request, wrong={"password": told(error)})
-    return _show(request, notice="the password was changed; all other browsers are signed out")
+    return _show(request, notice=say("the password was changed; all other browsers are signed out"))
 
 
 @routes.post("/tokens", name="make-token")
@@ -63,9 +63,9 @@ def make_token(request: Request, form: Posted) -> Response:
         with database(request).work() as work:
             teacher = signed_in(request, work)
             if not (name := line(field(form, "name"), 200)):
-                raise QuaestorError("please say what the token is for")
+                raise QuaestorError(say("please say what the token is for"))
             if not scopes:
-                raise QuaestorError("please choose what the token may do")
+                raise QuaestorError(say("please choose what the token may do"))
             secret = teachers.api_token(work, teacher, name, scopes)
     except QuaestorError as error:
         return _show(request, wrong={"token": told(error)})
@@ -79,7 +79,7 @@ def drop_token(request: Request, number: int, form: Posted) -> Response:
         teacher = signed_in(request, work)
         found = work.get(Token, number)
         if found is None or found.teacher_id != teacher.id:
-            raise MissingError("there is no such token")
+            raise MissingError(say("there is no such token"))
         work.delete(found)
     return go(request, "account")
 

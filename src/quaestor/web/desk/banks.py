@@ -1,5 +1,6 @@
 """Banks as they were frozen for a test: look into, download, delete. They are written in the workshop."""
 
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -15,7 +16,8 @@ from quaestor.store.models import Published
 from quaestor.store.publishing import MissingError, bank_of, image, open_bank
 from quaestor.web.desk.access import Posted, download, signed_in
 from quaestor.web.desk.graph import drawn
-from quaestor.web.pages import database, go, page
+from quaestor.web.language import translate
+from quaestor.web.pages import database, go, language, page
 
 routes = APIRouter(prefix="/desk/banks")
 A_PAGE = 100  # questions that are shown at once
@@ -40,7 +42,7 @@ def show(request: Request, number: int, start: int = 0) -> Response:
     values: dict[str, Any] = {
         "kept": kept,
         "bank": bank,
-        "graph": drawn(bank),
+        "graph": drawn(bank, partial(translate, language(request))),
         "questions": questions[first : first + A_PAGE],
         "first": first,
         "a_page": A_PAGE,
@@ -59,7 +61,7 @@ def file(request: Request, number: int, ending: str) -> Response:
         kept = bank_of(work, signed_in(request, work), number)
         bank = open_bank(kept)
     if ending not in FORMATS:
-        raise MissingError("there is no such file")
+        raise MissingError(say("there is no such file"))
     return download(dump_bytes(bank, f".{ending}"), kept.title, ending)
 
 
@@ -69,7 +71,7 @@ def media(request: Request, number: int, name: str) -> Response:
     with database(request).read() as work:
         kept = bank_of(work, signed_in(request, work), number)
         if name not in kept.media:
-            raise MissingError("there is no such image")
+            raise MissingError(say("there is no such image"))
         kind, content = image(work, kept, name)
     return Response(content, media_type=kind, headers={"cache-control": "private, max-age=3600"})
 
@@ -86,5 +88,5 @@ def drop(request: Request, number: int, form: Posted) -> Response:
             work.delete(kept)
             work.flush()
         except IntegrityError as error:  # a test published at this very moment
-            raise QuaestorError("a bank is deleted when no test uses it, got one that was published just now") from error
+            raise QuaestorError(say("a bank is deleted when no test uses it, got one that was published just now")) from error
     return go(request, "banks")

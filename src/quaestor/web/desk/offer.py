@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.saying import said
+from quaestor.saying import said, say
 from quaestor.store.clock import now
 from quaestor.store.publishing import MODES, RETAKES, Conditions
 from quaestor.web.desk.rules_form import RulesForm, blank_rules, sent_rules
@@ -45,7 +45,7 @@ class Offer(RulesForm):
         opens, closes = self._moment("opens"), self._moment("closes")
         days = self._whole("keep_days", 1, MOST_DAYS)
         if closes is not None and closes <= now():
-            self.wrong["closes"] = "this time is over; please choose a later one"
+            self.wrong["closes"] = say("this time is over; please choose a later one")
         if self.wrong:
             return None
         try:
@@ -54,7 +54,7 @@ class Offer(RulesForm):
             words = said(error)
             place, _, _ = words.partition(": ")
             if place == "closes":
-                words = "please choose a time after it opens"
+                words = say("please choose a time after it opens")
             self.wrong[place if place in self.filled else "title"] = words
             return None
 
@@ -70,7 +70,7 @@ class Offer(RulesForm):
                 raise ValueError(written)
             return read + timedelta(minutes=behind)
         except ValueError:
-            self.wrong[name] = "please enter a date and a time, such as 2026-09-01 08:00"
+            self.wrong[name] = say("please enter a date and a time, such as 2026-09-01 08:00")
             return None
 
 

@@ -15,6 +15,7 @@ from quaestor.explain import explain, why_question
 from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import findings
+from quaestor.saying import say
 from quaestor.session import Session
 from quaestor.store import privacy
 from quaestor.store.attempts import sitting
@@ -92,7 +93,7 @@ def _of(request: Request, work: Work, number: int, attempt: int) -> tuple[Teache
     test = published(work, teacher, number)
     found = work.get(Attempt, attempt)
     if found is None or found.test_id != test.id:
-        raise MissingError("there is no such taker")
+        raise MissingError(say("there is no such taker"))
     return teacher, found
 
 
@@ -126,7 +127,7 @@ def why(request: Request, number: int, attempt: int, step: int) -> Response:
         teacher, found = _of(request, work, number, attempt)
         session = sitting(work, found).session
     if not 1 <= step <= len(session.log):
-        raise MissingError("there is no such question")
+        raise MissingError(say("there is no such question"))
     before, line = session.so_far[step - 1], session.log[step - 1]
     assert isinstance(line, Answer)  # an attempt's log holds nothing else
     question = session.bank.questions[line.question]

@@ -6,6 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
+from quaestor.saying import say
 from quaestor.store import teachers
 from quaestor.store.models import Teacher
 from quaestor.store.publishing import MissingError
@@ -19,7 +20,7 @@ routes = APIRouter(prefix="/desk/people")
 def _owner(request: Request, work: Work) -> Teacher:
     found = signed_in(request, work)
     if not found.is_owner:
-        raise teachers.AccessError("only the owner may invite teachers")
+        raise teachers.AccessError(say("only the owner may invite teachers"))
     return found
 
 
@@ -48,7 +49,7 @@ def link_for(request: Request, number: int, form: Posted) -> Response:
         _owner(request, work)
         found = work.get(Teacher, number)
         if found is None:
-            raise MissingError("there is no such teacher")
+            raise MissingError(say("there is no such teacher"))
         secret = teachers.sign_in_link(work, found)
     return _show(request, link=public_url(request, "use-link", secret=secret), of=found.email)
 

@@ -6,6 +6,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.saying import say
 from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.publishing import bank_of, open_bank, publish
 from quaestor.web.desk.access import Posted, signed_in, told
@@ -34,7 +35,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
     offer = sent(bank, kept.title, lambda name: field(form, name))
     rules, conditions = offer.rules(bank), offer.conditions()
     if not offer.filled["title"]:
-        offer.wrong["title"] = "please enter a title"
+        offer.wrong["title"] = say("please enter a title")
     if rules is not None and conditions is not None and offer.good:
         try:
             with database(request).work() as work:

@@ -3,8 +3,10 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from quaestor.saying import say
 from quaestor.store import results
 from quaestor.store.publishing import MissingError, open_bank, published
+from quaestor.store.sheets import described
 from quaestor.web.desk.access import download, signed_in
 from quaestor.web.desk.home import state
 from quaestor.web.pages import database, page
@@ -31,7 +33,7 @@ def file(request: Request, number: int, ending: str, every: bool = False) -> Res
     with database(request).read() as work:
         test = published(work, signed_in(request, work), number)
         if ending not in ("csv", "xlsx"):
-            raise MissingError("there is no such file")
+            raise MissingError(say("there is no such file"))
         found = results.outcomes(work, test)
         bank = open_bank(test.bank)
     rows = results.table(found if every else results.counted(found, test.retakes), bank)
@@ -45,6 +47,5 @@ def columns(request: Request, number: int) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
-        described = results.dictionary(open_bank(test.bank))
-    meanings = [[str(cell) for cell in row] for row in described.itertuples(index=False)]
+        meanings = described(open_bank(test.bank))
     return page(request, "desk/columns.html", teacher=teacher, test=test, meanings=meanings)

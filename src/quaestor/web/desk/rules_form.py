@@ -90,21 +90,22 @@ class RulesForm:
 
     def _one_of(self, name: str, known: Any) -> str:
         if self.filled[name] not in known:
-            self.wrong[name] = "please choose one of these"
+            self.wrong[name] = say("please choose one of these")
         return self.filled[name]
 
 
 def named(filled: Mapping[str, str]) -> str:
     """What a teacher would call these rules."""
     if filled["rules"].strip():
-        return "Written rules"
-    return {"quick": "Quick check", "careful": "Careful", "thorough": "Thorough"}.get(filled["pace"], "Your own choice")
+        return say("Written rules")
+    known = {"quick": say("Quick check"), "careful": say("Careful"), "thorough": say("Thorough")}
+    return known.get(filled["pace"], say("Your own choice"))
 
 
 def length(rules: Rules) -> str:
     """How long a test is, in words: those of the form where the rules came from it."""
     if rules.stop is None:
-        return "it goes on until no question is left"
+        return say("it goes on until no question is left")
     match rules.stop.document:
         case {"max_questions": int(most)}:
             return say("{most} questions", most=most)

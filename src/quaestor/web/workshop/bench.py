@@ -17,6 +17,7 @@ from quaestor.web.desk.access import signed_in
 from quaestor.web.language import translate
 from quaestor.web.pages import database, language, page
 from quaestor.web.workshop.check import Checked, checked
+from quaestor.web.workshop.vocabulary import WORDS, spoken
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,9 @@ def shown(request: Request, template: str, bench: Bench, status: int = 200, **va
         skills=bench.section("skills"),
         questions=bench.section("questions"),
         templates=bench.section("templates"),
+        words_of=WORDS,
+        spoken=partial(spoken, translate=speaker(request)),
+        tongue=str(bench.document.get("language") or "") or language(request),
         **values,
     )
 

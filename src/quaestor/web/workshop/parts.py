@@ -21,6 +21,8 @@ from quaestor.web.pages import climbs, database, go
 from quaestor.web.workshop import entries
 from quaestor.web.workshop.bench import Bench, opened, shown, speaker
 from quaestor.web.workshop.check import graph, meaning
+from quaestor.web.workshop.vocabulary import LEVELS
+from quaestor.web.workshop.vocabulary import written as in_file
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/{section}")
 NEW = "~new"  # stands for an entry that has no id yet: no id contains a tilde at its start
@@ -50,8 +52,8 @@ class Written:
     problems: list[Problem] = field(default_factory=list)
 
 
-def _read(form: FormData, section: Section) -> Written:
-    fields = {key: value for key, value in form.items() if isinstance(value, str)}
+def _read(request: Request, form: FormData, section: Section) -> Written:
+    fields = {key: in_file(key, value, speaker(request)) for key, value in form.items() if isinstance(value, str)}
     name = line(visits.field(form, "id"), 100)
     if section is Section.skills:
         entry, problems = entries.read_skill(fields, _texts(form, "parents"))
@@ -77,7 +79,7 @@ def show(request: Request, draft: int, section: Section, name: str, copy: str = 
     """The form of an entry, of a new one, or of a copy."""
     with opened(request, draft) as bench:
         if name == NEW:
-            entry = part(bench.document, (section, copy)) if copy else _fresh(bench, section)
+            entry = part(bench.document, (section, copy)) if copy else _fresh(request, bench, section)
             return _form(request, bench, section, NEW, Written(_free_id(bench, section), entry or {}))
         entry = part(bench.document, (section, name))
         if not isinstance(entry, dict) or climbs(name):  # the address of its form could be that of another one
@@ -85,10 +87,10 @@ def show(request: Request, draft: int, section: Section, name: str, copy: str = 
         return _form(request, bench, section, name, Written(name, entry))
 
 
-def _fresh(bench: Bench, section: Section) -> entries.Entry:
+def _fresh(request: Request, bench: Bench, section: Section) -> entries.Entry:
     skills = list(bench.section("skills"))
     if section is Section.skills:
-        return {"levels": ["no", "yes"]}
+        return {"levels": [speaker(request)(level) for level in LEVELS]}
     return {"difficulty": "medium", "discrimination": "fair", **({"skill": skills[0]} if len(skills) == 1 else {})}
 
 
@@ -144,7 +146,7 @@ def preview(request: Request, draft: int, section: Section, form: Posted) -> Res
     """What a form means while it is being written; nothing is saved."""
     old = visits.field(form, "old") or NEW
     with opened(request, draft) as bench:  # nobody else makes us read a form
-        written = _read(form, section)
+        written = _read(request, form, section)
         live = _live(request, bench, section, old, written)
         return shown(request, "live.html", bench, section=section.value, id=written.name, **live)
 
@@ -161,7 +163,7 @@ def write(request: Request, draft: int, section: Section, name: str, form: Poste
         return _move(request, draft, section, name, visits.field(form, "to"))
     with database(request).read() as work:
         signed_in(request, work)  # nobody else makes us read a form
-    written = _read(form, section)
+    written = _read(request, form, section)
     seen = _number(visits.field(form, "seen"))
     if written.problems or "check" in form:
         with opened(request, draft) as bench:
