@@ -2,7 +2,8 @@
 
 An error that nobody foresaw is answered here too: the framework would answer it outside of us, without these headers.
 
-The log tells of what failed or took long. It names the route, never the address that was asked for: addresses may hold codes and one-time links.
+The log tells of what failed or took long. It names the route, never the address that was asked for: addresses may hold codes and
+one-time links.
 """
 
 import logging

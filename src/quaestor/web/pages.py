@@ -1,13 +1,12 @@
 """Pages made of templates: what every page knows, and how it is sent."""
 
 import hashlib
-from collections.abc import Mapping
 from datetime import datetime
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import resources
 from urllib.parse import quote
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
@@ -34,6 +33,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
         finalize=_in_the_language,
     )
     made.filters.update(prose=prose.block, short=prose.inline, moment=_moment)
@@ -76,13 +76,14 @@ def language(request: Request) -> str:
 
 def url(request: Request, name: str, /, **places: object) -> str:
     """The address of a route, with the path prefix of a reverse proxy."""
-    return root(request) + _path(request, name, places)
+    return root(request) + _path(request.app, name, **places)
 
 
-def _path(request: Request, name: str, places: Mapping[str, object]) -> str:
+@lru_cache(maxsize=10_000)
+def _path(app: FastAPI, name: str, /, **places: object) -> str:
     """The path of a route: what people chose (an id, the name of an image) leads nowhere else, whatever signs it has."""
     quoted = {key: quote(str(value), safe="~" if climbs(str(value)) else "/~") for key, value in places.items()}
-    return str(request.app.url_path_for(name, **quoted))
+    return str(app.url_path_for(name, **quoted))
 
 
 def climbs(name: str) -> bool:
@@ -94,7 +95,7 @@ def public_url(request: Request, name: str, /, **places: object) -> str:
     """The address of a route as people elsewhere would type it: for links and QR codes."""
     stated = settings(request).address.rstrip("/")
     here = f"{request.url.scheme}://{request.url.netloc}{root(request)}"
-    return (stated or here) + _path(request, name, places)
+    return (stated or here) + _path(request.app, name, **places)
 
 
 @cache
