@@ -4,6 +4,8 @@ or an answer of 400 and above that the test did not expect fails the test.
 
 import re
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,7 +37,7 @@ class Site:
         return f"{self.address}/{path}"
 
 
-def serve(folder: Path, migrated: Path) -> Any:
+def serve(folder: Path, migrated: Path) -> Iterator[Site]:
     """A server on an empty database, until it is stopped: a generator of one Site."""
     shutil.copy(migrated, folder / "quaestor.db")
     url = f"sqlite:///{folder / 'quaestor.db'}"
@@ -56,17 +58,26 @@ def site(tmp_path_factory, migrated_file):
     yield from serve(tmp_path_factory.mktemp("site"), migrated_file)
 
 
-@pytest.fixture(scope="module")
-def chromium():
-    """Debian's Chromium; where there is none the test is skipped."""
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'")
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed: `.ci/run` installs it, or apt-get install chromium")
-    with api.sync_playwright() as started:
-        api.expect.set_options(timeout=PATIENCE)
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS.split())
+@contextmanager
+def started() -> Iterator[Any]:
+    """Debian's Chromium."""
+    from playwright.sync_api import expect, sync_playwright
+
+    with sync_playwright() as play:
+        expect.set_options(timeout=PATIENCE)
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS.split())
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The browser; where there is none the test is skipped."""
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'")
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed: `.ci/run` installs it, or apt-get install chromium")
+    with started() as browser:
+        yield browser
 
 
 @dataclass
@@ -96,9 +107,9 @@ def follow(found: Any) -> None:
         found.click()
 
 
-@pytest.fixture
-def browse(chromium):
-    """`browse()` is a page of a new browser with cookies of its own; `page.watch.expected` takes statuses that are not faults."""
+@contextmanager
+def windows(chromium: Any) -> Iterator[Any]:
+    """A function that opens a page in a browser with cookies of its own; in the end no page may have had trouble."""
     watches, contexts = [], []
 
     def opened(**settings: Any) -> Any:
@@ -117,3 +128,10 @@ def browse(chromium):
         context.close()
     troubles = [trouble for watch in watches for trouble in watch.troubles]
     assert not troubles, "\n".join(troubles)
+
+
+@pytest.fixture
+def browse(chromium):
+    """`browse()` is a page of a new browser; `page.watch.expected` takes statuses that are not faults."""
+    with windows(chromium) as opened:
+        yield opened

@@ -1,0 +1,49 @@
+"""Every page as axe sees it: no serious or critical violation, at phone and desktop width, in light and in dark, and nothing sticks out."""
+
+import pytest
+from browsers import DESKTOP, PHONE
+from tour import Tour
+
+WAYS = [(PHONE, "light"), (DESKTOP, "dark")]
+ALL_WAYS = [(size, scheme) for size in (PHONE, DESKTOP) for scheme in ("light", "dark")]
+GRAVE = ("serious", "critical")
+
+
+class Eyes:
+    """Looks at pages and notes what axe finds on them."""
+
+    def __init__(self, ways):
+        self.axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
+        self.ways, self.found = ways, []
+
+    def look(self, page, name):
+        for size, scheme in self.ways:
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme)
+            for rule in self.axe.run(page, options={"resultTypes": ["violations"]}).response["violations"]:
+                if rule["impact"] in GRAVE:
+                    self.found.append(f"{name}, {size['width']}, {scheme}: {rule['id']}: {rule['nodes'][0]['html'][:160]}")
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            if wide > size["width"]:
+                self.found.append(f"{name}, {size['width']}: {wide} wide")
+
+
+def walk(tour, eyes):
+    browsers = {who: tour.browser(who, bypass_csp=True) for who in ("guest", "teacher", "taker")}
+    for stop in tour.stops(tour.trial(browsers["teacher"])):
+        page = browsers[stop.who]
+        page.watch.expected = {stop.status}
+        assert page.goto(tour.site / stop.path).status == stop.status, stop
+        eyes.look(page, stop.name)
+    for name in tour.taking(browsers["taker"]):
+        eyes.look(browsers["taker"], name)
+    assert not eyes.found, "\n".join(eyes.found)
+
+
+def test_no_page_breaks_a_grave_rule(site, browse):
+    walk(Tour(site, browse), Eyes(WAYS))
+
+
+@pytest.mark.long
+def test_no_page_breaks_a_grave_rule_in_any_size_and_colours(site, browse):
+    walk(Tour(site, browse), Eyes(ALL_WAYS))
