@@ -15,9 +15,10 @@ from sqlalchemy import insert, select
 from starlette.testclient import TestClient
 
 import quaestor as qs
-from quaestor.store import attempts, drafts, publishing, secrets, sessions, teachers
+from quaestor.saying import packed
+from quaestor.store import attempts, drafts, jobs, publishing, secrets, sessions, teachers
 from quaestor.store.database import Database
-from quaestor.store.models import Base, Job, Token
+from quaestor.store.models import Base, Job, Teacher, Token
 from quaestor.store.secrets import hashed
 from quaestor.web.app import create
 from quaestor.web.desk import live
@@ -47,6 +48,7 @@ class School:
         self._people()
         self._things()
         self._ask_for_a_trial()
+        self._learn()
         self.pristine = self.dump()
 
     def close(self) -> None:
@@ -103,6 +105,19 @@ class School:
             assert made.status_code == 303, made.text
         with self.database.read() as work:
             self.places["job"] = work.scalar(select(Job.id).where(Job.subject == f"draft {self.places['draft']}"))
+
+    def _learn(self) -> None:
+        """A job that learnt something from answers: one proposal for the draft."""
+        with self.database.work() as work:
+            teacher = work.get_one(Teacher, self.people["teacher"].id)
+            asked = {"draft": self.places["draft"], "edition": 2, "tests": [self.places["test"]], "weight": "some", "intervals": False}
+            made = jobs.ask(work, teacher, "improve", f"draft {self.places['draft']}", asked)
+            entry = {**self.bank.document["questions"]["number"], "right": [0.2, 0.5, 0.9]}
+            told = {"section": "questions", "id": "number", "entry": entry, "before": packed("before"), "after": packed("after")}
+            told |= {"words": [packed("few answers")], "change": 0.1, "answers": 12, "shares": [[], []]}
+            made.found = {"proposals": [told], "people": 12, "answers": 12, "warnings": []}
+            made.state, made.share = jobs.DONE, 1.0
+            self.places["learning"] = made.id
 
     def headers(self, who: str, attempt: int | None = None) -> dict[str, str]:
         """What the browser (or the program) of somebody sends. A taker has the cookie of the attempt that is asked for."""

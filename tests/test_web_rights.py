@@ -125,6 +125,10 @@ ROWS = {
     f"GET {DRAFT}/{{section}}/{{name:path}}": row(SHARED, name="question"),
     f"POST {DRAFT}/{{section}}/~preview": row(SHARED, RENAMED, ok=200, changes=False),
     f"POST {DRAFT}/{{section}}/{{name:path}}": row(SHARED, RENAMED, name="question"),
+    f"GET {DRAFT}/improve": row(SHARED),
+    f"POST {DRAFT}/improve": row({**SHARED, "colleague": 400}, {"test": "{test}", "weight": "some"}),  # a colleague has no tests here
+    f"GET {DRAFT}/improve/{{job}}": row(OWN, job="learning"),
+    f"POST {DRAFT}/improve/{{job}}": row(OWN, {"accept": "questions.number"}, job="learning"),
     # Trials
     "GET /desk/trials/{job}": row(OWN),
     "GET /desk/trials/{job}/progress": row(OWN),
@@ -176,7 +180,7 @@ ROWS = {
 PAGES = [key for key, one in ROWS.items() if "right" not in one.who]
 CALLS = [key for key, one in ROWS.items() if "right" in one.who]
 FORMS = [key for key in PAGES if key.startswith("POST ")]
-THINGS = [key for key in ROWS if ROWS[key].who in (OWN, SHARED, AUTHOR, TAKER, API)]
+THINGS = [key for key in ROWS if ROWS[key].who["other"] == MISSING or ROWS[key].who is TAKER]
 FIXED = {"step": "1", "ending": "yaml", "section": "questions", "question": "one", "first": "1", "name": "pie.png", "session": ""}
 
 
