@@ -195,6 +195,13 @@ def test_files_that_are_no_banks_are_refused_quickly(school, kind):
     assert steady(school.dump()) == before
 
 
+def test_thousands_of_faults_make_no_huge_page(school):
+    page = upload(school, "b.csv", b"id,text,skill\n" + b"a,b,c\n" * 5000)
+    assert page.status_code == 400
+    assert "4799 more" in page.text
+    assert len(page.content) < 200_000
+
+
 @pytest.mark.parametrize(
     "name",
     ["../../etc/passwd.yaml", "/etc/passwd.yaml", "..\\..\\boot.yaml", "C:\\windows\\x.yaml", "a%00.yaml", "x" * 5000 + ".yaml", ".yaml",
