@@ -21,7 +21,9 @@ def drawn(bank: qs.Bank, people: int, missing: float, seed: int = 1) -> pd.DataF
     levels: dict[str, np.ndarray] = {}
     for skill in bank.skills.values():  # parents stand first in these banks
         rows = skill.table.lower[tuple(levels[parent] for parent in skill.parents)]
-        levels[skill.id] = (np.cumsum(np.broadcast_to(rows, (people, len(skill.levels))), axis=1)[:, :-1] <= rng.random((people, 1))).sum(axis=1)
+        levels[skill.id] = (np.cumsum(np.broadcast_to(rows, (people, len(skill.levels))), axis=1)[:, :-1] <= rng.random((people, 1))).sum(
+            axis=1
+        )
     columns = {}
     for question in bank.questions.values():
         right = question.table.lower[..., 1][tuple(levels[skill] for skill in question.skills)]
@@ -62,17 +64,22 @@ def row(name: str, bank: qs.Bank, people: int, missing: float, aim: float) -> No
     first = time.perf_counter() - again
     each = (total - first) / max(fit.iterations - 1, 1)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"| {name} | {len(fit.people.patterns):,} | {fit.iterations} | {1000 * each:.0f} | {total:.1f} | {aim:g} | {memory:.0f} |", flush=True)
+    print(
+        f"| {name} | {len(fit.people.patterns):,} | {fit.iterations} | {1000 * each:.0f} | {total:.1f} | {aim:g} | {memory:.0f} |",
+        flush=True,
+    )
 
 
 def main() -> None:
     print(f"## Learning\n\n{describe()}; {WORKERS} threads\n")
-    print("| answers | patterns | steps | ms a step | seconds in all | aim | peak memory so far, MB |\n| --- | --- | --- | --- | --- | --- | --- |")
+    print(
+        "| answers | patterns | steps | ms a step | seconds in all | aim | peak memory so far, MB |\n| --- | --- | --- | --- | --- | --- | --- |"
+    )
     row("500 people x 20 questions, 8 skills, 256 profiles", matrix_bank(), 500, 0.0, 2)
     row("5,000 x 100, 4 skills of 4 levels, 256 profiles", chain_bank(4, 4, 100), 5_000, 0.0, 20)
     row("100,000 x 50, 80 % missing, 4 skills of 4 levels", chain_bank(4, 4, 50), 100_000, 0.8, 120)
     row("1,000,000 x 50, 80 % missing, 4 skills of 2 levels", chain_bank(4, 2, 50), 1_000_000, 0.8, 120)
-    row("2,000 x 60, tree of 20 skills, junction tree", chain_bank(20, 2, 60), 2_000, 0.0, 120)
+    row("2,000 x 60, chain of 20 skills, junction tree", chain_bank(20, 2, 60), 2_000, 0.0, 120)
 
 
 if __name__ == "__main__":

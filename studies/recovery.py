@@ -17,7 +17,7 @@ import pandas as pd
 import quaestor as qs
 from quaestor.formats import save
 from quaestor.learn.intervals import bootstrap, imprecise
-from quaestor.report.figures import Line, curves, save_figure
+from quaestor.report.figures import Line, curves, svg
 from quaestor.simulate.cohort import Cohort
 
 RESULTS = Path(__file__).with_name("recovery")
@@ -111,7 +111,7 @@ def main(results: Path) -> int:
     save(errors.to_csv(lineterminator="\n", float_format="%.6f").encode(), results / "recovery.csv")
     line = Line("learnt", np.log10(errors["error"].to_numpy()), None, 0)
     root = Line("1 / root of people", np.log10(errors["error"].iloc[0] * np.sqrt(PEOPLE[0] / np.array(PEOPLE))), None, 1)
-    save_figure(curves([line, root], "log10 of the error", x=f"doublings of {PEOPLE[0]} people"), results, "recovery")
+    save(svg(curves([line, root], "log10 of the error", x=f"doublings of {PEOPLE[0]} people")).encode(), results / "recovery.svg")
     save(coverage().to_csv(lineterminator="\n", float_format="%.6f").encode(), results / "coverage.csv")
     return 0
 

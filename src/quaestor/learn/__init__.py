@@ -46,8 +46,8 @@ def learn(
     answered); or with columns person, question, answer; or several wide tables one after another. `weight`: each row of the bank's own
     tables counts as so many answers (0: the data alone). `monotone`: no class or better is less likely at a higher level. `tied`: rows
     that are equal in a question's own table stay equal. `restarts`: further random starts, the best end is kept. `folds`: how many parts
-    to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance`, or after `iterations` steps.
-    `workers` (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is told the steps and the
+    to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance` (for every 10,000 people), or after `iterations`
+    steps. `workers` (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is told the steps and the
     objective.
     """
     _check(bank, weight, restarts, folds, seed, tolerance, iterations)

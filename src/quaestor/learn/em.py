@@ -19,6 +19,7 @@ from quaestor.learn.work import Step
 from quaestor.table import Array
 
 _LEAST = 1e-9  # smaller probabilities do not move a leap
+MANY = 10_000
 _FARTHEST = 64.0  # times the step of EM
 Progress = Callable[[int, float], None]  # told the number of steps so far and the objective
 
@@ -43,10 +44,14 @@ def run(
     most: int,
     progress: Progress | None = None,
 ) -> Run:
-    """Steps from some tables until one of EM gains less than `tolerance`, at most so many; `weights`: of the patterns."""
+    """Steps from some tables until one of EM gains less than `tolerance` (for every 10,000 people), at most so many.
+
+    `weights`: of the patterns.
+    """
     tables = monotone_start(layout, start, aim)
     expected = step(tables, weights)
     trace = [expected.log_likelihood + penalty(tables, aim)]
+    enough = tolerance * max(1.0, float(weights.sum()) / MANY)
     path = [tables]  # since the last leap
     while len(trace) <= most:
         tables = maximise(layout, expected.counts, tables, aim)
@@ -65,7 +70,7 @@ def run(
         trace.append(expected.log_likelihood + penalty(tables, aim))
         if progress is not None:
             progress(len(trace) - 1, trace[-1])
-        if trace[-1] - trace[-2] < tolerance:
+        if trace[-1] - trace[-2] < enough:
             return Run(tables, expected, tuple(trace), True)
     return Run(tables, expected, tuple(trace), False)
 

@@ -1,6 +1,6 @@
 """What was learnt: the new bank, how well it fits, and what it was learnt from."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -48,7 +48,7 @@ class Violation:
     error: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Fit:
     """A bank learnt from answers.
 
@@ -67,11 +67,15 @@ class Fit:
     weight: float
     held_out: HeldOut | None
     warnings: tuple[Problem, ...]
-    people: People = field(repr=False)
-    layout: Layout = field(repr=False)
-    aim: Aim = field(repr=False)
-    tables: Tables = field(repr=False)
-    expected: Expected = field(repr=False)
+    people: People
+    layout: Layout
+    aim: Aim
+    tables: Tables
+    expected: Expected
+
+    def __repr__(self) -> str:
+        answered = f"{len(self.people)} people, {self.people.answers} answers"
+        return f"<Fit: {answered}, log-likelihood {self.log_likelihood:.1f}, {self.iterations} steps>"
 
     @property
     def objective(self) -> float:
