@@ -59,15 +59,28 @@ class Tour:
             page.context.add_cookies([{"name": "teacher", "value": self.cookie, "url": self.site.address}])
         return page
 
-    def trial(self, page: Any) -> str:
-        """A trial that is over; its path."""
-        page.goto(self.site / f"desk/drafts/{self.draft}/try")
-        follow(page.get_by_role("button", name="Start the trial"))
-        page.get_by_role("heading", name="How long is it?").wait_for()
-        return page.url.removeprefix(self.site.address + "/")
+    def worked_out(self, page: Any) -> tuple[str, str, str]:
+        """The paths of a trial, of a comparison and of proposals from the answers of the demo class; each is waited for."""
+        found = []
+        for part, other, button, heading in (
+            ("try", None, "Start the trial", "How long is it?"),
+            ("try", "Compare with other rules, on the same students", "Start the trial", "Side by side, on the same students"),
+            ("improve", None, None, None),
+        ):
+            page.goto(self.site / f"desk/drafts/{self.draft}/{part}")
+            if other:
+                page.get_by_label(other).check()
+            for box in page.locator("[name=test]").all():
+                box.check()
+            follow(page.get_by_role("button", name=button) if button else page.locator("main button.main").first)
+            ended = page.get_by_role("heading", name=heading) if heading else page.locator("main form .card, main .notice").first
+            ended.wait_for()
+            found.append(page.url.removeprefix(self.site.address + "/"))
+        return found[0], found[1], found[2]
 
-    def stops(self, trial: str) -> Iterator[Stop]:
-        """The pages that an address opens."""
+    def stops(self, page: Any) -> Iterator[Stop]:
+        """The pages that an address opens. `page`: one of the teacher's, to do what takes time."""
+        trial, comparison, proposals = self.worked_out(page)
         test, draft, quiet = f"desk/tests/{self.demo}", f"desk/drafts/{self.draft}", f"desk/tests/{self.quiet}"
         yield Stop("home", "", "guest")
         yield Stop("home-invited", f"c/{self.kinds}", "guest")
@@ -115,9 +128,12 @@ class Tour:
         yield Stop("workshop-templates", f"{draft}/templates", main=False)
         yield Stop("workshop-versions", f"{draft}/versions")
         yield Stop("workshop-compare", f"{draft}/versions/compare?old=1&new=1", main=False)
+        yield Stop("improve", f"{draft}/improve")
         yield Stop("trial-form", f"{draft}/try")
         yield Stop("trial-faults", f"desk/drafts/{self.faulty}/try", main=False)
         yield Stop("trial", trial)
+        yield Stop("trial-comparison", comparison)
+        yield Stop("improve-proposals", proposals)
 
     def taking(self, page: Any) -> Iterator[str]:
         """A taker's pages one after the other: every kind of question, an entry that is refused, the result; then practice."""
