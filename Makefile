@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-long check bench docs clean
+.PHONY: run test test-long check bench docs screenshots clean
 
 run: $(READY)  ## start the main job
 	$(BIN)/quaestor serve
@@ -34,6 +34,9 @@ bench: $(READY)  ## print the figures of benchmarks/README.md
 
 docs: $(READY)  ## write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py
+
+screenshots: $(READY)  ## draw every main page into screenshots/, at phone and desktop width, light and dark
+	PYTHONPATH=tests $(BIN)/python tests/screenshots.py
 
 clean:
 	rm -rf $(VENV) build dist
