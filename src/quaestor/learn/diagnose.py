@@ -16,6 +16,7 @@ from quaestor.learn.expect import batch, beliefs
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Group
 from quaestor.learn.people import Patterns
+from quaestor.saying import say
 from quaestor.table import Array
 
 CHANCE = 0.05  # the share of findings of one kind that may be chance
@@ -23,6 +24,13 @@ BITS = 0.01  # a question that shares less information with its skills tells not
 GAP = 0.05  # a share right that is off by less in every fifth of the people is no misfit
 FEWEST = 20  # answers to a question; with fewer nothing is said of its key and fit
 FIFTHS = 5
+FIFTH = (
+    say("the lowest fifth"),
+    say("the second lowest fifth"),
+    say("the middle fifth"),
+    say("the second highest fifth"),
+    say("the highest fifth"),
+)
 
 
 @dataclass(frozen=True)
@@ -154,16 +162,19 @@ class _Sums:
             if falling[place]:
                 flags.append("key")
                 words.append(
-                    f"Check the key: those who do better elsewhere do worse here (correlation with the other questions {rest[place]:+.2f},"
-                    f" with the level {with_level[place]:+.2f})."
+                    say(
+                        "Check the key: those who do better elsewhere do worse here (correlation with the other questions {rest:+.2f},"
+                        " with the level {level:+.2f}).",
+                        rest=float(rest[place]),
+                        level=float(with_level[place]),
+                    )
                 )
             elif bits[place] < BITS and self.answers[place]:
                 flags.append("nothing")
-                words.append(f"It tells next to nothing: {bits[place]:.3f} bits between its answers and its skills.")
+                words.append(say("It tells next to nothing: {bits:.3f} bits between its answers and its skills.", bits=float(bits[place])))
             if unlike[place] and abs(gap) >= GAP and not falling[place]:
                 flags.append("misfit")
-                side = "more" if gap > 0 else "fewer"
-                words.append(f"Answers do not fit the bank: {100 * abs(gap):.0f} in 100 {side} are right than foretold among {where}.")
+                words.append(_apart(gap, where))
             by_level = tuple(_shares(question.skills, self.fit, self.levels[place]))
             score = float(self.score[place] / self.answers[place]) if self.answers[place] else np.nan
             made.append(
@@ -224,8 +235,14 @@ def _misfit(parts: Sequence[tuple[Array, ...]], rows: int) -> tuple[float, float
         total += apart**2 / max(spread, 1e-9)
         gaps[number] = apart / max(weight[chosen].sum(), 1e-9)
     worst = int(np.argmax(np.abs(gaps)))
-    where = ("the lowest fifth", "the second lowest fifth", "the middle fifth", "the second highest fifth", "the highest fifth")[worst]
-    return float(chi2.sf(total, max(FIFTHS - rows, 2))), float(gaps[worst]), where
+    return float(chi2.sf(total, max(FIFTHS - rows, 2))), float(gaps[worst]), FIFTH[worst]
+
+
+def _apart(gap: float, where: str) -> str:
+    count = f"{100 * abs(gap):.0f}"
+    if gap > 0:
+        return say("Answers do not fit the bank: {count} in 100 more are right than foretold among {where}.", count=count, where=where)
+    return say("Answers do not fit the bank: {count} in 100 fewer are right than foretold among {where}.", count=count, where=where)
 
 
 def _information(fit: Fit) -> Array:

@@ -1,6 +1,7 @@
 """Trying a bank on simulated students: the form, the progress of a trial, and what came of it."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -21,9 +22,11 @@ from quaestor.web.desk.access import Posted, signed_in, told
 from quaestor.web.desk.histogram import histogram
 from quaestor.web.desk.rules_form import length, named
 from quaestor.web.desk.trial_form import KIND, TrialForm, blank, rules_of, sent
-from quaestor.web.pages import database, go, page, url
+from quaestor.web.language import translate
+from quaestor.web.pages import database, go, language, page, url
 from quaestor.web.visits import field
 from quaestor.web.workshop.check import checked
+from quaestor.web.workshop.vocabulary import told as words_of_forms
 
 routes = APIRouter(prefix="/desk")
 
@@ -82,7 +85,8 @@ def _draft(request: Request, work: Work, teacher: Teacher, number: int) -> tuple
     head = drafts.edition(work, draft)
     found = checked(head, drafts.document_of(head))
     place, action = {"draft": draft.id, "edition": head.number}, url(request, "try", draft=draft.id)
-    source = Source(f"draft {draft.id}", place, draft.title, url(request, "draft", draft=draft.id), action, found.bank, found.problems)
+    problems = words_of_forms(found.problems, partial(translate, language(request)))
+    source = Source(f"draft {draft.id}", place, draft.title, url(request, "draft", draft=draft.id), action, found.bank, problems)
     return source, list(jobs.jobs_of(work, teacher, KIND, source.subject))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from quaestor.web.desk.access import signed_in
 from quaestor.web.language import translate
 from quaestor.web.pages import database, language, page
 from quaestor.web.workshop.check import Checked, checked
-from quaestor.web.workshop.vocabulary import WORDS, spoken
+from quaestor.web.workshop.vocabulary import WORDS, spoken, told
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ def opened(request: Request, number: int, *, writing: bool = False) -> Iterator[
 
 def shown(request: Request, template: str, bench: Bench, status: int = 200, **values: object) -> Response:
     """A page of the workshop."""
+    found = bench.checked
+    translate = speaker(request)
     return page(
         request,
         f"workshop/{template}",
@@ -62,12 +64,12 @@ def shown(request: Request, template: str, bench: Bench, status: int = 200, **va
         draft=bench.draft,
         edition=bench.edition,
         document=bench.document,
-        checked=bench.checked,
+        checked=replace(found, problems=told(found.problems, translate), warnings=told(found.warnings, translate)),
         skills=bench.section("skills"),
         questions=bench.section("questions"),
         templates=bench.section("templates"),
         words_of=WORDS,
-        spoken=partial(spoken, translate=speaker(request)),
+        spoken=partial(spoken, translate=translate),
         tongue=str(bench.document.get("language") or "") or language(request),
         **values,
     )

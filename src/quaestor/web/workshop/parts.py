@@ -21,7 +21,7 @@ from quaestor.web.pages import climbs, database, go
 from quaestor.web.workshop import entries
 from quaestor.web.workshop.bench import Bench, opened, shown, speaker
 from quaestor.web.workshop.check import graph, meaning
-from quaestor.web.workshop.vocabulary import LEVELS
+from quaestor.web.workshop.vocabulary import LEVELS, told
 from quaestor.web.workshop.vocabulary import written as in_file
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/{section}")
@@ -134,7 +134,7 @@ def _live(request: Request, bench: Bench, section: Section, old: str, written: W
     """What the form means as it stands."""
     document = with_part(bench.document, (section, old), None) if old not in (NEW, written.name) else bench.document
     found = meaning(document, section, written.name or "?", written.entry)
-    listed = [*written.problems, *found.problems]
+    listed = told([*written.problems, *found.problems], speaker(request))
     picture = (
         graph(with_part(document, (section, written.name or "?"), written.entry), speaker(request)) if section is Section.skills else ""
     )

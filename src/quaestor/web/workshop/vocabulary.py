@@ -3,11 +3,14 @@
 The file's words are understood in every language too, so what somebody copies out of a file can be pasted into a form.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from quaestor.elicit import CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
+from quaestor.errors import Problem
 from quaestor.fields import KINDS
+from quaestor.saying import Said
 
 Translate = Callable[[str], str]
 WORDS: dict[str, tuple[str, ...]] = {
@@ -17,6 +20,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "prior": PRIOR,
     "kind": KINDS,
 }
+_EVERY = {word for name in ("difficulty", "discrimination", "confidence", "prior") for word in WORDS[name]}
 LEVELS = ("no", "yes")  # the levels of a skill that names none
 
 
@@ -29,6 +33,22 @@ def written(field: str, text: str, translate: Translate) -> str:
     """What somebody wrote into a field, as the file has it."""
     plain = _plain(text)
     return next((word for word in WORDS.get(field, ()) if plain in (_plain(translate(word)), word)), text)
+
+
+def told(problems: Iterable[Problem], translate: Translate) -> tuple[Problem, ...]:
+    """What is wrong with a draft, for those who write it in a form: words to choose from are those that the form takes."""
+    return tuple(replace(one, rule=_told(one.rule, translate), hint=_told(one.hint, translate)) for one in problems)
+
+
+def _told(text: str, translate: Translate) -> str:
+    if not isinstance(text, Said):
+        return text
+    return Said(text.pattern, {name: _chosen(value, translate) for name, value in text.values.items()})
+
+
+def _chosen(value: Any, translate: Translate) -> Any:
+    parts = value.split(", ") if type(value) is str else []
+    return ", ".join(translate(part) for part in parts) if parts and all(part in _EVERY for part in parts) else value
 
 
 def _plain(text: str) -> str:
