@@ -1,6 +1,6 @@
 """`make screenshots`: every main page at 390 and 1280 px, light and dark, with the demo class, into the folder `screenshots/`.
 
-A name after the command draws only the pages whose names begin so.
+Names after the command draw only the pages that begin so; `readme` draws the four pictures of README.md into `docs/pictures/`.
 """
 
 import sys
@@ -12,8 +12,9 @@ from browsers import DESKTOP, PHONE, serve, started, windows
 from tour import Tour
 
 from quaestor.store.database import Database
+from quaestor.store.models import Attempt
 
-FOLDER = Path("screenshots")
+FOLDER, PICTURES = Path("screenshots"), Path("docs", "pictures")
 WAYS = [(size, scheme) for size in (PHONE, DESKTOP) for scheme in ("light", "dark")]
 
 
@@ -27,9 +28,44 @@ def draw(page: Any, name: str) -> None:
         page.screenshot(path=FOLDER / f"{name}-{size['width']}-{scheme}.png", full_page=True, animations="disabled")
 
 
+def all_of_them(tour: Tour) -> None:
+    """Every main page."""
+    FOLDER.mkdir(exist_ok=True)
+    browsers = {who: tour.browser(who) for who in ("guest", "teacher", "taker")}
+    for stop in tour.stops(browsers["teacher"]):
+        page = browsers[stop.who]
+        page.watch.expected = {stop.status}
+        if stop.main:
+            page.goto(tour.site / stop.path)
+            draw(page, stop.name)
+    for name in tour.taking(browsers["taker"]):
+        draw(browsers["taker"], name)
+
+
+def readme(tour: Tour) -> None:
+    """The pictures of README.md: a question being written, a class at work; on a phone a question and a result."""
+    teacher = tour.browser("teacher", viewport={"width": 1280, "height": 900})
+    teacher.goto(tour.site / f"desk/drafts/{tour.draft}/questions/M3")
+    teacher.screenshot(path=PICTURES / "workshop.png")
+    teacher.goto(tour.site / f"desk/tests/{tour.demo}/live")
+    teacher.screenshot(path=PICTURES / "live.png")
+    with tour.site.database.read() as work:
+        sittings = work.query(Attempt).filter(Attempt.test_id == tour.demo).order_by(Attempt.ended.is_not(None)).all()
+    taker = tour.browser("taker", viewport=PHONE, device_scale_factor=2)
+    for sitting in sittings:
+        where = tour.site / f"take/{sitting.id}"
+        taker.context.add_cookies([{"name": "taker", "value": sitting.key, "url": where}])
+        taker.goto(where)
+        if taker.locator(".options math").count():
+            taker.locator(".options input").nth(1).check()
+            taker.screenshot(path=PICTURES / "question.png")
+        elif sitting.ended:
+            taker.screenshot(path=PICTURES / "result.png")
+            return
+
+
 def main() -> int:
     """Fill a server, open its pages, draw them."""
-    FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         empty = Path(folder) / "empty.db"
         database = Database(f"sqlite:///{empty}")
@@ -38,15 +74,7 @@ def main() -> int:
         served = serve(Path(folder), empty)
         with started() as chromium, windows(chromium) as opened:
             tour = Tour(next(served), opened)
-            browsers = {who: tour.browser(who) for who in ("guest", "teacher", "taker")}
-            for stop in tour.stops(browsers["teacher"]):
-                page = browsers[stop.who]
-                page.watch.expected = {stop.status}
-                if stop.main:
-                    page.goto(tour.site / stop.path)
-                    draw(page, stop.name)
-            for name in tour.taking(browsers["taker"]):
-                draw(browsers["taker"], name)
+            readme(tour) if "readme" in sys.argv[1:] else all_of_them(tour)
         served.close()
     return 0
 

@@ -1,5 +1,6 @@
 // The workshop's niceties: fields that matter now, and what a form means while one types. All of it works without.
 document.body.classList.add("scripted");
+for (const tab of document.querySelectorAll(".tabs [aria-current]")) tab.scrollIntoView({ block: "nearest", inline: "center" });
 
 for (const form of document.querySelectorAll("form.writing")) {
   const value = (name) => form.querySelector(`[name=${name}]:checked`)?.value ?? form.elements[name]?.value;
