@@ -72,9 +72,8 @@ def row(name: str, bank: qs.Bank, people: int, missing: float, aim: float) -> No
 
 def main() -> None:
     print(f"## Learning\n\n{describe()}; {WORKERS} threads\n")
-    print(
-        "| answers | patterns | steps | ms a step | seconds in all | aim | peak memory so far, MB |\n| --- | --- | --- | --- | --- | --- | --- |"
-    )
+    print("| answers | patterns | steps | ms a step | seconds in all | aim | peak memory so far, MB |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     row("500 people x 20 questions, 8 skills, 256 profiles", matrix_bank(), 500, 0.0, 2)
     row("5,000 x 100, 4 skills of 4 levels, 256 profiles", chain_bank(4, 4, 100), 5_000, 0.0, 20)
     row("100,000 x 50, 80 % missing, 4 skills of 4 levels", chain_bank(4, 4, 50), 100_000, 0.8, 120)

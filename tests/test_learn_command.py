@@ -1,13 +1,16 @@
 """`quaestor learn`: the bank, the page, the words, and what it refuses."""
 
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import quaestor as qs
+from quaestor.cli import learn as command
 from quaestor.cli import main
 from quaestor.cli.learn import read_table
 
@@ -86,6 +89,15 @@ def test_what_it_refuses(tmp_path, capsys, words, said):
     assert run(*words, "--out", tmp_path / "x.yaml") == 1
     assert capsys.readouterr().err.strip() == said
     assert not list(tmp_path.iterdir())
+
+
+def test_a_terminal_shows_how_far_it_is(tmp_path, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(command, "console", lambda: Console(file=shown, force_terminal=True, width=120))
+    words = ["--credal", "bootstrap", "--samples", 3, "--folds", 2]
+    assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", *words) == 0
+    for said in ("learning, and people held out", "objective -", "bootstrap", "step 3"):
+        assert said in shown.getvalue()
 
 
 def test_people_named_twice(tmp_path):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from quaestor import __version__
 from quaestor.bank import Bank
@@ -130,12 +130,12 @@ def _kept(arguments: argparse.Namespace, fit: Fit, progress: Callable[..., None]
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], Callable[..., None] | None]]:
-    """A line for each piece of work, with its steps and the objective; nothing when the output is no terminal."""
+    """A bar for each piece of work, with its steps and the objective (nobody knows how many there will be); nothing without a terminal."""
     shown = console()
     if not shown.is_terminal:
         yield lambda name: None
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
     with Progress(*columns, console=shown, transient=True) as bar:
 
         def line(name: str) -> Callable[..., None]:

@@ -157,7 +157,8 @@ class _Sums:
         bits = _information(self.fit)
         made = []
         for place, question in enumerate(self.questions):
-            flags, words = [], []
+            flags: list[str] = []
+            words: list[str] = []
             tail, gap, where = fits[place]
             if falling[place]:
                 flags.append("key")
