@@ -5,8 +5,8 @@ the answers: one skill of several levels; the eight skills, each problem needing
 `each` helping; the skills independent, hanging on a common readiness, or in the tree that the answers tell. First, all are tried on people
 held out in ten parts. Then, in each of 20 splits, banks are learnt from half of the people; the other half is asked 15 problems one by
 one, in an adaptive or a random order, and 5 further problems, drawn anew for each split, are foretold. In the first split some people are
-also asked by a credal bank, with the intervals of the imprecise Dirichlet model: a few by the eight skills, where a step takes seconds, and
-more by the alternative Q-matrix of five skills for 15 of the problems.
+also asked by a credal bank, with the intervals of the imprecise Dirichlet model, made from the alternative Q-matrix of five skills for 15
+of the problems: with eight skills one person takes minutes.
 
     python studies/learnt_fractions.py [FOLDER OF THE DATA]
 
@@ -30,7 +30,7 @@ DATA = Path(__file__).parents[2] / "shared" / "data" / "fraction_subtraction"
 RESULTS = Path(__file__).with_name("learnt-fractions")
 FOLDS, SPLITS, HELD = 10, 20, 5
 SHARES = (0.25, 0.5, 0.75)
-CREDAL = {"qmatrix_15items_5skills.csv": 60, "qmatrix.csv": 8}  # people by Q-matrix
+CREDAL = {"qmatrix_15items_5skills.csv": 60}  # people by Q-matrix
 STRENGTH = 2.0
 RULES = {
     "entropy": qs.Rules(score="entropy"),
