@@ -59,12 +59,12 @@ def _second(moment: datetime | None) -> datetime | None:
 
 def dictionary(bank: Bank) -> pd.DataFrame:
     """What each column of `table` means and which values it has."""
-    return pd.DataFrame(described(bank), columns=["column", "meaning", "values"])
+    return pd.DataFrame([list(row) for row in described(bank)], columns=["column", "meaning", "values"])
 
 
 def described(bank: Bank) -> list[tuple[str, str, str]]:
     """What each column means, as sentences; values that stand in the file as they are, are plain texts."""
-    rows = [(name, meaning, values) for name, (meaning, values) in _COLUMNS.items()]
+    rows: list[tuple[str, str, str]] = [(name, meaning, values) for name, (meaning, values) in _COLUMNS.items()]
     for skill in bank.skills.values():
         rows.append((f"{skill.id} level", say("the most probable level of {skill}", skill=skill.id), ", ".join(skill.levels)))
         rows.append((f"{skill.id} lower", say("the lower probability of that level"), say("number from 0 to 1")))

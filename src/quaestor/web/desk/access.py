@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, unplaced
 from quaestor.saying import said, say
 from quaestor.store.models import Teacher
 from quaestor.store.teachers import logged_in
@@ -34,10 +34,13 @@ def signed_in(request: Request, work: Work) -> Teacher:
 
 
 def told(error: QuaestorError) -> str:
-    """An error in words, for the form it came from; one that has an answer of its own (signed out, database away) goes on to it."""
+    """An error in words, for the form it came from, without the name of the field.
+
+    One that has an answer of its own (signed out, database away) goes on to it.
+    """
     if type(error) is not QuaestorError:
         raise error
-    return said(error)
+    return unplaced(said(error))
 
 
 def download(content: bytes, title: str, ending: str) -> Response:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from quaestor.elicit import CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
+from quaestor.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
 from quaestor.errors import Problem
 from quaestor.fields import KINDS
 from quaestor.saying import Said
@@ -18,21 +18,30 @@ WORDS: dict[str, tuple[str, ...]] = {
     "discrimination": tuple(DISCRIMINATION),
     "confidence": tuple(CONFIDENCE),
     "prior": PRIOR,
+    **dict.fromkeys(("right", "slip", "guess"), tuple(CHANCE)),
     "kind": KINDS,
 }
-_EVERY = {word for name in ("difficulty", "discrimination", "confidence", "prior") for word in WORDS[name]}
+_EVERY = {word for name, words in WORDS.items() if name != "kind" for word in words}
 LEVELS = ("no", "yes")  # the levels of a skill that names none
 
 
 def spoken(field: str, value: Any, translate: Translate) -> Any:
-    """What a field holds, as people read it: a word of the file in their language, anything else as it is."""
-    return translate(value) if isinstance(value, str) and value in WORDS.get(field, ()) else value
+    """What a field holds, as people read it: words of the file in their language, anything else as it is."""
+    known = WORDS.get(field, ())
+    if isinstance(value, list):
+        return [spoken(field, one, translate) for one in value]
+    if not isinstance(value, str) or not known:
+        return value
+    return " | ".join(translate(part) if part in known else part for part in value.split(" | "))
 
 
 def written(field: str, text: str, translate: Translate) -> str:
     """What somebody wrote into a field, as the file has it."""
-    plain = _plain(text)
-    return next((word for word in WORDS.get(field, ()) if plain in (_plain(translate(word)), word)), text)
+    meant = {_plain(translate(word)): word for word in WORDS.get(field, ())}
+    parts = [meant.get(_plain(part)) for part in text.split("|")]
+    if not meant or not any(parts):
+        return text
+    return " | ".join(part or old.strip() for part, old in zip(parts, text.split("|"), strict=True))
 
 
 def told(problems: Iterable[Problem], translate: Translate) -> tuple[Problem, ...]:
