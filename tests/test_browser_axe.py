@@ -1,4 +1,7 @@
-"""Every page as axe sees it: no serious or critical violation, at phone and desktop width, in light and in dark, and nothing sticks out."""
+"""Every page as axe sees it, with all that is folded open: no violation above minor, at phone and desktop width, in light and in dark.
+
+Nothing sticks out of a page either.
+"""
 
 import pytest
 from browsers import DESKTOP, PHONE
@@ -6,7 +9,7 @@ from tour import Tour
 
 WAYS = [(PHONE, "light"), (DESKTOP, "dark")]
 ALL_WAYS = [(size, scheme) for size in (PHONE, DESKTOP) for scheme in ("light", "dark")]
-GRAVE = ("serious", "critical")
+GRAVE = ("moderate", "serious", "critical")
 
 
 class Eyes:
@@ -17,6 +20,7 @@ class Eyes:
         self.ways, self.found = ways, []
 
     def look(self, page, name):
+        page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
         for size, scheme in self.ways:
             page.set_viewport_size(size)
             page.emulate_media(color_scheme=scheme)
