@@ -152,7 +152,7 @@ def test_the_live_view(app, database):
     assert rows[1].startswith("Bob stuck 2 5 min ")
     assert rows[2].startswith("Eve gone 3 40 min ")
     assert rows[3].startswith("Kim on it 4 just now ")
-    assert rows[4].startswith("Ada &lt;b&gt; finished 4 just now 0 / 1 yes ?")
+    assert rows[4].startswith("Ada &lt;b&gt; finished 4 just now 0 / 1 yes&nbsp; ?")
     assert rows[5] == "Zoe not begun – – – –"
     assert 'data-said="1 stuck, 1 gone, 1 on it, 1 finished, 1 not begun"' in page.text
     assert "<b>" not in page.text
