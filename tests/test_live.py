@@ -158,7 +158,7 @@ def test_the_live_view(app, database):
     assert "<b>" not in page.text
     assert "<i>" not in page.text
     assert "style=" not in page.text
-    assert re.search(r'<td class="heat heat\d unsure" lang="en">\w+ <abbr title="not yet sure">\?</abbr></td>', page.text)
+    assert re.search(r'<td class="heat heat\d unsure" lang="en">\w+&nbsp;<abbr title="not yet sure">\?</abbr></td>', page.text)
     assert "no answer for 15 minutes" in words(page)
     assert '<noscript><meta http-equiv="refresh"' in page.text
 
