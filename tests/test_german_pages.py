@@ -92,6 +92,21 @@ def look(place, page, status=200):
     return page
 
 
+@pytest.mark.parametrize(
+    ("page", "strange", "misplaced"),
+    [
+        ("<p>⟦Hallo, ⟧Adaħ⟦!⟧ 3 <code>x</code></p>", [], []),
+        ("<p>⟦Hallo⟧ there</p>", ["there"], []),
+        ('<svg aria-label="Sure"><rect/></svg>', ["svg: Sure"], []),
+        ('<input placeholder="⟦z. B. ⟧name" value="easy"><input type="hidden" value="x">', ["input: name", "input: easy"], []),
+        ('<p lang="fr">Motħ <b>⟦Wort⟧</b> <b lang="de">⟦Wort⟧</b></p>', [], ["⟦Wort⟧"]),
+    ],
+)
+def test_the_reader_finds_what_was_not_translated(page, strange, misplaced):
+    found = read(page)
+    assert (found.strange, found.misplaced) == (strange, misplaced)
+
+
 TEST, BANK, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
 FILES = {  # routes that send no page
     "/health",
