@@ -72,6 +72,10 @@ class Prepared(World):
             return
         for name in {"bank", "test"} & set(case.body):
             case.body[name] = data.draw(numbers)
+        if "rules" in case.body:
+            case.body["rules"] = data.draw(st.sampled_from([{}, {"stop": {"max_questions": 3}}]))
+        for name in {"opens", "closes"} & set(case.body):
+            case.body[name] = None
         if "step" in case.body and isinstance(case.path_parameters.get("session"), int):
             stands = self.all.get(f"/sessions/{case.path_parameters['session']}/next").json()
             case.body["step"] = stands.get("step", 1)
