@@ -5,7 +5,7 @@ two who write at once, a trial with its progress. The live view has a test of it
 import re
 
 import pytest
-from browsers import follow, serve
+from browsers import PHONE, follow, serve
 from playwright.sync_api import expect
 
 from quaestor.store import drafts, teachers
@@ -231,3 +231,10 @@ def test_without_javascript_a_question_can_be_checked_and_saved(site, desk):
     assert "What this says" in page.locator("#meaning").inner_text()
     follow(page.get_by_role("button", name="Save", exact=True))
     assert page.locator("h2").first.inner_text() == "Q2"
+
+
+def test_on_a_phone_the_tab_one_is_on_can_be_seen(site, desk):
+    page = desk(f"desk/drafts/{small(site)}/versions", viewport=PHONE)
+    tab = page.get_by_role("link", name=re.compile("^Versions")).bounding_box()
+    assert tab["x"] >= 0
+    assert tab["x"] + tab["width"] <= PHONE["width"]
