@@ -5,18 +5,16 @@ import shutil
 
 import pytest
 from argon2 import PasswordHasher
-from browsing import Browser, application
 from foreign import Place, marked, read
 from interface import calls, sources, templates, texts
 from jinja2 import nodes
 from test_saying import GERMAN, has_words, names, patterns
 from test_web_rights import methods_and_paths
 
-from quaestor.store import drafts, secrets, teachers
+from quaestor.store import secrets
 from quaestor.store.database import Database, UnavailableError
 from quaestor.web import entry, language
-from quaestor.web.language import catalogue, chosen
-from quaestor.web.workshop.vocabulary import WORDS
+from quaestor.web.language import catalogue
 
 # The catalogues are complete
 
@@ -339,87 +337,3 @@ def test_too_many_tries(place):
         if page.status_code == 429:
             break
     look(place, page, 429)
-
-
-# Words of the bank file
-
-
-def test_words_of_the_bank_file_are_written_in_german_and_kept_as_the_file_has_them(make_database):
-    app = application(made := make_database("sqlite"))
-    with made.work() as work:
-        owner = teachers.owner(work, "owner@school.example")
-        cookie = teachers.log_in(work, owner)
-        number = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "Neu"}, "x").id
-    browser = Browser(app, **{"accept-language": "de"})
-    browser.client.cookies.set("teacher", cookie)
-    page = browser.go(f"/desk/drafts/{number}/skills/~new")
-    assert 'value="nein | ja"' in page.text
-    assert "<option>meist in der Mitte</option>" in page.text
-    browser.fill("/~new", id="a", levels="nein | ja", prior="Meist  oben", confidence="sure")
-    assert 'value="meist oben"' in browser.page.text
-    assert 'value="sicher"' in browser.page.text
-    page = browser.go(f"/desk/drafts/{number}/questions/~new")
-    assert 'id="difficulty" name="difficulty" list="difficulties" value="mittel"' in page.text
-    assert "sehr leicht, leicht, mittel, schwer, sehr schwer, oder eine Zahl von 0 bis 1" in page.text
-    words = {"difficulty": "sehr schwer", "discrimination": "mittel", "confidence": "Ganz sicher"}
-    browser.fill("/~new", id="q", text="Wie?", kind="number", correct="7", skills="a", way="words", **words)
-    assert 'value="sehr schwer"' in browser.page.text
-    with made.read() as work:
-        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, number)))
-    assert (document["skills"]["a"]["prior"], document["skills"]["a"]["confidence"]) == ("mostly high", "sure")
-    kept = document["questions"]["q"]
-    assert [kept[name] for name in words] == ["very hard", "fair", "certain"]
-    assert "sehr schwer" in browser.go(f"/desk/drafts/{number}/questions").text
-    browser.client.headers["accept-language"] = "en"
-    assert 'value="very hard"' in browser.go(f"/desk/drafts/{number}/questions/q").text
-
-
-@pytest.mark.parametrize("field", WORDS)
-def test_no_two_words_of_a_field_have_the_same_german(field):
-    spoken = [catalogue("de")[word] for word in WORDS[field]]
-    assert len(set(spoken)) == len(spoken)
-    assert not set(spoken) & set(WORDS[field]) or field == "kind"
-
-
-# Which language
-
-
-@pytest.mark.parametrize(
-    ("accepted", "by_hand", "expected"),
-    [
-        ("de-AT,de;q=0.9,en;q=0.8", None, "de"),
-        ("en-GB,en;q=0.9,de;q=0.8", None, "en"),
-        ("fr,de;q=0.5,en;q=0.4", None, "de"),
-        ("de;q=0.2,en;q=0.7", None, "en"),
-        ("fr-FR,it;q=0.3", None, "en"),
-        ("", None, "en"),
-        ("de;q=much,xx", None, "en"),
-        ("de", "en", "en"),
-        ("en", "de", "de"),
-        ("de", "tlh", "de"),
-    ],
-)
-def test_the_language_is_chosen_by_the_browser_and_by_hand(accepted, by_hand, expected):
-    assert chosen(by_hand, accepted) == expected
-
-
-def test_a_language_chosen_by_hand_is_kept_on_every_page(make_database):
-    browser = Browser(application(make_database("sqlite")), **{"accept-language": "en"})
-    assert '<html lang="en">' in browser.go("/sign-in").text
-    page = browser.fill("/language", language="de")
-    assert browser.path == "/sign-in"
-    assert '<html lang="de">' in page.text
-    assert "Als Lehrkraft anmelden" in page.text
-    for path in ("/", "/five-minutes", "/nowhere", "/c/NOSUCH"):
-        assert '<html lang="de">' in browser.go(path).text
-    browser.go("/")
-    assert '<html lang="de">' in browser.fill("/language", language="tlh").text
-    browser.go("/")
-    assert '<html lang="en">' in browser.fill("/language", language="en").text
-
-
-@pytest.mark.parametrize("accepted", ["fr", "tlh,fr;q=0.3", "*"])
-def test_unknown_languages_get_english(make_database, accepted):
-    page = Browser(application(make_database("sqlite")), **{"accept-language": accepted}).go("/")
-    assert '<html lang="en">' in page.text
-    assert "Enter the code that you were given." in page.text
