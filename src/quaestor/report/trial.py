@@ -227,4 +227,3 @@ def _better(mean: float, error: float) -> Said:
     if mean > 0:
         return say("Of 100 levels the second finds {count} more (give or take {error})", **values)
     return say("Of 100 levels the second finds {count} fewer (give or take {error})", **values)
-
