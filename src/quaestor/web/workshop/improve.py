@@ -1,15 +1,14 @@
 """Improve a bank from its answers: choose tests, see proposals beside the present tables, accept some, and there is a new version."""
 
-from typing import Any
-
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from quaestor.errors import QuaestorError
 from quaestor.saying import said, say, unpacked
 from quaestor.store import drafts, jobs
-from quaestor.store.models import Edition
+from quaestor.store.models import Edition, Job
 from quaestor.store.parts import Document, part, with_part
+from quaestor.store.publishing import MissingError
 from quaestor.web.desk.access import Posted
 from quaestor.web.pages import go
 from quaestor.web.visits import field
@@ -63,11 +62,19 @@ def start(request: Request, draft: int, form: Posted) -> Response:
 def show(request: Request, draft: int, job: int) -> Response:
     """How far it is, or the proposals."""
     with opened(request, draft) as bench:
-        found = jobs.job_of(bench.work, bench.teacher, job, KIND)
+        found = _found(bench, job)
         return _proposals(request, bench, found)
 
 
-def _proposals(request: Request, bench: Bench, found: Any, status: int = 200, wrong: str = "") -> Response:
+def _found(bench: Bench, number: int) -> Job:
+    """A job of this teacher about this draft."""
+    found = jobs.job_of(bench.work, bench.teacher, number, KIND)
+    if found.asked["draft"] != bench.draft.id:
+        raise MissingError(say("there is no such trial"))
+    return found
+
+
+def _proposals(request: Request, bench: Bench, found: Job, status: int = 200, wrong: str = "") -> Response:
     told = found.found or {"proposals": [], "people": 0, "answers": 0, "warnings": []}
     before = drafts.document_of(drafts.edition(bench.work, bench.draft, found.asked["edition"]))
     listed = []
@@ -78,9 +85,10 @@ def _proposals(request: Request, bench: Bench, found: Any, status: int = 200, wr
         words = [unpacked(text) for text in one["words"]]
         listed.append({**one, "before": unpacked(one["before"]), "after": unpacked(one["after"]), "words": words, "state": state})
     listed.sort(key=lambda one: (one["section"] != "skills", not one["words"], -one["change"]))
-    values = {"job": found, "told": told, "worth": [one for one in listed if one["change"] >= SMALL or one["words"]], "wrong": wrong}
-    values["failed"] = unpacked(found.words) if found.state == jobs.FAILED else ""
-    return shown(request, "proposals.html", bench, status, small=len(listed) - len(values["worth"]), **values)
+    worth = [one for one in listed if one["change"] >= SMALL or one["words"]]
+    failed = unpacked(found.words) if found.state == jobs.FAILED else ""
+    small = len(listed) - len(worth)
+    return shown(request, "proposals.html", bench, status, job=found, told=told, worth=worth, small=small, failed=failed, wrong=wrong)
 
 
 @routes.post("/{job}", name="accept")
@@ -88,7 +96,7 @@ def accept(request: Request, draft: int, job: int, form: Posted) -> Response:
     """Accept the ticked proposals: one new version. What was edited meanwhile stays as it is."""
     ticked = {value for value in form.getlist("accept") if isinstance(value, str)}
     with opened(request, draft, writing=True) as bench:
-        found = jobs.job_of(bench.work, bench.teacher, job, KIND)
+        found = _found(bench, job)
         if found.found is None or not ticked:
             return _proposals(request, bench, found, 400, say("please tick at least one proposal"))
         before = drafts.document_of(drafts.edition(bench.work, bench.draft, found.asked["edition"]))
