@@ -9,7 +9,7 @@ import time
 from dataclasses import fields
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from quaestor.cli import main
@@ -92,9 +92,9 @@ def serve(*flags):
     address = re.search(r"serves at (\S+)/ ", lines[0])[1]
     for _ in range(200):
         try:
-            httpx.get(f"{address}/health")
+            httpx2.get(f"{address}/health")
             break
-        except httpx.TransportError:
+        except httpx2.TransportError:
             time.sleep(0.05)
     return started, address, "".join(lines)
 
@@ -103,12 +103,12 @@ def test_serving(tmp_path):
     flags = ("--data", str(tmp_path / "data"))
     started, address, printed = serve(*flags)
     try:
-        assert httpx.get(f"{address}/health").json()["status"] == "well"
+        assert httpx2.get(f"{address}/health").json()["status"] == "well"
         demo = re.search(r"Take the demo test:\s+(\S+)", printed)[1]
-        assert "Fractions, a demo" in httpx.get(demo).text
+        assert "Fractions, a demo" in httpx2.get(demo).text
         link = re.search(r"Sign in as owner:\s+(\S+)", printed)[1]
-        assert httpx.get(link).status_code == 200
-        assert "server" not in httpx.get(demo).headers
+        assert httpx2.get(link).status_code == 200
+        assert "server" not in httpx2.get(demo).headers
     finally:
         started.terminate()
         _, errors = started.communicate(timeout=20)

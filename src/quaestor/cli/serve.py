@@ -12,6 +12,7 @@ from quaestor.cli.web import add_settings, settings_of
 from quaestor.errors import QuaestorError
 
 STOP = 3  # seconds that open pages of the live view may hold up a stop
+HANGS = 60  # seconds without a sign of life after which a worker is replaced; on a busy machine one may be slow without hanging
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         server_header=False,
         log_level="warning",
         timeout_graceful_shutdown=STOP,
+        timeout_worker_healthcheck=HANGS,
     )
     return 0
 
