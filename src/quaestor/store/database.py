@@ -27,6 +27,7 @@ from quaestor.errors import QuaestorError
 from quaestor.saying import say
 
 WAIT = 15  # seconds that a writer waits for another one
+PROMPT = 0.02  # the same for one who can come back
 CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which somebody who was turned away may try again
 _CALM = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
@@ -50,9 +51,15 @@ class Database:
             shown = re.sub(r"//[^/]*@", "//***@", url)  # never a password
             raise QuaestorError(f"database: an address such as sqlite:///file or postgresql+psycopg://..., got {shown!r}") from error
         self._work = sessionmaker(self.engine, expire_on_commit=False)
+        self._prompt = sessionmaker(self.engine.execution_options(prompt=True), expire_on_commit=False)
         self._read = sessionmaker(_reading(self.engine), expire_on_commit=False, info={"reads": True})
         event.listen(self._read, "before_flush", _refuse_writing)
         self._writer = Lock() if self.engine.dialect.name == "sqlite" else None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file of this machine: then reading never waits."""
+        return self.engine.dialect.name == "sqlite"
 
     def migrate(self) -> None:
         """Bring the tables to the present version; safe to do from several processes at once."""
@@ -69,12 +76,14 @@ class Database:
             raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
 
     @contextmanager
-    def work(self) -> Iterator[Work]:
+    def work(self, *, prompt: bool = False) -> Iterator[Work]:
         """A unit of work: committed at its end, undone by an error. On SQLite there is one at a time.
 
-        It is opened in the function that does the work and closed there, as soon as possible, never around another one.
+        It is opened in the function that does the work and closed there, as soon as possible, never around another one. `prompt`: on
+        SQLite wait for the others no longer than a moment, for those who can come back.
         """
-        with _calmly(), self._turn(), self._work() as session, session.begin():
+        open_one = self._prompt if prompt and self.is_file else self._work
+        with _calmly(), self._turn(PROMPT if prompt else WAIT), open_one() as session, session.begin():
             yield session
 
     @contextmanager
@@ -84,12 +93,12 @@ class Database:
             yield session
 
     @contextmanager
-    def _turn(self) -> Iterator[None]:
+    def _turn(self, wait: float) -> Iterator[None]:
         """SQLite has one writer at a time: threads of this process queue here, not in SQLite, which sleeps between its tries."""
         if self._writer is None:
             yield
             return
-        if not self._writer.acquire(timeout=WAIT):
+        if not self._writer.acquire(timeout=wait):
             raise UnavailableError
         try:
             yield
@@ -142,6 +151,14 @@ def _engine(url: str) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Any) -> None:
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if connection.get_execution_options().get("writes", True) else "BEGIN")
+        options = connection.get_execution_options()
+        if not options.get("prompt"):
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("writes", True) else "BEGIN")
+            return
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={int(PROMPT * 1000)}")
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        finally:
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={int(WAIT * 1000)}")
 
     return engine

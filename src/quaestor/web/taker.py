@@ -1,9 +1,11 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
+from functools import partial
 from hmac import compare_digest
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
@@ -13,10 +15,11 @@ from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import findings, practise
 from quaestor.saying import said, say
-from quaestor.store.attempts import EntryError, Sitting, StaleError, end, prepare, sitting, write
+from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
 from quaestor.store.models import Attempt
 from quaestor.store.publishing import image
 from quaestor.store.teachers import AccessError
+from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.pages import database, go, page
 from quaestor.web.visits import TAKER, field, posted
 
@@ -37,13 +40,17 @@ def own(request: Request, work: Work, number: int) -> Attempt:
 
 
 @routes.get("", name="question")
-def question(request: Request, attempt: int) -> Response:
+async def question(request: Request, attempt: int) -> Response:
     """The question to answer now."""
+    now = await quickly(request, partial(_now, request, attempt))
+    return now if now is not None else await run_in_threadpool(_finish, request, attempt)
+
+
+def _now(request: Request, attempt: int) -> Response | None:
+    """The page of the present question; None when the test is over."""
     with database(request).read() as work:
         stands = sitting(work, own(request, work, attempt))
-    if stands.over:
-        return _finish(request, attempt)
-    return _ask(request, stands)
+    return None if stands.over else _ask(request, stands)
 
 
 def _finish(request: Request, attempt: int) -> Response:
@@ -85,27 +92,40 @@ def _most(stands: Sitting) -> int | None:
 
 
 @routes.post("/answer", name="answer")
-def put(request: Request, attempt: int, form: Posted) -> Response:
+async def put(request: Request, attempt: int, form: Posted) -> Response:
     """An answer or a skip; whatever happens, the page after it shows where the test stands."""
     entries = [value for value in form.getlist("entry") if isinstance(value, str)]
     step = field(form, "step")
     number = int(step) if step.isdecimal() and len(step) < 9 else 0
     given = None if "skip" in form else entries if len(entries) != 1 else entries[0]
     try:
-        with database(request).read() as work:
-            ready = prepare(work, own(request, work, attempt), number, given)
-        with database(request).work() as work:
-            after = write(work, ready)
+        ready = await quickly(request, partial(_prepared, request, attempt, number, given))
+        after = await in_turn(request, partial(_written, request, ready))
     except StaleError:
         return go(request, "question", attempt=attempt)
     except EntryError:
         return go(request, "result", attempt=attempt)
     except AnswerError as error:
-        with database(request).read() as work:
-            return _ask(request, sitting(work, own(request, work, attempt)), _plain(error), entries)
+        return await run_in_threadpool(_again, request, attempt, _plain(error), entries)
     if after.attempt.test.mode == "practice":
         return go(request, "feedback", attempt=attempt, step=number)
     return go(request, "result" if after.over else "question", attempt=attempt)
+
+
+def _prepared(request: Request, attempt: int, step: int, given: str | list[str] | None) -> Ready:
+    with database(request).read() as work:
+        return prepare(work, own(request, work, attempt), step, given)
+
+
+def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
+    with database(request).work(prompt=prompt) as work:
+        return write(work, ready)
+
+
+def _again(request: Request, attempt: int, wrong: str, entries: list[str]) -> Response:
+    """The same question, with what is wrong with the entry."""
+    with database(request).read() as work:
+        return _ask(request, sitting(work, own(request, work, attempt)), wrong, entries)
 
 
 def _plain(error: AnswerError) -> str:
