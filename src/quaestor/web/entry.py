@@ -1,8 +1,10 @@
 """Coming in: the front page, links and codes, and the language of the pages."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
@@ -11,6 +13,7 @@ from quaestor.store import limits
 from quaestor.store.entry import EntryError, UnknownCodeError, enter
 from quaestor.store.invitations import Invited, invited
 from quaestor.store.models import Attempt
+from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.language import LANGUAGES
 from quaestor.web.pages import LANGUAGE, database, go, page
 from quaestor.web.visits import TAKER, address, field, posted, root, set_cookie
@@ -32,35 +35,52 @@ def five_minutes(request: Request) -> Response:
 
 
 @routes.get("/c/{code}", name="code")
-def by_link(request: Request, code: str) -> Response:
+async def by_link(request: Request, code: str) -> Response:
     """The same with the code filled in: what a link or a QR code opens."""
     try:
-        return page(request, "home.html", code=code, invited=_invitation(request, code), wrong="")
+        return page(request, "home.html", code=code, invited=await _invitation(request, code), wrong="")
     except UnknownCodeError as error:
         return page(request, "home.html", 404, code=code, invited=None, wrong=said(error))
 
 
 @routes.post("/enter", name="enter")
-def begin(request: Request, form: Posted) -> Response:
+async def begin(request: Request, form: Posted) -> Response:
     """Begin a test, or go on with one."""
     code, name = field(form, "code"), field(form, "name")
     found = None
     try:
-        found = _invitation(request, code)
+        found = await _invitation(request, code)
         if "once" not in form and not found.begun:  # the code alone: first say what it opens, before any clock starts
             return page(request, "home.html", code=code, invited=found, wrong="")
-        with database(request).work() as work:
-            attempt = enter(work, code, name, field(form, "once"))
+        attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once")))
     except EntryError as error:
         return page(request, "home.html", 400, code=code, invited=found, wrong=said(error))
     return _open(request, attempt)
 
 
-def _invitation(request: Request, code: str) -> Invited:
+async def _invitation(request: Request, code: str) -> Invited:
     """What a code opens; wrong codes are counted."""
-    kept = database(request)
-    with limits.counting(kept, "code", [address(request)], UnknownCodeError), kept.read() as work:
+    try:
+        return await quickly(request, partial(_look, request, code))
+    except UnknownCodeError:
+        await run_in_threadpool(_count, request)
+        raise
+
+
+def _look(request: Request, code: str) -> Invited:
+    with database(request).read() as work:
+        limits.refuse(work, "code", address(request))
         return invited(work, code)
+
+
+def _count(request: Request) -> None:
+    with database(request).work() as work:
+        limits.failed(work, "code", address(request))
+
+
+def _enter(request: Request, code: str, name: str, once: str, prompt: bool) -> Attempt:
+    with database(request).work(prompt=prompt) as work:
+        return enter(work, code, name, once)
 
 
 def _open(request: Request, attempt: Attempt) -> Response:
