@@ -91,8 +91,10 @@ def test_the_keyboard_alone_is_enough(site, code, browse):
     page = browse()
     page.goto(site.address)
     keys = page.keyboard
-    keys.type(code)  # the field has the focus
+    page.wait_for_selector("#code:focus")
+    keys.type(code)
     press(page, "Enter")
+    page.wait_for_selector("#name:focus")
     keys.type("Grace")
     press(page, "Enter")
     for _ in range(4):
@@ -100,6 +102,7 @@ def test_the_keyboard_alone_is_enough(site, code, browse):
             keys.press("2")
             assert page.locator(".options input").nth(1).is_checked()
         else:
+            page.wait_for_selector("#entry:focus")
             keys.type("1/2")
         press(page, "Enter")
     assert page.locator("h1").inner_text() == "Result of Grace"
