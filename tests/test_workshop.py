@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import quaestor as qs
 from quaestor.formats import bundled_banks, load_bytes
-from quaestor.store import drafts, publishing, teachers
+from quaestor.store import drafts, teachers
 from quaestor.web.workshop import entries
 
 
@@ -67,7 +67,8 @@ def test_a_bank_from_nothing_to_a_test(app, database):
     browser.fill("/questions/~new", **QUESTION)
     assert browser.path == f"{home}/questions/Q1"
     said = text_of(browser.page)
-    assert "Right 27 to 38 times in 100 with adding no" in said or "times in" in said
+    assert "with adding no" in said
+    assert "with adding yes" in said
     assert "As a taker sees it" in said
     browser.go(home)
     browser.fill("/publish")
@@ -132,7 +133,8 @@ def test_search_filter_order_copy_and_taking_away(app, database):
     browser = sign_in(app, database)
     home = copied(browser)
     assert "44 in all" in text_of(browser.go(f"{home}/questions"))
-    assert "8 of 44" in text_of(browser.go(f"{home}/questions?skill=parts")) or " of 44" in text_of(browser.page)
+    parts = sum("parts" in question.skills for question in qs.load("fractions").questions.values())
+    assert f"{parts} of 44" in text_of(browser.go(f"{home}/questions?skill=parts"))
     assert "1 of 44" in text_of(browser.go(f"{home}/questions?q=p3"))
     browser.go(f"{home}/questions/P3")
     browser.fill("/questions/P3", to="1")
@@ -253,7 +255,7 @@ def test_images_are_added_and_shown(app, database):
     assert browser.client.get(f"{home}/media/pie.png").content == PICTURE
     page = post(f"{home}/images", data={"form_token": token}, files=[("images", ("x.svg", b"<svg onload='x'/>", "image/svg+xml"))])
     assert page.status_code == 400
-    assert "An image is a PNG, JPEG, GIF or WebP file" in text_of(page) or "image is a PNG" in text_of(page)
+    assert "an image is a PNG, JPEG, GIF or WebP file" in text_of(page)
     assert browser.client.get(f"{home}/media/x.svg").status_code == 404
 
 
@@ -296,4 +298,3 @@ def test_drafts_are_deleted_by_their_author_only(app, database):
     first.fill("/delete", sure="yes")
     assert first.path == "/desk/banks"
     assert first.go(home).status_code == 404
-    assert publishing.MissingError

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from quaestor.cli.web import add_settings, settings_of
+from quaestor.cli.web import add_settings, database_of, settings_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,10 +16,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the file and say what is in it."""
     settings = settings_of(arguments)
     from quaestor.store.backup import back_up
-    from quaestor.web.beginning import open_database
 
-    database = open_database(settings)
-    counts = back_up(database, Path(arguments.file))
-    database.close()
+    with database_of(settings) as database:
+        counts = back_up(database, Path(arguments.file))
     print(f"{arguments.file}: {counts['published']} tests, {counts['attempt']} attempts, {counts['event']} answers")
     return 0

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from quaestor.cli.web import add_settings, settings_of
+from quaestor.cli.web import add_settings, database_of, settings_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,10 +16,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the file and say what was in it."""
     settings = settings_of(arguments)
     from quaestor.store.backup import restore
-    from quaestor.web.beginning import open_database
 
-    database = open_database(settings)
-    counts = restore(database, Path(arguments.file))
-    database.close()
+    with database_of(settings) as database:
+        counts = restore(database, Path(arguments.file))
     print(f"restored: {counts['published']} tests, {counts['attempt']} attempts, {counts['event']} answers")
     return 0

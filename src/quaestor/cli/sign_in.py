@@ -2,7 +2,7 @@
 
 import argparse
 
-from quaestor.cli.web import add_settings, settings_of
+from quaestor.cli.web import add_settings, database_of, settings_of
 from quaestor.errors import QuaestorError
 
 
@@ -16,14 +16,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Make a link and print it."""
     settings = settings_of(arguments)
     from quaestor.store import teachers
-    from quaestor.web.beginning import open_database
 
-    database = open_database(settings)
-    with database.work() as work:
+    with database_of(settings) as database, database.work() as work:
         found = teachers.by_email(work, arguments.teacher) if arguments.teacher else teachers.owner(work, settings.email)
         if found is None:
             raise QuaestorError(f"teacher: the address of an account, got '{arguments.teacher}'")
         link = teachers.sign_in_link(work, found)
-    database.close()
     print(f"{settings.public_address}/sign-in/{link}")
     return 0

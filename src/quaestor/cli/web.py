@@ -1,6 +1,8 @@
 """What the commands of the server share: its settings as flags, and a clear word when the extra `web` is not installed."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -8,6 +10,7 @@ from typing import TYPE_CHECKING
 from quaestor.errors import QuaestorError
 
 if TYPE_CHECKING:
+    from quaestor.store.database import Database
     from quaestor.web.settings import Settings
 
 NEEDED = ("fastapi", "sqlalchemy", "uvicorn", "argon2")
@@ -31,3 +34,15 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
     from quaestor.web.settings import from_environment
 
     return from_environment(**{name: value for name, value in vars(arguments).items() if name != "command"})
+
+
+@contextmanager
+def database_of(settings: "Settings") -> "Iterator[Database]":
+    """The database of a command, let go of at its end."""
+    from quaestor.web.beginning import open_database
+
+    database = open_database(settings)
+    try:
+        yield database
+    finally:
+        database.close()

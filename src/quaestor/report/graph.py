@@ -38,11 +38,11 @@ class Box:
     questions: int
 
 
-def skill_graph(bank: Bank, translate: Callable[[str], str] = str) -> str:
+def skill_graph(bank: Bank, translate: Callable[[str], str] = str, styled: bool = True) -> str:
     """An SVG of the skills, each with its levels and the number of its questions."""
     counts = {name: sum(name in question.skills for question in bank.questions.values()) for name in bank.skills}
     boxes = [Box(skill.id, skill.title or skill.id, skill.levels, skill.parents, counts[skill.id]) for skill in bank.skills.values()]
-    return draw(boxes, bank.title, translate=translate)
+    return draw(boxes, bank.title, styled, translate)
 
 
 def draw(boxes: Sequence[Box], title: str, styled: bool = True, translate: Callable[[str], str] = str) -> str:

@@ -20,7 +20,8 @@ from quaestor.question import Question
 from quaestor.saying import say
 from quaestor.session import Session
 from quaestor.store.clock import now
-from quaestor.store.entry import EntryError, UnknownCodeError, enter
+from quaestor.store.entry import enter
+from quaestor.store.invitations import EntryError, UnknownCodeError
 from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
 from quaestor.store.sessions import forget, remember

@@ -10,20 +10,13 @@ from quaestor.errors import QuaestorError
 from quaestor.saying import say
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
+from quaestor.store.invitations import EntryError, invited
 from quaestor.store.models import Attempt, Published, Pupil
-from quaestor.store.secrets import hashed, tidy, token
+from quaestor.store.secrets import hashed, token
 from quaestor.store.sittings import by_key, end, sitting
 from quaestor.store.texts import line
 
 _TRIES = 5
-
-
-class EntryError(QuaestorError):
-    """A code that opens nothing, a test that is closed, a name that is missing."""
-
-
-class UnknownCodeError(EntryError):
-    """A code that opens nothing: the failure that rate limits count."""
 
 
 def enter(work: Work, written: str, name: str = "", form: str = "") -> Attempt:
@@ -32,14 +25,10 @@ def enter(work: Work, written: str, name: str = "", form: str = "") -> Attempt:
     A pupil whose attempt runs goes on with it; one whose attempt is over begins another where retakes are allowed, else comes back to it,
     also after the test was closed. `form`: something random in the form that was sent, so that sending it twice begins one attempt.
     """
-    typed, called = tidy(written), line(name, 200)
-    again = work.scalar(select(Attempt).where(Attempt.code == typed))
-    if again is not None:
-        return again
-    pupil = work.scalar(select(Pupil).where(Pupil.code == typed).with_for_update())  # two posts at once: one after the other
-    test = work.get(Published, pupil.test_id) if pupil is not None else work.scalar(select(Published).where(Published.code == typed))
-    if test is None:
-        raise UnknownCodeError(say("this code opens no test; please check it"))
+    found = invited(work, written, lock=True)
+    if found.attempt is not None:
+        return found.attempt
+    test, pupil = found.test, found.pupil
     if pupil is not None:
         earlier = _earlier(work, test, pupil)
         if earlier is not None:
@@ -47,11 +36,10 @@ def enter(work: Work, written: str, name: str = "", form: str = "") -> Attempt:
     _refuse_closed(test)
     if pupil is None and test.by_list:
         raise EntryError(say("this test is for pupils of a class list: please enter your own code"))
-    if pupil is not None:
-        called = pupil.name
+    called = found.name or line(name, 200)
     if not called:
         raise EntryError(say("please enter a name"))
-    return _begin(work, test, pupil, called, hashed(f"{form}\n{typed}\n{called}")[:32] if form and pupil is None else "")
+    return _begin(work, test, pupil, called, hashed(f"{form}\n{test.code}\n{called}")[:32] if form and pupil is None else "")
 
 
 def _earlier(work: Work, test: Published, pupil: Pupil) -> Attempt | None:

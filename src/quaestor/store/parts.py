@@ -4,7 +4,7 @@ A part is named by its path, `("questions", "Q1")` or `("title",)`; changing one
 in their order. Documents may have faults: nothing here checks them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 Path = tuple[str, ...]
@@ -51,7 +51,10 @@ def renamed(document: Mapping[str, Any], section: str, old: str, new: str) -> Do
 def _changed(entry: Any, fields: tuple[str, ...], old: str, new: str) -> Any:
     if not isinstance(entry, Mapping):
         return entry
-    swap: Callable[[Any], Any] = lambda value: new if value == old else value  # noqa: E731
+
+    def swap(value: Any) -> Any:
+        return new if value == old else value
+
     return {
         key: ([swap(one) for one in value] if isinstance(value, list) else swap(value)) if key in fields else value
         for key, value in entry.items()

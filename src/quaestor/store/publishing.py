@@ -98,13 +98,18 @@ def open_bank(kept: BankVersion) -> Bank:
     return bank
 
 
+def unusable(bank: Bank) -> list[str]:
+    """The questions that cannot be asked in a browser: those without a text or without a way to answer."""
+    return [question.id for question in bank.questions.values() if not question.takes_entries or not question.text]
+
+
 def publish(work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, conditions: Conditions, title: str = "") -> Published:
     """Publish a test: bank version, rules and conditions are frozen, and it gets a code."""
     bank = open_bank(kept)
     rules.check(bank)
-    unusable = [question.id for question in bank.questions.values() if not question.takes_entries or not question.text]
-    if unusable:
-        words = say("a test in the browser has questions with a text and a way to answer, got {question} without", question=unusable[0])
+    lacking = unusable(bank)
+    if lacking:
+        words = say("a test in the browser has questions with a text and a way to answer, got {question} without", question=lacking[0])
         raise QuaestorError(words)
     for _ in range(5):
         made = Published(

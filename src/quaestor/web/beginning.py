@@ -58,7 +58,7 @@ def begin(database: Database, settings: Settings) -> Begun:
 def _fill(work: Work, owner: Teacher) -> None:
     for name in bundled_banks():
         bank = load(name)
-        if any(question.text and question.takes_entries for question in bank.questions.values()):
+        if not publishing.unusable(bank):
             drafts.begin_draft(work, owner, bank.document, say("copied from a bank that comes with Quaestor"))
             if name == DEMO:
                 kept = publishing.keep_bank(work, owner, bank)

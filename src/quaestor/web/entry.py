@@ -10,8 +10,8 @@ from starlette.datastructures import FormData
 
 from quaestor.saying import said
 from quaestor.store import limits
-from quaestor.store.entry import EntryError, UnknownCodeError, enter
-from quaestor.store.invitations import Invited, invited
+from quaestor.store.entry import enter
+from quaestor.store.invitations import EntryError, Invited, UnknownCodeError, invited
 from quaestor.store.models import Attempt
 from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.language import LANGUAGES

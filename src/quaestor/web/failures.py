@@ -62,7 +62,7 @@ def handle(app: FastAPI) -> None:
 
 def _ours(status: int) -> Callable[[Request, Exception], Response]:
     def answer(request: Request, error: Exception) -> Response:
-        wait: float | None = getattr(error, "wait", getattr(error, "seconds", None))
+        wait: float | None = getattr(error, "seconds", None)
         if problems.wanted(request):
             return _waiting(problems.of(error), wait)
         return _say(request, status, said(error), wait)

@@ -8,25 +8,20 @@ from fastapi.responses import Response
 from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
-from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats import dump_bytes
+from quaestor.report.graph import skill_graph
 from quaestor.saying import say
 from quaestor.store.models import Published
-from quaestor.store.publishing import MissingError, bank_of, image, open_bank
+from quaestor.store.publishing import MissingError, bank_of, image, open_bank, unusable
+from quaestor.web import pictures
 from quaestor.web.desk.access import Posted, download, signed_in
-from quaestor.web.desk.graph import drawn
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
 
 routes = APIRouter(prefix="/desk/banks")
 A_PAGE = 100  # questions that are shown at once
 FORMATS = {"xlsx": "Excel", "csv": "CSV", "yaml": "YAML", "json": "JSON"}
-
-
-def usable(bank: Bank) -> dict[str, bool]:
-    """Which questions can be asked in a browser: those with a text and a way to answer."""
-    return {question.id: bool(question.text) and question.takes_entries for question in bank.questions.values()}
 
 
 @routes.get("/{number}", name="bank")
@@ -42,13 +37,13 @@ def show(request: Request, number: int, start: int = 0) -> Response:
     values: dict[str, Any] = {
         "kept": kept,
         "bank": bank,
-        "graph": drawn(bank, partial(translate, language(request))),
+        "graph": pictures.graph(skill_graph(bank, partial(translate, language(request)), styled=False)) if len(bank.skills) > 1 else "",
         "questions": questions[first : first + A_PAGE],
         "first": first,
         "a_page": A_PAGE,
         "tests": tests,
         "formats": FORMATS,
-        "lacking": [name for name, good in usable(bank).items() if not good],
+        "lacking": unusable(bank),
         "counts": {skill: sum(skill in question.skills for question in questions) for skill in bank.skills},
     }
     return page(request, "desk/bank.html", teacher=teacher, **values)

@@ -1,5 +1,6 @@
 """Trying a bank on simulated students: the form, the progress of a trial, and what came of it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -47,37 +48,35 @@ class Source:
 @routes.get("/drafts/{draft}/try", name="try")
 def ask_draft(request: Request, draft: int) -> Response:
     """The form for a draft, and earlier trials."""
-    with database(request).read() as work:
-        teacher = signed_in(request, work)
-        source, earlier = _draft(request, work, teacher, draft)
-    return _form(request, teacher, source, earlier)
+    return _form(request, *_of(request, _draft, draft))
 
 
 @routes.post("/drafts/{draft}/try", name="try-now")
 def put_draft(request: Request, draft: int, form: Posted) -> Response:
     """Start a trial of a draft."""
-    with database(request).read() as work:
-        teacher = signed_in(request, work)
-        source, earlier = _draft(request, work, teacher, draft)
-    return _start(request, teacher, source, earlier, form)
+    return _start(request, *_of(request, _draft, draft), form)
 
 
 @routes.get("/banks/{number}/try", name="try-bank")
 def ask_bank(request: Request, number: int) -> Response:
     """The form for a kept bank, and earlier trials."""
-    with database(request).read() as work:
-        teacher = signed_in(request, work)
-        source, earlier = _kept(request, work, teacher, number)
-    return _form(request, teacher, source, earlier)
+    return _form(request, *_of(request, _kept, number))
 
 
 @routes.post("/banks/{number}/try", name="try-bank-now")
 def put_bank(request: Request, number: int, form: Posted) -> Response:
     """Start a trial of a kept bank."""
+    return _start(request, *_of(request, _kept, number), form)
+
+
+Find = Callable[[Request, Work, Teacher, int], tuple[Source, list[Job]]]
+
+
+def _of(request: Request, find: Find, number: int) -> tuple[Teacher, Source, list[Job]]:
+    """Who asks, what is to be tried, and earlier trials of it."""
     with database(request).read() as work:
         teacher = signed_in(request, work)
-        source, earlier = _kept(request, work, teacher, number)
-    return _start(request, teacher, source, earlier, form)
+        return teacher, *find(request, work, teacher, number)
 
 
 def _draft(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[Source, list[Job]]:

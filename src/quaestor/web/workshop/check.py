@@ -14,6 +14,7 @@ from quaestor.report.graph import Box, draw
 from quaestor.sentences import question_sentence, skill_sentence
 from quaestor.store.memory import Memory
 from quaestor.store.models import Edition
+from quaestor.web import pictures
 from quaestor.web.workshop.entries import Entry, alone
 
 _checked: Memory[bytes, "Checked"] = Memory(2_000_000)
@@ -101,7 +102,7 @@ def graph(document: Mapping[str, Any], translate: Callable[[str], str]) -> Marku
         listed = [str(level) for level in levels] if isinstance(levels, list) else [str(levels)]
         boxes.append(Box(name, str(fields.get("title") or name), tuple(listed), tuple(parents), count))
     picture = draw(boxes, str(document.get("title") or ""), styled=False, translate=translate) if len(boxes) > 1 else ""
-    return Markup(picture.replace("<svg ", '<svg class="graph" ', 1))
+    return pictures.graph(picture)
 
 
 def _names(question: Any, skill: str) -> bool:

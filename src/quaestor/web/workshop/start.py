@@ -15,7 +15,7 @@ from quaestor.saying import said, say
 from quaestor.store.drafts import begin_draft, drafts_of
 from quaestor.store.media import MediaError, chosen
 from quaestor.store.parts import Document
-from quaestor.store.publishing import MissingError
+from quaestor.store.publishing import MissingError, unusable
 from quaestor.web.desk.access import Posted, signed_in
 from quaestor.web.pages import database, go, page
 from quaestor.web.visits import field
@@ -43,7 +43,7 @@ def _list(request: Request, status: int = 200, **values: object) -> Response:
 def _bundled() -> dict[str, Bank]:
     """The banks that come with Quaestor and can be taken in a browser."""
     found = {name: load(name) for name in bundled_banks()}
-    return {name: bank for name, bank in found.items() if all(q.text and q.takes_entries for q in bank.questions.values())}
+    return {name: bank for name, bank in found.items() if not unusable(bank)}
 
 
 @routes.post("/new", name="new-bank")
