@@ -2,6 +2,7 @@
 
 from itertools import count
 
+import pytest
 from starlette.testclient import TestClient
 
 import quaestor as qs
@@ -104,3 +105,28 @@ def right(question: dict, bank: str = "fractions"):
     """The right answer to a question of a bundled bank."""
     asked = qs.load(bank).questions[question["id"]]
     return list(asked.correct) if asked.kind == "choices" else asked.correct[0]
+
+
+def begin(api, test=1, name="Ada"):
+    made = api.post("/sessions", {"test": test, "name": name})
+    assert made.status_code == 201, made.text
+    return made.json()
+
+
+def take(api, state):
+    """Answer rightly until the end; the last reply."""
+    while not state["over"]:
+        body = {"step": state["step"], "entry": right(state["question"])}
+        state = api.post(f"/sessions/{state['session']}/answers", body).json()
+    return state
+
+
+@pytest.fixture
+def world(database):
+    return World(database)
+
+
+@pytest.fixture
+def small(make_database):
+    """For what does not depend on the database."""
+    return World(make_database("sqlite"))
