@@ -1,6 +1,8 @@
 """Attempts in the hands of people who click twice, come back late, share codes and pull the plug."""
 
+import gc
 import multiprocessing
+import weakref
 from datetime import timedelta
 
 import pytest
@@ -93,6 +95,17 @@ def test_the_clock_is_right_after_a_restart(database, monkeypatch):
     sessions.forget_all()
     later(monkeypatch, minutes=4)
     assert 350 < stands(database, key).left < 361
+
+
+def test_what_is_remembered_of_a_session_holds_none_of_the_sessions_before_it(database):
+    key = begin(database, publish(database).code)
+    before = stands(database, key).session
+    after = put(database, key, 1).session
+    assert after.earlier.log == before.log
+    past = weakref.ref(after.earlier)
+    del before, after
+    gc.collect()
+    assert past() is None
 
 
 def test_a_unit_of_work_that_is_undone_leaves_no_trace_in_memory(database):

@@ -18,7 +18,7 @@ from quaestor.store.publishing import open_bank
 
 MOST = 4_000_000  # questions of all remembered sessions together: some 500 MB of look-aheads in the worst case
 _EACH = 1000  # what a session costs besides, counted in questions
-_LONG = {"earlier", "history"}  # what a session holds of the sessions before it: too much to remember
+_LONG = {"earlier", "history", "_situation"}  # what holds the sessions before this one: too much to remember
 
 _LINES = (
     select(Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
