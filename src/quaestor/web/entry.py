@@ -13,9 +13,10 @@ from quaestor.store import limits
 from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, Invited, UnknownCodeError, invited
 from quaestor.store.models import Attempt
+from quaestor.store.secrets import tidy
 from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.language import LANGUAGES
-from quaestor.web.pages import LANGUAGE, database, go, page
+from quaestor.web.pages import LANGUAGE, database, go, page, url
 from quaestor.web.visits import TAKER, address, field, posted, root, set_cookie
 
 routes = APIRouter()
@@ -51,10 +52,11 @@ async def begin(request: Request, form: Posted) -> Response:
     try:
         found = await _invitation(request, code)
         if "once" not in form and not found.begun:  # the code alone: first say what it opens, before any clock starts
-            return page(request, "home.html", code=code, invited=found, wrong="")
+            return go(request, "code", code=tidy(code))
         attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once")))
     except EntryError as error:
-        return page(request, "home.html", 400, code=code, invited=found, wrong=said(error))
+        here = url(request, "home") if found is None else url(request, "code", code=tidy(code))
+        return page(request, "home.html", 400, code=code, invited=found, wrong=said(error), here=here)
     return _open(request, attempt)
 
 

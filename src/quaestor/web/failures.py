@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
 from quaestor.errors import QuaestorError
@@ -37,6 +38,7 @@ STATUS: dict[type[Exception], int] = {
     EntryError: 400,
     QuaestorError: 400,
 }
+AGAIN = ("/take/{attempt}/answer", "/enter")  # forms that a page may keep and send again: they hold no secret and no file
 TITLES = {
     400: say("That did not work"),
     403: say("Not allowed"),
@@ -103,12 +105,18 @@ def _say(request: Request, status: int, words: str, wait: float | None = None) -
     if problems.wanted(request):
         response = problems.of_status(status, words)
     elif status == 503:
-        form = getattr(request.state, "form", None)
-        fields = [(name, value) for name, value in form.multi_items() if isinstance(value, str)] if form is not None else []
-        response = page(request, "busy.html", 503, fields=fields)
+        response = page(request, "busy.html", 503, fields=_kept(request), sent=request.method == "POST", to=request.url.path)
     else:
         response = page(request, "failure.html", status, title=TITLES.get(status, TITLES[400]), words=words)
     return _waiting(response, wait)
+
+
+def _kept(request: Request) -> list[tuple[str, str]]:
+    """The fields of a taker's form, to be sent again."""
+    form: FormData | None = getattr(request.state, "form", None)
+    if form is None or getattr(request.scope.get("route"), "path", "") not in AGAIN:
+        return []
+    return [(name, value) for name, value in form.multi_items() if isinstance(value, str)]
 
 
 def _waiting(response: Response, wait: float | None) -> Response:

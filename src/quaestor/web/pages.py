@@ -1,28 +1,31 @@
 """Pages made of templates: what every page knows, and how it is sent."""
 
 import hashlib
-from datetime import datetime
+from collections.abc import Callable
 from functools import cache, lru_cache, partial
 from importlib import resources
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
-from markupsafe import Markup, escape
+from markupsafe import Markup
+from starlette.routing import Route
 
-from quaestor.saying import Said
+from quaestor.saying import Said, numbered
 from quaestor.store.database import Database
 from quaestor.store.models import Teacher
 from quaestor.store.secrets import token
 from quaestor.web import pictures, prose
-from quaestor.web.language import LANGUAGES, chosen, translate
+from quaestor.web.language import LANGUAGES, chosen, day, digits, moment, number, translate
 from quaestor.web.settings import Settings
 from quaestor.web.visits import form_token, remember, root
 from quaestor.wording import percent
 
 LANGUAGE = "language"  # the cookie of a language chosen by hand
+WAYS: dict[str, Callable[..., str]] = {"day": day, "moment": moment, "number": number}  # filters that write as the language does
 
 
 @cache
@@ -36,9 +39,15 @@ def _templates() -> Environment:
         auto_reload=False,
         finalize=_in_the_language,
     )
-    made.filters.update(prose=prose.block, short=prose.inline, moment=_moment)
+    made.filters.update(prose=prose.block, short=prose.inline, **{name: _spoken(said) for name, said in WAYS.items()})
     made.globals.update(pictures=pictures, percent=percent)
     return made
+
+
+def read_templates() -> None:
+    """Read every template now, not when somebody opens the first page made of it."""
+    for name in _templates().list_templates(["html"]):
+        _templates().get_template(name)
 
 
 @pass_context
@@ -47,9 +56,14 @@ def _in_the_language(context: Context, value: object) -> object:
     return translate(context["language"], value) if isinstance(value, Said) else value
 
 
-def _moment(value: datetime | None) -> str:
-    """A time as people read it; the server keeps UTC and says so."""
-    return value.strftime("%Y-%m-%d %H:%M UTC") if value is not None else ""
+def _spoken(said: Callable[..., str]) -> Callable[..., str]:
+    """A filter that writes a value in the way of the page's language."""
+
+    @pass_context
+    def write(context: Context, *values: Any) -> str:
+        return said(context["language"], *values)
+
+    return write
 
 
 def _sentence(text: str) -> str:
@@ -86,6 +100,25 @@ def _path(app: FastAPI, name: str, /, **places: object) -> str:
     return str(app.url_path_for(name, **quoted))
 
 
+def here(request: Request) -> str:
+    """An address that opens the present page, or after a form the nearest page above the address that it was sent to."""
+    path, query = request.url.path, request.url.query
+    if request.method in ("GET", "HEAD"):
+        return f"{path}?{query}" if query else path
+    template = str(getattr(request.scope.get("route"), "path", ""))
+    while template and template not in _openable(request.app):
+        template, path = template.rpartition("/")[0], path.rpartition("/")[0]
+    return path if template else root(request) + "/"
+
+
+@cache
+def _openable(app: FastAPI) -> frozenset[str]:
+    """The paths of the routes that show something."""
+    routers = [getattr(one, "original_router", None) for one in app.routes]
+    routes = [*app.routes, *(route for router in routers if router is not None for route in router.routes)]
+    return frozenset(route.path for route in routes if isinstance(route, Route) and "GET" in (route.methods or ()))
+
+
 def climbs(name: str) -> bool:
     """Whether a browser would take a name in a path for a way to somewhere else (`../delete`)."""
     return any(part in (".", "..") for part in name.replace("\\", "/").split("/"))
@@ -111,7 +144,7 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
     def interface(text: str, **filled: object) -> Markup:
         """A text that stands in a template: it is ours, its values are escaped."""
         values = {key: translate(tongue, value) if isinstance(value, Said) else value for key, value in filled.items()}
-        return Markup(translate(tongue, text)).format(**{key: escape(value) for key, value in values.items()})
+        return Markup(translate(tongue, text)).format(**numbered(values, digits(tongue)))
 
     def message(text: str, sentence: bool = True) -> str:
         """A message from below: it may quote what people wrote, so it is escaped like any other value."""
@@ -126,7 +159,7 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
         "language": tongue,
         "languages": LANGUAGES,
         "teacher": teacher,
-        "here": request.url.path,
+        "here": here(request),
         "once": token,
         **values,
     }
