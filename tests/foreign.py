@@ -18,6 +18,7 @@ from quaestor.saying import say
 from quaestor.store import attempts, clock, drafts, jobs, publishing, teachers
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
+from quaestor.web.language import MONTHS
 from quaestor.web.settings import Settings
 from quaestor.web.working import work_off
 
@@ -42,6 +43,7 @@ NAMES = {
     "fr",
     "png",
     "Q",
+    *MONTHS["de"],
 }
 SHOWN = ("aria-label", "placeholder", "title", "alt", "label", "data-said", "data-label")
 UNSEEN = {"script", "style", "code", "pre"}  # what files and programs say stands in `code`
@@ -79,7 +81,9 @@ def marked(pattern):
     for words, name, form, change in string.Formatter().parse(pattern):
         plain = words.replace("{", "{{").replace("}", "}}")
         parts.append(f"{OPEN}{plain}{CLOSE}" if plain.strip() else plain)
-        if name is not None:
+        if name is not None and "|" in form:
+            parts.append(f"{{{name}:{'|'.join(f'{OPEN}{words}{CLOSE}' for words in form.split('|'))}}}")
+        elif name is not None:
             form = re.sub(r"(?<!%)\b[a-z]{2,}\b", rf"{OPEN}\g<0>{CLOSE}", form)  # a date in words
             parts.append(f"{{{name}{f'!{change}' if change else ''}{f':{form}' if form else ''}}}")
     return "".join(parts)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import quaestor as qs
 from quaestor.errors import BankError, Problem, QuaestorError, format_value, got, placed, unplaced
 from quaestor.formats import yaml_text
-from quaestor.saying import Said, listed, said, say, together
-from quaestor.web.language import catalogue, translate
+from quaestor.saying import Said, listed, packed, said, say, together, unpacked
+from quaestor.web.language import catalogue, digits, translate
 
 SOURCE = Path(qs.__file__).parent
 GERMAN = yaml_text.parse((SOURCE / "web" / "words" / "de" / "engine.yaml").read_text(encoding="utf-8"))
@@ -57,6 +57,28 @@ def test_a_sentence_is_its_text_and_comes_through_pickle_copy_and_json(one, numb
     for back in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
         assert type(back) is Said
         assert (back, back.pattern, back.values) == (made, made.pattern, made.values)
+
+
+@pytest.mark.parametrize(
+    ("count", "english", "other"),
+    [
+        (0, "0 hints were found", "0 Hinweise"),
+        (1, "1 hint was found", "1 Hinweis"),
+        (1.0, "1 hint was found", "1 Hinweis"),
+        (1.5, "1.5 hints were found", "1,5 Hinweise"),
+        (1234, "1,234 hints were found", "1.234 Hinweise"),
+    ],
+)
+def test_a_number_chooses_its_words_and_is_written_in_the_way_of_the_language(count, english, other):
+    made = say("{count:,g} {count:hint was|hints were} found", count=count)
+    assert made == english
+    assert made.again(lambda _: "{count:,g} {count:Hinweis|Hinweise}", digits("de")) == other
+    assert unpacked(packed(made)).again(lambda _: "{count:,g} {count:Hinweis|Hinweise}", digits("de")) == other
+
+
+def test_a_number_in_a_text_stays_as_somebody_wrote_it():
+    made = say("{name} has {share:.1f} %", name="v1.2,3", share=12.25)
+    assert german(made) == "v1.2,3 has 12,2\u00a0%"
 
 
 def test_what_is_no_sentence_stays_as_it_is():
@@ -113,9 +135,9 @@ def patterns():
 
 
 def names(pattern):
-    """The names of a pattern with their formats; a date is written in each language's own way."""
-    found = string.Formatter().parse(pattern)
-    return {(name, "%" if form.startswith("%") else form, change) for _, name, form, change in found if name is not None}
+    """The names of a pattern with their formats; dates and words that go with a number are written in each language's own way."""
+    found = [part[1:] for part in string.Formatter().parse(pattern) if part[1] is not None and "|" not in part[2]]
+    return {(name, "%" if form.startswith("%") else form, change) for name, form, change in found}
 
 
 def has_words(pattern):

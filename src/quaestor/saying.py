@@ -3,11 +3,35 @@
 `say("{count} questions were asked", count=3)` is the text `3 questions were asked`, and everything that takes a text takes it. Whoever
 has a catalogue of patterns can say it again (`Said.again`); values that are sentences themselves are said again too. Joining or
 formatting such texts in other ways makes plain texts of them: use `say` and `together`.
+
+A word that goes with a number has two forms, the first for one: `{count} {count:question was|questions were} asked`. A language has its
+own way of writing numbers, so a number is given as a number, not as a text, and its digits are said in the pattern: `{mean:.1f}`.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
+
+
+class _Number:
+    """A number in a pattern: it chooses between two words, or is written in the way of a language."""
+
+    __slots__ = ("value", "written")
+
+    def __init__(self, value: Real, written: Callable[[str], str]) -> None:
+        self.value, self.written = value, written
+
+    def __format__(self, form: str) -> str:
+        if "|" not in form:
+            return self.written(format(self.value, form))
+        one, many = form.split("|")
+        return one if self.value == 1 else many
+
+
+def numbered(values: Mapping[str, Any], written: Callable[[str], str] = str) -> dict[str, Any]:
+    """Values for a pattern's `format`, where `written` turns `1,234.5` into what a language makes of it."""
+    return {name: _Number(value, written) if isinstance(value, Real) else value for name, value in values.items()}
 
 
 class Said(str):
@@ -18,18 +42,17 @@ class Said(str):
 
     def __new__(cls, pattern: str, values: Mapping[str, Any]) -> "Said":
         """The text that the values make of the pattern."""
-        made = super().__new__(cls, pattern.format(**values))
+        made = super().__new__(cls, pattern.format(**numbered(values)))
         made.pattern, made.values = pattern, dict(values)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Said, (self.pattern, self.values)
 
-    def again(self, translate: Callable[[str], str]) -> str:
-        """The same in other words: `translate` turns a pattern (or a plain value that is an interface word) into another language."""
-        return translate(self.pattern).format(
-            **{name: value.again(translate) if isinstance(value, Said) else value for name, value in self.values.items()}
-        )
+    def again(self, translate: Callable[[str], str], written: Callable[[str], str] = str) -> str:
+        """The same in other words: `translate` turns a pattern into another language, `written` the digits of a number."""
+        said = {name: value.again(translate, written) if isinstance(value, Said) else value for name, value in self.values.items()}
+        return translate(self.pattern).format(**numbered(said, written))
 
 
 def say(pattern: str, /, **values: Any) -> Said:
