@@ -41,6 +41,7 @@ def test_flags_win_over_the_environment():
         ({"workers": "0"}, "workers: a whole number from 1 to 64, got 0"),
         ({"root": "quaestor/"}, "root: a path such as /quaestor, got 'quaestor/'"),
         ({"address": "tests.example"}, "address: begins with http:// or https://, got 'tests.example'"),
+        ({"email": "owner"}, "email: an address such as name@school.example, got 'owner'"),
     ],
 )
 def test_bad_settings(wrong, words):

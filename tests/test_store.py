@@ -205,6 +205,26 @@ def test_links_work_once_and_not_for_ever(database, monkeypatch):
             teachers.use_link(work, late)
 
 
+def test_an_address_is_one_however_it_is_written(database):
+    with database.work() as work:
+        owner = teachers.owner(work, " Owner@School.example")
+        teachers.set_password(work, owner, "four plain words here")
+        assert owner.email == "owner@school.example"
+        for written in ("OWNER@school.example ", "owner@\u200bschool.example"):
+            assert teachers.by_email(work, written) is owner
+            assert teachers.by_password(work, written, "four plain words here") is owner
+        link = teachers.invitation(work, owner, "Ada@\u200bSchool.example")
+        assert teachers.use_link(work, link).email == "ada@school.example"
+
+
+@pytest.mark.parametrize("email", ["", "@", "ada", "ada@", "@school.example", "ada b@school.example", f"{'a' * 250}@b.example"])
+def test_what_is_no_address(database, email):
+    with database.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        with pytest.raises(QuaestorError, match=r"email: an address such as name@school\.example, got '"):
+            teachers.invitation(work, owner, email)
+
+
 def test_passwords_logins_and_tokens(database, monkeypatch):
     with database.work() as work:
         owner = teachers.owner(work, "owner@school.example")

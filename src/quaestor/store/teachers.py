@@ -12,7 +12,7 @@ from quaestor.saying import say
 from quaestor.store.clock import now
 from quaestor.store.models import Link, Login, Teacher, Token
 from quaestor.store.secrets import hashed, password_fits, password_hash, token
-from quaestor.store.texts import line
+from quaestor.store.texts import checked_email, line, tidy_email
 
 LINK_HOURS, LOGIN_DAYS, SHORTEST_PASSWORD = 48, 14, 10
 SCOPES = ("sessions", "banks", "tests", "results")
@@ -30,7 +30,7 @@ def owner(work: Work, email: str) -> Teacher:
     """The owner of this installation; made when there is none."""
     found = work.scalar(select(Teacher).where(Teacher.is_owner))
     if found is None:
-        found = Teacher(email=email, name="", password=None, is_owner=True, created=now())
+        found = Teacher(email=checked_email(email), name="", password=None, is_owner=True, created=now())
         work.add(found)
         work.flush()
     return found
@@ -38,7 +38,7 @@ def owner(work: Work, email: str) -> Teacher:
 
 def by_email(work: Work, email: str) -> Teacher | None:
     """The teacher with this address, if there is one."""
-    return work.scalar(select(Teacher).where(Teacher.email == email.strip().lower()))
+    return work.scalar(select(Teacher).where(Teacher.email == tidy_email(email)))
 
 
 def sign_in_link(work: Work, teacher: Teacher) -> str:
@@ -54,13 +54,8 @@ def invitation(work: Work, by: Teacher, email: str) -> str:
     """A token by which a new teacher can enter; only the owner may give one."""
     if not by.is_owner:
         raise AccessError(say("only the owner may invite teachers"))
-    address = email.strip().lower()
-    if "@" not in address or len(address) > 254 or not address.isprintable() or any(letter.isspace() for letter in address):
-        raise QuaestorError(placed("email", got(say("an address such as name@school.example"), f"'{email[:80]}'")))
-    made = token()
-    work.add(
-        Link(token=hashed(made), kind="invitation", teacher_id=None, email=address, expires=now() + timedelta(hours=LINK_HOURS), used=None)
-    )
+    made, until = token(), now() + timedelta(hours=LINK_HOURS)
+    work.add(Link(token=hashed(made), kind="invitation", teacher_id=None, email=checked_email(email), expires=until, used=None))
     return made
 
 
@@ -94,7 +89,7 @@ def set_password(work: Work, teacher: Teacher, password: str) -> None:
 
 def by_password(work: Work, email: str, password: str) -> Teacher:
     """The teacher with this address and password; takes equally long when there is none."""
-    found = work.scalar(select(Teacher).where(Teacher.email == line(email, 254).lower()))
+    found = by_email(work, email)
     if not password_fits(found.password if found is not None else None, password) or found is None:
         raise AccessError(say("the address or the password is wrong"))
     return found

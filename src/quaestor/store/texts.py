@@ -1,5 +1,10 @@
 """Texts as people send them, made fit for every database: no control characters, no halves of letters, not too long."""
 
+from quaestor.errors import QuaestorError, got, placed
+from quaestor.saying import say
+
+LONGEST_EMAIL = 254
+
 
 def clean(text: str, most: int | None = None) -> str:
     """A text of several lines: PostgreSQL takes no NUL, and no database takes half a letter (a lone surrogate)."""
@@ -10,3 +15,17 @@ def clean(text: str, most: int | None = None) -> str:
 def line(text: str, most: int | None = None) -> str:
     """A text of one line, such as a name: spaces are made alike too."""
     return " ".join(clean(text).split())[:most].rstrip()
+
+
+def tidy_email(written: str) -> str:
+    """An e-mail address as accounts and rate limits know it: everything that looks alike is alike."""
+    return line(written).lower()
+
+
+def checked_email(written: str) -> str:
+    """A tidy address; an error when it can be none."""
+    tidy = tidy_email(written)
+    name, _, host = tidy.rpartition("@")
+    if not name or not host or " " in tidy or len(tidy) > LONGEST_EMAIL:
+        raise QuaestorError(placed("email", got(say("an address such as name@school.example"), f"'{written[:80]}'")))
+    return tidy

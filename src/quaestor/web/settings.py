@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.errors import QuaestorError
+from quaestor.store.texts import checked_email
 
 PREFIX = "QUAESTOR_"
 
@@ -37,6 +38,7 @@ class Settings:
             raise QuaestorError(f"root: a path such as /quaestor, got '{self.root}'")
         if self.address and not self.address.startswith(("http://", "https://")):
             raise QuaestorError(f"address: begins with http:// or https://, got '{self.address}'")
+        checked_email(self.email)
 
     @property
     def database_url(self) -> str:

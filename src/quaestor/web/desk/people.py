@@ -10,6 +10,7 @@ from quaestor.saying import say
 from quaestor.store import teachers
 from quaestor.store.models import Teacher
 from quaestor.store.publishing import MissingError
+from quaestor.store.texts import tidy_email
 from quaestor.web.desk.access import Posted, signed_in, told
 from quaestor.web.pages import database, page, public_url
 from quaestor.web.visits import field
@@ -39,7 +40,7 @@ def invite(request: Request, form: Posted) -> Response:
             secret = teachers.invitation(work, _owner(request, work), email)
     except QuaestorError as error:
         return _show(request, wrong=told(error), email=email)
-    return _show(request, link=public_url(request, "use-link", secret=secret), of=email)
+    return _show(request, link=public_url(request, "use-link", secret=secret), of=tidy_email(email))
 
 
 @routes.post("/{number}/link", name="link-for")
