@@ -1,4 +1,3 @@
-# ruff: noqa: T201
 """Play an exported test in the terminal without the engine:  python play_policy.py test.json"""
 
 import json
