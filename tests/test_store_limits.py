@@ -23,7 +23,10 @@ def refuse(database, kind, who):
         limits.refuse(work, kind, who)
 
 
-@pytest.mark.parametrize(("kind", "failures", "minutes"), [("code", 30, 10), ("sign-in", 10, 15), ("token", 60, 10)])
+@pytest.mark.parametrize(
+    ("kind", "failures", "minutes"),
+    [("code", 30, 10), ("code by address", 300, 10), ("sign-in", 10, 15), ("sign-in by address", 100, 15), ("token", 60, 10)],
+)
 def test_too_many_failures_and_a_new_window(database, monkeypatch, kind, failures, minutes):
     fail(database, kind, "192.0.2.1", failures - 1)
     refuse(database, kind, "192.0.2.1")
@@ -69,6 +72,28 @@ def test_a_failure_is_counted_though_the_work_is_undone(database):
     for who in ("192.0.2.1", " ada@school.example"):
         with pytest.raises(limits.LimitError):
             refuse(database, "sign-in", who)
+
+
+def test_one_of_an_address_does_not_shut_the_others_out(database, monkeypatch):
+    monkeypatch.setitem(limits.LIMITS, "code", limits.Limit(2, 10))
+    monkeypatch.setitem(limits.LIMITS, "code by address", limits.Limit(5, 10))
+
+    def tries(who):
+        with database.read() as work:
+            limits.refuse(work, "code", *who, address="192.0.2.1")
+        with database.work() as work:
+            limits.failed(work, "code", *who, address="192.0.2.1")
+
+    for who in (["Ben"], ["Ben"], ["Cem"], [], []):
+        tries(who)
+        if who == ["Cem"]:
+            with pytest.raises(limits.LimitError):
+                tries(["Ben"])
+    for who in (["Cem"], ["Dana"], []):
+        with pytest.raises(limits.LimitError):
+            tries(who)
+    with database.read() as work:
+        limits.refuse(work, "code", "Cem", address="192.0.2.2")
 
 
 def _fail_ten_times(url):

@@ -1,7 +1,8 @@
 """Rate limits that hold over several workers: failures are counted in the database, and too many of them turn the next try away.
 
-Only failures count, so that a class behind one address is never shut out. A window begins with its first failure. Who failed (an address,
-an e-mail) is kept as a hash, and only until the window is over.
+Only failures count, and whoever fails is counted twice: as one browser at its address, and with the whole address, which may be a school's
+and so has a limit ten times as high. A window begins with its first failure. Who failed (an address, an e-mail) is kept as a hash, and only
+until the window is over.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,8 +32,10 @@ class Limit:
 
 
 LIMITS = {
-    "code": Limit(30, 10),  # wrong codes from an address
-    "sign-in": Limit(10, 15),  # wrong passwords and links, from an address and for an e-mail
+    "code": Limit(30, 10),  # wrong codes of a browser
+    "code by address": Limit(300, 10),  # of all browsers of an address, and of those that keep no cookie
+    "sign-in": Limit(10, 15),  # wrong passwords and links of a browser, and for an e-mail
+    "sign-in by address": Limit(100, 15),
     "token": Limit(60, 10),  # wrong API tokens from an address
 }
 _LONGEST = timedelta(minutes=max(limit.minutes for limit in LIMITS.values()))
@@ -48,45 +51,49 @@ class LimitError(QuaestorError):
         super().__init__(many if minutes > 1 else say("there were too many tries that failed; please try again in 1 minute"))
 
 
-def refuse(work: Work, kind: str, who: str) -> None:
-    """Raise LimitError when there were too many failures of this kind (a name in `LIMITS`); it reads only."""
-    limit = LIMITS[kind]
-    found = work.execute(select(Tries.began, Tries.count).where(Tries.kind == kind, Tries.who == _hash(kind, who))).first()
-    if found is not None and found[1] >= limit.failures:
-        left = (found[0] + timedelta(minutes=limit.minutes) - now()).total_seconds()
-        if left > 0:
-            raise LimitError(ceil(left))
+def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
+    """Raise LimitError when one of `who` or all of an address had too many failures of this kind (a name in `LIMITS`); it reads only."""
+    asked = _counters(kind, who, address)
+    where = Tries.kind.in_([one for one, _ in asked]), Tries.who.in_([one for _, one in asked])
+    rows = work.execute(select(Tries.kind, Tries.began, Tries.count).where(*where)).all()
+    full = [(began + timedelta(minutes=LIMITS[found].minutes) - now()) for found, began, count in rows if count >= LIMITS[found].failures]
+    left = max((over.total_seconds() for over in full), default=0.0)
+    if left > 0:
+        raise LimitError(ceil(left))
 
 
-def failed(work: Work, kind: str, who: str) -> None:
+def failed(work: Work, kind: str, *who: str, address: str = "") -> None:
     """Count a failure, in a unit of work of its own: the one that failed is undone, and would take the count along.
 
     `counting` does it so.
     """
     moment = now()
-    since = moment - timedelta(minutes=LIMITS[kind].minutes)
     work.execute(delete(Tries).where(Tries.began < moment - _LONGEST))
-    row = insert(work, Tries).values(kind=kind, who=_hash(kind, who), began=moment, count=1)
-    is_old = Tries.began < since
-    again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
-    work.execute(row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again))
+    for counter, name in sorted(_counters(kind, who, address)):  # always in this order, so that no two wait for one another
+        is_old = Tries.began < moment - timedelta(minutes=LIMITS[counter].minutes)
+        again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
+        row = insert(work, Tries).values(kind=counter, who=name, began=moment, count=1)
+        work.execute(row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again))
 
 
 @contextmanager
-def counting(database: Database, kind: str, who: Iterable[str], error: type[Exception]) -> Iterator[None]:
-    """Refuse those with too many failures; count one for each of `who` when the block raises this error. Put it around units of work."""
+def counting(database: Database, kind: str, who: Iterable[str], error: type[Exception], address: str = "") -> Iterator[None]:
+    """Refuse those with too many failures; count one for each of `who` and for the address when the block raises this error.
+
+    Put it around units of work.
+    """
     names = list(who)
     with database.read() as work:
-        for name in names:
-            refuse(work, kind, name)
+        refuse(work, kind, *names, address=address)
     try:
         yield
     except error:
         with database.work() as work:
-            for name in sorted(names):
-                failed(work, kind, name)
+            failed(work, kind, *names, address=address)
         raise
 
 
-def _hash(kind: str, who: str) -> str:
-    return hashed(f"{kind}\n{who.strip().lower()}")
+def _counters(kind: str, who: Iterable[str], address: str) -> list[tuple[str, str]]:
+    """The kinds of limits and the hashes of those that they are about."""
+    asked = [(kind, name) for name in who] + ([(f"{kind} by address", address)] if address else [])
+    return [(counter, hashed(f"{counter}\n{name.strip().lower()}")) for counter, name in asked]

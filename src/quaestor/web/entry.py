@@ -17,7 +17,7 @@ from quaestor.store.secrets import tidy
 from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.language import LANGUAGES
 from quaestor.web.pages import LANGUAGE, database, go, page, url
-from quaestor.web.visits import TAKER, address, field, posted, root, set_cookie
+from quaestor.web.visits import TAKER, address, browser, field, posted, root, set_cookie
 
 routes = APIRouter()
 Posted = Annotated[FormData, Depends(posted)]
@@ -71,13 +71,13 @@ async def _invitation(request: Request, code: str) -> Invited:
 
 def _look(request: Request, code: str) -> Invited:
     with database(request).read() as work:
-        limits.refuse(work, "code", address(request))
+        limits.refuse(work, "code", *browser(request), address=address(request))
         return invited(work, code)
 
 
 def _count(request: Request) -> None:
     with database(request).work() as work:
-        limits.failed(work, "code", address(request))
+        limits.failed(work, "code", *browser(request), address=address(request))
 
 
 def _enter(request: Request, code: str, name: str, once: str, prompt: bool) -> Attempt:

@@ -6,7 +6,7 @@ read the cookie, cannot make a form that counts. Cookies are HttpOnly, SameSite=
 
 from collections.abc import AsyncIterator
 from hmac import compare_digest
-from ipaddress import IPv6Network
+from ipaddress import IPv4Address, IPv6Network, ip_address
 
 from fastapi import Request
 from starlette.datastructures import FormData
@@ -92,9 +92,21 @@ def field(form: FormData, name: str) -> str:
 
 
 def address(request: Request) -> str:
-    """Who asks, as the limits count it: of an IPv6 address the network, as every household has as many addresses as it likes."""
+    """Who asks, as the limits count it: of an IPv6 address the network, as every household has as many addresses as it likes.
+
+    An IPv4 address that a dual-stack proxy writes as an IPv6 one (::ffff:203.0.113.9) is what it is.
+    """
     host = request.client.host if request.client is not None else "unknown"
     try:
-        return str(IPv6Network((host, HOUSEHOLD), strict=False)) if ":" in host else host
+        found = ip_address(host)
     except ValueError:
         return host
+    if isinstance(found, IPv4Address):
+        return str(found)
+    return str(found.ipv4_mapped or IPv6Network((int(found), HOUSEHOLD), strict=False))
+
+
+def browser(request: Request) -> list[str]:
+    """The browser that asks, at its address, as the limits count it; none when it brought no cookie."""
+    secret = request.cookies.get(VISIT, "")
+    return [f"{address(request)} {hashed(secret)}"] if secret else []

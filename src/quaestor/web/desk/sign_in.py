@@ -4,6 +4,8 @@ Opening a link shows a button and uses nothing up, so that programs which look a
 `visit` cookie, so that a form token from before is worth nothing.
 """
 
+from contextlib import AbstractContextManager
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import delete
@@ -15,10 +17,10 @@ from quaestor.store.clock import now
 from quaestor.store.limits import counting
 from quaestor.store.models import Link, Login, Teacher
 from quaestor.store.secrets import hashed, token
-from quaestor.store.texts import line
+from quaestor.store.texts import line, tidy_email
 from quaestor.web.desk.access import Posted, told
 from quaestor.web.pages import database, go, page
-from quaestor.web.visits import TEACHER, address, drop_cookie, field, remember, set_cookie
+from quaestor.web.visits import TEACHER, address, browser, drop_cookie, field, remember, set_cookie
 
 routes = APIRouter()
 LIMIT = "sign-in"
@@ -37,10 +39,10 @@ def ask(request: Request) -> Response:
 
 @routes.post("/sign-in", name="sign-in-now")
 def sign_in(request: Request, form: Posted) -> Response:
-    """Sign in by address and password; wrong ones are counted by where they come from and by the address that was tried."""
+    """Sign in by address and password; wrong ones are counted."""
     email, password = field(form, "email"), str(form.get("password", ""))
     try:
-        with counting(database(request), LIMIT, [address(request), email], teachers.AccessError), database(request).read() as work:
+        with _counted(request, tidy_email(email)), database(request).read() as work:
             found = teachers.by_password(work, email, password)
     except teachers.AccessError as error:
         return page(request, "desk/sign_in.html", 400, email=email, wrong=said(error))
@@ -60,7 +62,7 @@ def use_link(request: Request, secret: str, form: Posted) -> Response:
     """Use a one-time link: an invitation needs a name and a password, a sign-in link may set a new password."""
     name, password = line(field(form, "name"), 200), str(form.get("password", ""))
     try:
-        with counting(database(request), LIMIT, [address(request)], teachers.AccessError), database(request).work() as work:
+        with _counted(request), database(request).work() as work:
             teacher = teachers.use_link(work, secret)
             if "name" in form:
                 if not name:
@@ -75,6 +77,11 @@ def use_link(request: Request, secret: str, form: Posted) -> Response:
     except QuaestorError as error:
         return _show(request, secret, told(error), name)
     return _welcome(request, login)
+
+
+def _counted(request: Request, *emails: str) -> AbstractContextManager[None]:
+    """Failures are counted by browser, by address and by the e-mail that was tried."""
+    return counting(database(request), LIMIT, [*browser(request), *emails], teachers.AccessError, address(request))
 
 
 def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Response:
