@@ -53,6 +53,14 @@ SMALL = {
 }
 
 
+def school(seed=1):
+    """Two skills of three levels, twelve questions each."""
+    rng = np.random.default_rng(seed)
+    skills = {"a": {"levels": ["1", "2", "3"]}, "b": {"levels": ["1", "2", "3"], "parents": ["a"], "strength": 0.6}}
+    right = np.stack([rng.uniform(0.1, 0.3, 24), rng.uniform(0.4, 0.6, 24), rng.uniform(0.7, 0.9, 24)], axis=1).round(3)
+    return qs.Bank({"skills": skills, "questions": {f"Q{n}": {"skill": "ab"[n // 12], "right": right[n].tolist()} for n in range(24)}})
+
+
 def draw(bank, people, seed=1, missing=0.0):
     """Answers of people drawn from a bank, as class names; some cells empty; those without any are left out."""
     students = Cohort(bank, bank.centre(), people, seed).part(0, people)

@@ -73,6 +73,16 @@ def test_json_and_a_matrix(tmp_path, capsys):
         assert run(*words[:2], "--graph", graph, *words[4:], "--folds", 0) == 0
 
 
+def test_nobody_has_a_right_answer(tmp_path, capsys):
+    matrix, answers = tmp_path / "q.csv", tmp_path / "zeros.csv"
+    names = [f"Q{n}" for n in range(5)]
+    pd.DataFrame({"a": 1}, index=pd.Index(names, name="item")).to_csv(matrix)
+    pd.DataFrame(0, index=range(6), columns=names).to_csv(answers, index=False)
+    for way in ("keep", "empty"):
+        assert run("--matrix", matrix, "--responses", answers, "--untaken", way, "--out", tmp_path / "new.yaml") == 0
+    assert "'wrong' from all 6" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -6,14 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from learning import SMALL, draw, likelihood, profiles, rows_of
+from learning import SMALL, draw, likelihood, profiles, rows_of, school
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.learn.chance import discoveries
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.proposals import accept, proposals
-from quaestor.learn.sections import untaken, without
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -23,14 +22,6 @@ def test_discoveries():
     assert discoveries(np.array([0.001, 0.2, 0.03, np.nan, 0.9]), 0.05).tolist() == [True, False, False, False, False]
     assert discoveries(np.array([0.01, 0.02, 0.03, 0.04]), 0.05).tolist() == [True] * 4
     assert discoveries(np.array([]), 0.05).tolist() == []
-
-
-def school(seed=1):
-    """Two skills of three levels, twelve questions each."""
-    rng = np.random.default_rng(seed)
-    skills = {"a": {"levels": ["1", "2", "3"]}, "b": {"levels": ["1", "2", "3"], "parents": ["a"], "strength": 0.6}}
-    right = np.stack([rng.uniform(0.1, 0.3, 24), rng.uniform(0.4, 0.6, 24), rng.uniform(0.7, 0.9, 24)], axis=1).round(3)
-    return qs.Bank({"skills": skills, "questions": {f"Q{n}": {"skill": "ab"[n // 12], "right": right[n].tolist()} for n in range(24)}})
 
 
 def test_what_other_answers_foretell_by_hand():
@@ -89,26 +80,6 @@ def test_a_question_that_depends_on_something_else_does_not_fit():
     found = {one.question: one for one in diagnose(qs.learn(bank, frame))}
     assert "misfit" in found["Q3"].flags
     assert "than foretold among" in found["Q3"].words[-1]
-
-
-def test_untaken_sections_are_found():
-    bank = school()
-    frame = draw(bank, 400)
-    section = [f"Q{n}" for n in range(12, 24)]
-    frame.loc[:19, section] = "wrong"
-    fit = qs.learn(bank, frame)
-    found = untaken(fit)
-    planted = {one.person for one in found if one.section == "b"} & set(range(20))
-    assert len(planted) >= 18
-    others = len(found) - len(planted)
-    assert others <= 2 * sum(1 - one.probability for one in found) + 2  # weak people who took it: as many as is said
-    assert all(one.probability > 0.5 for one in found)
-    emptied = without(frame, found)
-    assert emptied.loc[0, section].isna().all()
-    assert emptied.loc[0, "Q0"] == frame.loc[0, "Q0"]
-    assert not untaken(qs.learn(bank, draw(bank, 400)[[f"Q{n}" for n in range(3)]]))  # three questions are no section
-    with pytest.raises(QuaestorError, match=r"^untaken: a table with a row a person is expected, got one with a row an answer$"):
-        without(pd.DataFrame({"person": [1], "question": ["Q0"], "answer": [1]}), found)
 
 
 # Proposals, one by one

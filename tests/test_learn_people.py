@@ -7,7 +7,7 @@ from learning import SMALL, draw
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.learn import expect
+from quaestor.learn import answers, expect
 from quaestor.learn import people as reading
 
 BANK = SMALL["one skill"]
@@ -33,8 +33,13 @@ def test_the_same_answers_in_every_form(bank, monkeypatch):
     same(wide, qs.learn(bank, long_of(frame)))
     same(wide, qs.learn(bank, (frame.iloc[start : start + 7] for start in range(0, len(frame), 7))))
     same(wide, qs.learn(bank, frame[frame.columns[::-1]]))
-    monkeypatch.setattr(reading, "SMALL", 0)
-    monkeypatch.setattr(reading, "SPARSE", 1.0)
+    long = long_of(frame)
+    same(wide, qs.learn(bank, [long.iloc[start : start + 50] for start in range(0, len(long), 50)]))
+    same(wide, qs.learn(bank, answers.read_answers(bank, frame)))
+    monkeypatch.setattr(answers, "ROWS", 7)
+    same(wide, qs.learn(bank, frame))
+    monkeypatch.setattr(answers, "SMALL", 0)
+    monkeypatch.setattr(answers, "SPARSE", 1.0)
     same(wide, qs.learn(bank, frame))
 
 
@@ -49,8 +54,8 @@ def test_sparse_patterns_tell_the_same_classes(monkeypatch):
     layout = layout_of(THREE)
     frame = draw(THREE, 30, missing=0.4)
     dense = reading.read_people(THREE, layout, frame)
-    monkeypatch.setattr(reading, "SMALL", 0)
-    monkeypatch.setattr(reading, "SPARSE", 1.0)
+    monkeypatch.setattr(answers, "SMALL", 0)
+    monkeypatch.setattr(answers, "SPARSE", 1.0)
     sparse = reading.read_people(THREE, layout, frame)
     assert (sparse.patterns.classes(layout) == dense.patterns.classes(layout)[dense.pattern_of]).all()
 
@@ -84,6 +89,70 @@ def test_sparse_patterns_tell_the_same_classes(monkeypatch):
 def test_what_cannot_be_read_is_said(responses, words):
     with pytest.raises(QuaestorError, match=words):
         qs.learn(BANK, responses)
+
+
+ALLOWED = "an answer is one of wrong, right, 0, 1 or nothing, got 'half'"
+LONG = pd.DataFrame({"person": [1, 1, 2], "question": ["Q0", "Q1", "Q1"], "answer": [1, 1, "half"]})
+
+
+@pytest.mark.parametrize(
+    ("responses", "words"),
+    [
+        (LONG, f"responses: row 2, Q1: {ALLOWED}"),
+        ([LONG.iloc[:1], LONG.iloc[1:].reset_index(drop=True)], f"responses: row 2, Q1: {ALLOWED}"),
+        ([pd.DataFrame({"Q0": [1, 0]}), pd.DataFrame({"Q0": [1, "half"]})], f"responses: row 3, Q0: {ALLOWED}"),
+        (
+            [LONG.iloc[:1], LONG.iloc[:1]],
+            "responses: a person answers a question once, got two answers of 1 to Q0",
+        ),
+        (
+            [LONG.iloc[:2], pd.DataFrame({"person": [1], "question": ["Q9"], "answer": [1]})],
+            "responses: row 2: 'question' names a question of the bank, got 'Q9'",
+        ),
+        (
+            [LONG.iloc[:2], pd.DataFrame({"Q0": [1]})],
+            "responses: every part has the columns person, question, answer as the first has, got Q0",
+        ),
+    ],
+)
+def test_errors_name_the_row_of_the_whole_table(responses, words):
+    with pytest.raises(QuaestorError) as caught:
+        qs.learn(BANK, responses)
+    assert str(caught.value) == words
+
+
+def test_answers_that_were_read_for_another_bank():
+    read = answers.read_answers(BANK, FRAME)
+    turned = qs.Bank({**BANK.document, "questions": dict(reversed(BANK.document["questions"].items()))})
+    same(qs.learn(BANK, FRAME), qs.learn(turned, read))
+    with pytest.raises(QuaestorError, match=r"^responses: a column is a question of the bank, got 'Q0'$"):
+        qs.learn(BANK.subset(["Q1", "Q2"]), read)
+    with pytest.raises(QuaestorError, match=r"^responses: every question of the bank has a column, got none of 'Q0'$"):
+        qs.learn(BANK, answers.read_answers(BANK.subset(["Q1", "Q2"]), FRAME[["Q1", "Q2"]]))
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_answers_of_some_and_emptied_cells(monkeypatch, is_sparse):
+    if is_sparse:
+        monkeypatch.setattr(answers, "SMALL", 0)
+        monkeypatch.setattr(answers, "SPARSE", 1.0)
+    read = answers.read_answers(BANK, FRAME)
+    some = np.arange(len(FRAME)) % 3 == 0
+    same(qs.learn(BANK, read.chosen(some)), qs.learn(BANK, FRAME[some]))
+    emptied = FRAME.copy()
+    emptied.iloc[[4, 7], [0, 1]] = None
+    same(qs.learn(BANK, read.without(np.array([4, 4, 7, 7]), np.array([0, 1, 0, 1]))), qs.learn(BANK, emptied))
+
+
+def test_a_long_stream_is_never_dense_as_a_whole(monkeypatch):
+    """Each part is made small when it is read: the largest dense piece is one part."""
+    sizes = []
+    monkeypatch.setattr(answers, "_dense", lambda part: sizes.append(part.shape))
+    many = pd.DataFrame({"Q0": np.where(np.arange(50_000) % 5 == 0, 1.0, np.nan), "Q1": np.nan, "Q2": np.nan})
+    read = answers.read_answers(BANK, (many for _ in range(10)))
+    assert sizes == []
+    assert read.cells.nnz == 100_000
+    assert len(read) == 500_000
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def people(bank, count, missing=0.3, seed=1):
         [True, False, None, True],
         ["right", "wrong", "", "right"],
         ["1", "0", np.nan, " right "],
+        ["1.0", "0.0", "", "1.0"],
         [1, "wrong", pd.NA, np.bool_(True)],
         np.array([1, 0, np.nan, 1], dtype=np.float32),
         pd.array([1, 0, None, 1], dtype="Int64"),
@@ -47,7 +48,7 @@ def people(bank, count, missing=0.3, seed=1):
         [1, 0, pd.NaT, 1],
         [1, 0, "  ", 1],
     ],
-    ids=["ints", "floats", "bools", "names", "texts", "mixed", "float32", "Int64", "boolean", "string", "categories", "NaT", "blanks"],
+    ids=["ints", "floats", "bools", "names", "texts", "written floats", "mixed", "float32", "Int64", "boolean", "string", "categories", "NaT", "blanks"],
 )
 def test_cells(cells):
     found = read_responses(BANK, pd.DataFrame({"a1": cells, "b2": [0, 0, 1, 1]}))
@@ -70,7 +71,7 @@ def test_classes_by_name_where_there_are_three():
             }
         ).drop(index=1),
     )[:, 0].tolist() == [1, 2, 0]
-    for value in (1, "1", True):
+    for value in (1, "1", "1.0", True):
         with pytest.raises(QuaestorError, match=r"^responses: row 0, Q: an answer is one of wrong, half, right or nothing, got"):
             read_responses(bank, pd.DataFrame({"Q": [value]}))
 

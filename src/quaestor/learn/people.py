@@ -1,30 +1,22 @@
-"""The answers of people, read once: equal rows of answers merged into *patterns*, and which pattern each person has.
+"""The people of a table: equal rows of answers merged into *patterns*, and which pattern each person has.
 
-A table comes wide (a row a person, a column a question), long (columns person, question, answer), or as several wide tables one after
-another, so that a file of a million people need not be read at once. Where most cells are empty, patterns are kept sparse.
+Where most cells are empty, patterns are kept sparse.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from quaestor.bank import Bank
-from quaestor.errors import Problem, QuaestorError, format_value, nearest
+from quaestor.errors import Problem, QuaestorError, format_value
+from quaestor.learn.answers import Responses, read_answers
 from quaestor.learn.layout import Layout
-from quaestor.simulate.responses import class_numbers, read_cells
 from quaestor.table import Array
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Responses: TypeAlias = "pd.DataFrame | Iterable[pd.DataFrame]"
-LONG = ("person", "question", "answer")
-SPARSE = 0.25  # a smaller share of answered cells is kept sparse
-SMALL = 2**20  # cells; smaller tables are never sparse
+__all__ = ["Patterns", "People", "Responses", "read_people", "sparse_patterns"]
 
 
 @dataclass(frozen=True)
@@ -56,11 +48,14 @@ class Patterns:
 
 @dataclass(frozen=True)
 class People:
-    """Everybody who answered something: the patterns, the number of each person's pattern, and what the person is called in the table."""
+    """Everybody who answered something: the patterns, the number of each person's pattern, what the person is called in the table, and the
+    number of the person's row there.
+    """
 
     patterns: Patterns
     pattern_of: NDArray[np.intp]
     names: NDArray[Any]
+    rows: NDArray[np.intp]
     answers: int
     warnings: tuple[Problem, ...] = ()
 
@@ -73,73 +68,27 @@ class People:
 
 
 def read_people(bank: Bank, layout: Layout, responses: "Responses") -> People:
-    """Read and check the answers to a bank's questions."""
-    if isinstance(responses, str | bytes) or not isinstance(responses, Iterable):
-        raise QuaestorError(f"responses: a table with a row a person and a column a question, got {type(responses).__name__}")
-    frames: Any = [responses] if hasattr(responses, "columns") else responses
-    if hasattr(responses, "columns") and set(LONG) == set(responses.columns) and not set(LONG) & set(bank.questions):
-        people = _read_long(bank, layout, responses)
-    else:
-        people = _read_wide(bank, layout, frames)
-    if not len(people):
+    """Read and check the answers to a bank's questions; equal rows are merged unless they are kept sparse."""
+    answers = read_answers(bank, responses)
+    some = answers.counts > 0
+    if not some.any():
         raise QuaestorError("responses: a table has answers, got none at all")
+    left_out = _without_answers(len(some) - int(some.sum()), answers.names[~some])
+    kept = answers.chosen(some)
+    if sparse.issparse(kept.cells):
+        entries = kept.cells.tocoo()
+        patterns = sparse_patterns(layout, entries.row, entries.col, entries.data - 1, len(kept))
+        pattern_of: NDArray[np.intp] = np.arange(len(kept))
+    else:
+        merged, found = np.unique(kept.cells, axis=0, return_inverse=True)
+        patterns = Patterns(tuple(np.ascontiguousarray(merged[:, group.places]) for group in layout.groups))
+        pattern_of = found.reshape(-1)
+    people = People(patterns, pattern_of, kept.names, np.flatnonzero(some), int(kept.counts.sum()), left_out)
     return replace(people, warnings=(*people.warnings, *_warnings(bank, layout, people)))
 
 
-def _read_wide(bank: Bank, layout: Layout, frames: "Iterable[pd.DataFrame]") -> People:
-    parts, names = [], []
-    for frame in frames:
-        parts.append(read_cells(bank, frame))
-        names.append(np.asarray(frame.index))
-    if not parts:
-        raise QuaestorError("responses: a table has answers, got none at all")
-    cells, called = np.concatenate(parts), np.concatenate(names)
-    some: NDArray[np.bool_] = np.any(cells >= 0, axis=1)
-    warnings = _without_answers(len(some) - int(some.sum()), called[~some])
-    cells, called = cells[some], called[some]
-    answers = int((cells >= 0).sum())
-    if cells.size > SMALL and answers < SPARSE * cells.size:
-        row, place = np.nonzero(cells >= 0)
-        return People(_sparse(layout, row, place, cells[row, place], len(cells)), np.arange(len(cells)), called, answers, warnings)
-    merged, pattern_of = np.unique(cells, axis=0, return_inverse=True)
-    patterns = Patterns(tuple(np.ascontiguousarray(merged[:, group.places]) for group in layout.groups))
-    return People(patterns, pattern_of.reshape(-1), called, answers, warnings)
-
-
-def _read_long(bank: Bank, layout: Layout, frame: Any) -> People:
-    import pandas as pd
-
-    place = {name: number for number, name in enumerate(bank.questions)}
-    questions = np.full(len(frame), -1)
-    classes = np.full(len(frame), -1, dtype=np.int16)
-    columns, listed = pd.factorize(frame["question"])
-    for number, name in enumerate(listed):
-        if name not in place:
-            hint = nearest(name, place)
-            rule = f"responses: row {int(np.argmax(columns == number))}: 'question' names a question of the bank"
-            raise QuaestorError(f"{rule}, got {format_value(name)}" + (f" ({hint})" if hint else ""))
-        rows = columns == number
-        questions[rows] = place[name]
-        classes[rows] = class_numbers(bank.questions[name], frame["answer"][rows])
-    person, names = pd.factorize(frame["person"])
-    for column, codes in (("question", columns), ("person", person)):
-        if (codes < 0).any():
-            raise QuaestorError(f"responses: row {int(np.argmax(codes < 0))}: '{column}' is not empty, got nothing")
-    kept = classes >= 0
-    cells = person[kept] * len(place) + questions[kept]
-    if len(np.unique(cells)) < len(cells):
-        one = np.sort(cells)[:-1][np.diff(np.sort(cells)) == 0][0]
-        twice = f"two answers of {format_value(names[one // len(place)])} to {list(place)[one % len(place)]}"
-        raise QuaestorError(f"responses: a person answers a question once, got {twice}")
-    some = np.zeros(len(names), bool)
-    some[person[kept]] = True
-    row = np.cumsum(some) - 1
-    patterns = _sparse(layout, row[person[kept]], questions[kept], classes[kept], int(some.sum()))
-    warnings = _without_answers(int((~some).sum()), np.asarray(names)[~some])
-    return People(patterns, np.arange(int(some.sum())), np.asarray(names)[some], int(kept.sum()), warnings)
-
-
-def _sparse(layout: Layout, row: NDArray[np.intp], place: NDArray[np.intp], answer: NDArray[np.int16], people: int) -> Patterns:
+def sparse_patterns(layout: Layout, row: NDArray[Any], place: NDArray[Any], answer: NDArray[np.int16], people: int) -> Patterns:
+    """Patterns of so many people from their answers: row, place of the question in the bank and class of each."""
     group_of, within = np.empty(layout.questions, dtype=np.intp), np.empty(layout.questions, dtype=np.intp)
     for number, group in enumerate(layout.groups):
         group_of[group.places], within[group.places] = number, np.arange(len(group.places))

@@ -10,39 +10,38 @@ how many of them were probably taken after all.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.errors import QuaestorError
-from quaestor.learn.em import run
+from quaestor.errors import QuaestorError, format_value
+from quaestor.learn.answers import Answers, Classes, is_long
+from quaestor.learn.em import Progress, run
 from quaestor.learn.expect import log_likelihoods
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Tables, tables_of
 from quaestor.learn.people import Patterns
+from quaestor.learn.versions import Mask, Versions, versions_of
 from quaestor.learn.work import steps
 from quaestor.table import Array
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 LIKELY = 0.5  # more likely untaken than taken
-Classes = NDArray[np.int16]  # (patterns, questions), -1 for none
-Mask = NDArray[np.bool_]
 ROUNDS = 20
 FEWEST = 4  # answers in a section; shorter ones are all wrong too easily
+READ = 2**16  # patterns looked at together
+Table = TypeVar("Table")
 
 
 @dataclass(frozen=True)
 class Untaken:
     """A section of one person that looks untaken: `chance` of all wrong if taken, `probability` that it was not taken.
 
-    `person` is the row's name in the table; `alone` tells that the person has no other answers but all-wrong sections.
+    `person` is the row's name in the table, `row` its number; `alone` tells that the person has no other answers but all-wrong sections.
     """
 
     person: Any
+    row: int
     section: str
     questions: tuple[str, ...]
     chance: float
@@ -58,114 +57,121 @@ def sections(fit: Fit) -> dict[str, NDArray[np.intp]]:
     return {name: np.array(places) for name, places in found.items()}
 
 
-def untaken(fit: Fit) -> tuple[Untaken, ...]:
-    """All sections that look untaken, in the order of the people."""
+def untaken(fit: Fit, workers: int = 1, cluster: str | None = None, progress: Progress | None = None) -> tuple[Untaken, ...]:
+    """All sections that look untaken, in the order of the people; `workers`, `cluster` and `progress` as in `learn`."""
     listed = list(sections(fit).items())
-    classes = fit.people.patterns.classes(fit.layout)
-    counts = np.stack([(classes[:, places] >= 0).sum(axis=1) for _, places in listed], axis=1)
-    worst = np.stack([(classes[:, places] <= 0).all(axis=1) for _, places in listed], axis=1) & (counts >= FEWEST)
-    if not worst.any():
+    places = [own for _, own in listed]
+    worst, possible = _looked_at(fit, places)
+    some = np.flatnonzero(worst.any(axis=1))  # patterns with an all-wrong section
+    if not len(some):
         return ()
-    chance, probability = _found(fit, classes, worst, counts >= FEWEST, [places for _, places in listed])
-    names, found = list(fit.bank.questions), []
-    of = fit.people.pattern_of
-    elsewhere = (classes >= 0) & ~_cells(worst, [places for _, places in listed], classes.shape[1])
-    alone: Mask = ~np.any(elsewhere, axis=1)
-    for number, (name, places) in enumerate(listed):
-        for person in np.flatnonzero((worst[:, number] & (probability[:, number] > LIKELY))[of]):
-            at = of[person]
-            asked = tuple(names[place] for place in places.tolist() if classes[at, place] >= 0)
-            sure = float(chance[at, number]), float(probability[at, number])
-            found.append((int(person), Untaken(fit.people.names[person], name, asked, *sure, bool(alone[at]))))
-    return tuple(one for _, one in sorted(found, key=lambda pair: pair[0]))
+    classes = _classes(fit, some)
+    versions = versions_of(fit, some, classes, worst[some], places)
+    found = _found(fit, versions, fit.people.weights() @ possible, workers, cluster, progress)
+    return () if found is None else _flagged(fit, versions, [name for name, _ in listed], *found)
 
 
-def _found(fit: Fit, classes: Classes, worst: Mask, possible: Mask, places: Sequence[NDArray[np.intp]]) -> tuple[Array, Array]:
-    """For each pattern and section the chance of all wrong if it was taken, and the probability that it was not, (patterns, sections)."""
-    weights = fit.people.weights()
-    kept = np.where(_cells(worst, places, classes.shape[1]), -1, classes).astype(np.int16)
+def _looked_at(fit: Fit, places: Sequence[NDArray[np.intp]]) -> tuple[Mask, Mask]:
+    """Which sections of which patterns are all wrong, and which have answers enough to tell, (patterns, sections) both."""
+    patterns = fit.people.patterns
+    worst, possible = (np.zeros((len(patterns), len(places)), bool) for _ in range(2))
+    for start in range(0, len(patterns), READ):
+        classes = patterns.part(start, start + READ).classes(fit.layout)
+        for number, own in enumerate(places):
+            enough = (classes[:, own] >= 0).sum(axis=1) >= FEWEST
+            possible[start : start + READ, number] = enough
+            worst[start : start + READ, number] = enough & (classes[:, own] <= 0).all(axis=1)
+    return worst, possible
+
+
+def _classes(fit: Fit, some: NDArray[np.intp]) -> Classes:
+    """The class numbers of some patterns, (some, questions)."""
+    return Patterns(tuple(answers[some] for answers in fit.people.patterns.answers)).classes(fit.layout)
+
+
+def _flagged(fit: Fit, versions: Versions, names: Sequence[str], chance: Array, probability: Array) -> tuple[Untaken, ...]:
+    questions, people = list(fit.bank.questions), fit.people
+    alone: Mask = ~np.any((versions.classes >= 0) & ~versions.cells(), axis=1)
+    at = np.full(len(people.patterns), -1)
+    at[versions.patterns] = np.arange(len(versions.patterns))
+    pattern = at[people.pattern_of]  # among those with an all-wrong section, or -1
+    is_flagged = versions.worst & (probability > LIKELY)
+    found = []
+    for person in np.flatnonzero(pattern >= 0).tolist():
+        own = int(pattern[person])
+        for number in np.flatnonzero(is_flagged[own]).tolist():
+            asked = tuple(questions[place] for place in versions.places[number].tolist() if versions.classes[own, place] >= 0)
+            sure = float(chance[own, number]), float(probability[own, number])
+            row = int(people.rows[person])
+            found.append(Untaken(people.names[person], row, names[number], asked, *sure, bool(alone[own])))
+    return tuple(found)
+
+
+def _found(
+    fit: Fit, versions: Versions, possible: Array, workers: int, cluster: str | None, progress: Progress | None
+) -> tuple[Array, Array] | None:
+    """For each pattern with an all-wrong section the chance of that if it was taken, and the probability that it was not, (patterns,
+    sections) both; None if nobody has other answers. `possible`: how many people have answers enough in each section.
+    """
+    worst, weights = versions.worst, fit.people.weights()
     probability = worst.astype(float)
     chance = np.ones(worst.shape)
     tables = tables_of(fit.given, fit.layout)
-    for _ in range(ROUNDS):
-        versions, counted = _versions(classes, worst, probability, places, weights)
-        patterns = _patterns(fit, versions)
-        with steps(fit.layout, patterns) as step:
-            tables = run(fit.layout, tables, fit.aim, step, counted, 0.1, 100).tables
-        before = probability
-        probability = np.zeros(worst.shape)
-        for number in np.flatnonzero(worst.any(axis=0)).tolist():
-            chance[:, number] = _all_worst(fit, tables, kept, classes, places[number])
-            own = possible[:, number]
-            share = _share(worst[own, number], chance[own, number], weights[own])
-            odds = share + (1 - share) * chance[:, number]
-            probability[:, number] = np.where(worst[:, number], share / np.maximum(odds, 1e-300), 0)
-        if np.abs(probability - before).max() < 0.01:
-            break
+    if not versions.counted(weights, probability).any():
+        return None
+    with steps(fit.layout, versions.all, workers, cluster) as step:
+        for _ in range(ROUNDS):
+            tables = run(fit.layout, tables, fit.aim, step, versions.counted(weights, probability), 0.1, 100, progress).tables
+            before = probability
+            probability = np.zeros(worst.shape)
+            for number in np.flatnonzero(worst.any(axis=0)).tolist():
+                own = worst[:, number]
+                chance[own, number] = _all_worst(fit, tables, versions, number)
+                share = _share(chance[own, number], weights[versions.patterns[own]], float(possible[number]))
+                odds = share + (1 - share) * chance[own, number]
+                probability[own, number] = share / np.maximum(odds, 1e-300)
+            if np.abs(probability - before).max() < 0.01:
+                break
     return chance, probability
 
 
-def _cells(worst: Mask, places: Sequence[NDArray[np.intp]], questions: int) -> Mask:
-    """Which cells lie in an all-wrong section, (patterns, questions)."""
-    found = np.zeros((len(worst), questions), bool)
-    for number, own in enumerate(places):
-        found[np.ix_(worst[:, number], own)] = True
-    return found
-
-
-def _versions(
-    classes: Classes, worst: Mask, probability: Array, places: Sequence[NDArray[np.intp]], weights: Array
-) -> tuple[Classes, Array]:
-    """Each pattern with its all-wrong sections taken or not, and how much each version counts. More than four go together."""
-    rows, counted = [], []
-    for pattern in range(len(classes)):
-        own = np.flatnonzero(worst[pattern])
-        parts = [[section] for section in own.tolist()] if len(own) <= 4 else [own.tolist()]
-        if not len(own):
-            rows.append(classes[pattern])
-            counted.append(weights[pattern])
-            continue
-        for taken in product((True, False), repeat=len(parts)):
-            row, weight = classes[pattern].copy(), weights[pattern]
-            for part, kept in zip(parts, taken, strict=True):
-                share = float(np.mean(probability[pattern, part]))
-                weight *= 1 - share if kept else share
-                if not kept:
-                    row[np.concatenate([places[section] for section in part])] = -1
-            if weight > 0 and (row >= 0).any():
-                rows.append(row)
-                counted.append(weight)
-    return np.array(rows), np.array(counted)
-
-
-def without(responses: "pd.DataFrame", found: tuple[Untaken, ...]) -> "pd.DataFrame":
-    """The wide table with the cells of these sections emptied."""
-    if set(responses.columns) == {"person", "question", "answer"}:
-        raise QuaestorError("untaken: a table with a row a person is expected, got one with a row an answer")
-    emptied = responses.astype(object)
-    for one in found:
-        emptied.loc[one.person, list(one.questions)] = None
-    return emptied
-
-
-def _patterns(fit: Fit, classes: Classes) -> Patterns:
-    return Patterns(tuple(classes[:, group.places] for group in fit.layout.groups))
-
-
-def _all_worst(fit: Fit, tables: Tables, kept: Classes, classes: Classes, places: NDArray[np.intp]) -> Array:
-    """P(all answers of the section are of the worst class | what is kept elsewhere), (patterns,)."""
-    elsewhere = kept.copy()
-    elsewhere[:, places] = -1
+def _all_worst(fit: Fit, tables: Tables, versions: Versions, number: int) -> Array:
+    """P(all answers of a section are of the worst class | what is not all wrong elsewhere), for the patterns where they are."""
+    own, places = versions.worst[:, number], versions.places[number]
+    elsewhere = np.where(versions.cells()[own], np.int16(-1), versions.classes[own])
     both = elsewhere.copy()
-    both[:, places] = np.where(classes[:, places] >= 0, 0, -1)
-    logs = [log_likelihoods(fit.layout, tables, _patterns(fit, one)) for one in (both, elsewhere)]
+    both[:, places] = versions.classes[own][:, places]
+    logs = [log_likelihoods(fit.layout, tables, Patterns(tuple(one[:, group.places] for group in fit.layout.groups)))
+            for one in (both, elsewhere)]  # fmt: skip
     result: Array = np.exp(np.minimum(logs[0] - logs[1], 0))
     return result
 
 
-def _share(worst: Mask, chance: Array, weights: Array) -> float:
-    """The share of untaken sections of the largest likelihood, by EM on P(all wrong) = u + (1 - u) chance."""
-    share = 0.5 * float(weights @ worst) / float(weights.sum())
+def _share(chance: Array, weights: Array, possible: float) -> float:
+    """The share of untaken sections of the largest likelihood, by EM on P(all wrong) = u + (1 - u) chance.
+
+    `chance` and `weights` are those of the all-wrong ones among so many `possible` ones.
+    """
+    share = 0.5 * float(weights.sum()) / possible
     for _ in range(200):
-        share = float(weights @ np.where(worst, share / np.maximum(share + (1 - share) * chance, 1e-300), 0.0)) / float(weights.sum())
+        share = float(weights @ (share / np.maximum(share + (1 - share) * chance, 1e-300))) / possible
     return share
+
+
+def without(responses: Table, found: Sequence[Untaken]) -> Table:
+    """The table that the sections were found in, a wide one or `Answers`, with their cells emptied."""
+    table: Any = responses
+    names = table.names if isinstance(table, Answers) else table.index
+    if not isinstance(table, Answers) and is_long(table):
+        raise QuaestorError("untaken: a table with a row a person is expected, got one with a row an answer")
+    for one in found:
+        if one.row >= len(names) or names[one.row] != one.person:
+            shown = format_value(names[one.row]) if one.row < len(names) else f"{len(names)} rows"
+            raise QuaestorError(f"untaken: row {one.row} is that of {format_value(one.person)}, as in the table learnt from, got {shown}")
+    place = {name: number for number, name in enumerate(table.columns)}
+    pairs = np.array([(one.row, place[question]) for one in found for question in one.questions], dtype=np.intp).reshape(-1, 2)
+    if isinstance(table, Answers):
+        return table.without(pairs[:, 0], pairs[:, 1])  # type: ignore[return-value]
+    cells = table.to_numpy(dtype=object, copy=True)
+    cells[pairs[:, 0], pairs[:, 1]] = None
+    return type(table)(cells, index=table.index, columns=table.columns)  # type: ignore[no-any-return]

@@ -13,12 +13,14 @@ from quaestor.question import Question
 if TYPE_CHECKING:
     import pandas as pd
 
+_NUMBERS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}  # a column of numbers with empty cells is written as 1.0 and 0.0
+
 
 def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
     """Answer classes, (people, questions of the bank), -1 where there is none; everybody has an answer.
 
-    Cells hold class names, or 0 and 1 where there are two classes; an empty cell or NaN means not answered. Questions of the bank that have
-    no column were not answered by anybody.
+    Cells hold class names, or 0 and 1 (also as 0.0 and 1.0) where there are two classes; an empty cell or NaN means not answered. Questions
+    of the bank that have no column were not answered by anybody.
     """
     found = read_cells(bank, frame)
     if not (found >= 0).any():
@@ -29,8 +31,8 @@ def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
     return found.astype(np.intp)
 
 
-def read_cells(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.int16]:
-    """The same, where people and whole tables may be without answers."""
+def read_cells(bank: Bank, frame: "pd.DataFrame", first: int = 0) -> NDArray[np.int16]:
+    """The same, where people and whole tables may be without answers; `first` is the number of the first row, for errors."""
     place = {name: number for number, name in enumerate(bank.questions)}
     if not hasattr(frame, "columns"):
         raise QuaestorError(f"responses: a table with a row a person and a column a question, got {type(frame).__name__}")
@@ -41,19 +43,23 @@ def read_cells(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.int16]:
     if not frame.columns.is_unique:
         raise QuaestorError(f"responses: a question has one column, got two of '{frame.columns[frame.columns.duplicated()][0]}'")
     found = np.full((len(frame), len(place)), -1, dtype=np.int16)
+    rows = np.arange(first, first + len(frame))
     for column in frame.columns:
-        found[:, place[column]] = class_numbers(bank.questions[column], frame[column])
+        found[:, place[column]] = class_numbers(bank.questions[column], frame[column], rows)
     return found
 
 
-def class_numbers(question: Question, cells: "pd.Series[Any]") -> NDArray[np.int16]:
-    """The numbers of the answer classes in a column, (rows,), -1 where there is none; each different value is looked at once."""
+def class_numbers(question: Question, cells: "pd.Series[Any]", rows: NDArray[np.intp]) -> NDArray[np.int16]:
+    """The numbers of the answer classes in a column, (rows,), -1 where there is none; each different value is looked at once.
+
+    `rows`: the number of each cell's row, for errors.
+    """
     values, row_values = _different(cells)
     found = np.full(len(values) + 1, -1, dtype=np.int16)  # the last one is for empty cells, which have the number -1
     for number, value in enumerate(values):
         code = _class(question, value)
         if code is None:
-            row = int(np.argmax(row_values == number))
+            row = int(rows[np.argmax(row_values == number)])
             allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
             raise QuaestorError(f"responses: row {row}, {question.id}: an answer is one of {allowed}, got {value!r}")
         found[number] = code
@@ -88,7 +94,7 @@ def _class(question: Question, value: Any) -> int | None:
         text = value.strip()
         if text in question.classes:
             return question.classes.index(text)
-        return int(text) if len(question.classes) == 2 and text in ("0", "1") else None
+        return _NUMBERS.get(text) if len(question.classes) == 2 else None
     if isinstance(value, bool | np.bool_):
         return int(value) if len(question.classes) == 2 else None
     return int(value) if len(question.classes) == 2 and isinstance(value, int | float | np.number) and value in (0, 1) else None
