@@ -7,6 +7,7 @@ from learning import SMALL, draw, log_likelihood, rows_of
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
+from quaestor.learn.answers import read_answers
 from quaestor.learn.compare import Maker, compare, foretold
 from quaestor.learn.graphs import chain, independent, learnt_tree, mutual_information, tree, with_graph
 from quaestor.learn.skeleton import check_matrix, one_skill, read_matrix, skeleton
@@ -125,14 +126,45 @@ def test_skills_that_are_there_beat_one_skill():
     assert (table["held out"].diff().dropna() <= 0).all()
 
 
+ONE = {"x": SMALL["one skill"]}
+
+
 @pytest.mark.parametrize(
-    ("candidates", "folds", "words"),
+    ("candidates", "more", "words"),
     [
-        ({}, 2, "compare: at least one candidate, got none"),
-        ({"x": SMALL["one skill"]}, 9, "compare: folds are between 2 and the number of people, got 9"),
+        ({}, {}, "compare: at least one candidate, got none"),
+        (ONE, {"folds": 9}, "compare: folds are between 2 and the number of people, got 9"),
+        (ONE, {"baselines": ()}, "compare: baselines name the levels of at least one one-skill bank, got none"),
+        (ONE, {"baselines": (1,)}, "one_skill: a skill has at least 2 levels, got 1"),
+        (ONE, {"options": {"X1": {"tied": True}}}, "compare: options are those of a candidate, got 'X1'"),
+        (
+            ONE,
+            {"options": {"one skill, 2 level": {}}},
+            "compare: options are those of a candidate, got 'one skill, 2 level' (did you mean 'one skill, 2 levels'?)",
+        ),
     ],
 )
-def test_comparisons_that_make_no_sense(candidates, folds, words):
+def test_comparisons_that_make_no_sense(candidates, more, words):
     with pytest.raises(QuaestorError) as caught:
-        compare(candidates, draw(SMALL["one skill"], 5), np.random.default_rng(1), folds)
+        compare(candidates, draw(SMALL["one skill"], 5), np.random.default_rng(1), **{"folds": 2, **more})
     assert str(caught.value) == words
+
+
+def test_everybody_who_is_compared_has_an_answer():
+    frame = draw(SMALL["one skill"], 5)
+    frame.iloc[2] = None
+    with pytest.raises(QuaestorError, match=r"^compare: every person has an answer, got 1 without any$"):
+        compare(ONE, frame, np.random.default_rng(1), 2)
+
+
+def test_people_are_held_out_whole_in_every_form():
+    """A long table is cut by people, not by answers, and so is one that comes in parts."""
+    bank = SMALL["two skills in one question"]
+    frame = draw(bank, 40, missing=0.2).reset_index(drop=True)
+    long = frame.rename_axis("person").reset_index().melt("person", var_name="question", value_name="answer").sort_values("person")
+    candidates = {"own": bank, "tree": Maker(lambda people: learnt_tree(bank, people))}
+    wide = compare(candidates, frame, np.random.default_rng(1), 4, baselines=(2,))
+    for form in (long, [frame.iloc[:15], frame.iloc[15:]], read_answers(bank, frame)):
+        found = compare(candidates, form, np.random.default_rng(1), 4, baselines=(2,))
+        for one, other in zip(found.rivals, wide.rivals, strict=True):
+            np.testing.assert_allclose(one.held_out, other.held_out, atol=1e-9)

@@ -48,7 +48,22 @@ def people(bank, count, missing=0.3, seed=1):
         [1, 0, pd.NaT, 1],
         [1, 0, "  ", 1],
     ],
-    ids=["ints", "floats", "bools", "names", "texts", "written floats", "mixed", "float32", "Int64", "boolean", "string", "categories", "NaT", "blanks"],
+    ids=[
+        "ints",
+        "floats",
+        "bools",
+        "names",
+        "texts",
+        "written floats",
+        "mixed",
+        "float32",
+        "Int64",
+        "boolean",
+        "string",
+        "categories",
+        "NaT",
+        "blanks",
+    ],
 )
 def test_cells(cells):
     found = read_responses(BANK, pd.DataFrame({"a1": cells, "b2": [0, 0, 1, 1]}))

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quaestor.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, format_value, nearest
 from quaestor.learn import learn
+from quaestor.learn.answers import Answers, Responses, is_long, read_answers
 from quaestor.learn.expect import log_likelihoods
 from quaestor.learn.fit import Fit
 from quaestor.learn.folds import fold_of
@@ -28,9 +29,12 @@ LEVELS = (2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class Maker:
-    """A candidate whose graph is learnt too: from answers to a bank, made anew from the people learnt from each time."""
+    """A candidate whose graph is learnt too: from answers to a bank, made anew from the people learnt from each time.
 
-    make: "Callable[[pd.DataFrame], Bank]"
+    The answers are a wide table if `compare` was given one, else `Answers`; `learn` and `learnt_tree` take both.
+    """
+
+    make: Callable[[Any], Bank]
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ class Comparison:
 
 def compare(
     candidates: "Mapping[str, Bank | Maker]",
-    responses: "pd.DataFrame",
+    responses: Responses,
     rng: np.random.Generator,
     folds: int = 5,
     baselines: Sequence[int] = LEVELS,
@@ -91,37 +95,78 @@ def compare(
 ) -> Comparison:
     """Learn every candidate from all parts of the people but one, in turn, and foretell that one.
 
-    `baselines`: levels of the one-skill banks. `options` of `learn` by candidate, `common` ones for all.
+    `responses` as in `learn`; everybody has an answer. `baselines`: levels of the one-skill banks. `options` of `learn` by candidate,
+    `common` ones for all.
     """
-    if not candidates:
-        raise QuaestorError("compare: at least one candidate, got none")
-    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(responses):
+    _check_names(candidates, baselines, options or {})
+    given, table = _read(candidates, responses)
+    if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(table):
         raise QuaestorError(f"compare: folds are between 2 and the number of people, got {folds!r}")
-    first = next(iter(candidates.values()))
-    given = first if isinstance(first, Bank) else first.make(responses)
-    everyone = {f"one skill, {levels} levels": one_skill(given, levels) for levels in baselines}
-    part = fold_of(len(responses), folds, rng)
+    everyone: dict[str, Bank | Maker] = {baseline_name(levels): one_skill(given, levels) for levels in baselines}
+    part = fold_of(len(table), folds, rng)
     rivals = []
     for name, candidate in {**everyone, **candidates}.items():
         chosen = {**common, **(options or {}).get(name, {})}
-        found = np.empty(len(responses))
-        for number in range(folds):
-            rest, own = responses[part != number], responses[part == number]
-            fit = learn(_made(candidate, rest), rest, **chosen)
-            found[part == number] = foretold(fit.bank, own)
-        rivals.append(Rival(name, learn(_made(candidate, responses), responses, **chosen), found, name in everyone))
+        found = foretold_in_turn(candidate, table, part, **chosen)
+        rivals.append(Rival(name, learn(_made(candidate, table), table, **chosen), found, name in everyone))
     return Comparison(tuple(rivals))
 
 
-def _made(candidate: Bank | Maker, responses: "pd.DataFrame") -> Bank:
+def foretold_in_turn(candidate: Bank | Maker, table: Any, part: Array, **options: Any) -> Array:
+    """log P(answers) of each person under the candidate made and learnt from the other parts alone, (people,).
+
+    `table`: a wide table or `Answers`; `part`: the number of each person's part, (people,), from 0 on.
+    """
+    found = np.empty(len(table))
+    for number in range(int(part.max()) + 1):
+        rest, own = _chosen(table, part != number), _chosen(table, part == number)
+        found[part == number] = foretold(learn(_made(candidate, rest), rest, **options).bank, own)
+    return found
+
+
+def baseline_name(levels: int) -> str:
+    """What a one-skill bank is called among the candidates."""
+    return f"one skill, {levels} levels"
+
+
+def _check_names(candidates: Mapping[str, Any], baselines: Sequence[int], options: Mapping[str, Any]) -> None:
+    if not candidates:
+        raise QuaestorError("compare: at least one candidate, got none")
+    if not len(baselines):
+        raise QuaestorError("compare: baselines name the levels of at least one one-skill bank, got none")
+    known = [*candidates, *(baseline_name(levels) for levels in baselines)]
+    for name in options:
+        if name not in known:
+            hint = nearest(name, known)
+            raise QuaestorError(f"compare: options are those of a candidate, got {format_value(name)}" + (f" ({hint})" if hint else ""))
+
+
+def _read(candidates: "Mapping[str, Bank | Maker]", responses: Responses) -> tuple[Bank, Any]:
+    """A bank with the questions of all candidates, and the answers with a row a person: a wide table as it is, all else as `Answers`."""
+    kept: Any = responses if hasattr(responses, "columns") else list(responses)
+    listed = list(candidates.values())
+    given = next((one for one in listed if isinstance(one, Bank)), None) or _made(listed[0], kept)
+    table = read_answers(given, kept)
+    if not table.counts.all():
+        raise QuaestorError(f"compare: every person has an answer, got {int((table.counts == 0).sum())} without any")
+    is_wide = hasattr(kept, "columns") and not is_long(kept)
+    return given, kept if is_wide else table
+
+
+def _chosen(table: Any, people: Any) -> Any:
+    return table.chosen(people) if isinstance(table, Answers) else table[people]
+
+
+def _made(candidate: Bank | Maker, responses: Any) -> Bank:
     return candidate if isinstance(candidate, Bank) else candidate.make(responses)
 
 
-def foretold(bank: Bank, responses: "pd.DataFrame") -> Array:
+def foretold(bank: Bank, responses: Responses) -> Array:
     """log P(answers) of each person under a bank, (people,); everybody has an answer."""
     layout = layout_of(bank)
-    people = read_people(bank, layout, responses)
-    if len(people) < len(responses):
-        raise QuaestorError(f"compare: every person has an answer, got {len(responses) - len(people)} without any")
+    answers = read_answers(bank, responses)
+    people = read_people(bank, layout, answers)
+    if len(people) < len(answers):
+        raise QuaestorError(f"compare: every person has an answer, got {len(answers) - len(people)} without any")
     found: Array = log_likelihoods(layout, tables_of(bank, layout), people.patterns)[people.pattern_of]
     return found

@@ -90,6 +90,8 @@ def one_skill(bank: Bank, levels: int) -> Bank:
 
     The chance of each class or a better one, given the class below, rises in equal steps.
     """
+    if isinstance(levels, bool) or not isinstance(levels, int) or levels < 2:
+        raise QuaestorError(f"one_skill: a skill has at least 2 levels, got {levels!r}")
     names = [str(level + 1) for level in range(levels)]
     skill = next(name for name in ("ability", "ability of all", "ability of all questions") if name not in bank.questions)
     questions: dict[str, Mapping[str, Any]] = {}
