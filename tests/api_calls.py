@@ -15,7 +15,7 @@ from quaestor.web.problems import MEDIA_TYPE
 from quaestor.web.settings import Settings
 
 ROUTES = [(method, route) for part in PARTS for route in part.routes for method in route.methods]
-PLACES = {"session": "1", "bank": "1", "test": "1", "name": "x.png"}
+PLACES = {"session": "1", "bank": "1", "test": "1", "image": "x"}
 _key = count()
 KINDS_BANK = """
 quaestor: 1

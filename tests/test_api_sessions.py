@@ -82,7 +82,7 @@ def test_images_come_with_their_questions(small):
     assert question["alt"] == "A pie cut into four"
     shown = api.client.get(question["image"], headers=api.headers)
     assert (shown.headers["content-type"], shown.content) == ("image/png", browsing.PICTURE)
-    assert api.get("/sessions/1/images/other.png").status_code == 404
+    assert api.get("/sessions/1/images/pie.png").status_code == 404
     assert (
         api.post("/banks", {"ending": ".yaml", "content": content, "images": {"pie.png": "%"}}).json()["problems"][0]["place"]
         == "images.pie.png"

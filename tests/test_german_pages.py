@@ -109,7 +109,7 @@ TEST, BANK, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/draft
 FILES = {  # routes that send no page
     "/health",
     "/static",
-    "/take/{attempt}/media/{name:path}",
+    "/take/{attempt}/media/{image}",
     f"{BANK}/file.{{ending}}",
     f"{BANK}/media/{{name:path}}",
     f"{DRAFT}/media/{{name:path}}",

@@ -4,12 +4,14 @@ import re
 from html import unescape
 
 import pytest
+from browsing import Browser, application, enter, give
 from school import PASSWORD, opened
 from sqlalchemy import select
 from test_web_rights import FORMS, OK, ROWS, address, where
 
 from quaestor.store.database import Database, UnavailableError
 from quaestor.store.models import Tries
+from quaestor.web import taker
 
 NOWHERE = "There is no page at this address."
 
@@ -90,6 +92,38 @@ def test_a_wrong_code_is_counted_once_and_kept_in_the_field(school):
     with school.database.read() as work:
         assert work.scalars(select(Tries.count).where(Tries.kind == "code")).all() == [1]
     school.restore()
+
+
+# Two tabs: an entry that is refused, and meanwhile another one was sent
+
+
+def refused_while(monkeypatch, database, step):
+    """A browser whose entry is refused at a step; before the page is made, another tab answers the same question."""
+    browser = enter(application(database), give(database))
+    for entry in ("3/4", ["two"], "7/2")[: step - 1]:
+        browser.fill("/answer", entry=entry)
+    other = Browser(None)
+    other.client, other.page, plain = browser.client, browser.page, taker._plain
+
+    def meanwhile(error):
+        monkeypatch.setattr(taker, "_plain", plain)
+        other.fill("/answer", skip="1")
+        return plain(error)
+
+    monkeypatch.setattr(taker, "_plain", meanwhile)
+    browser.fill("/answer", entry=" ")
+    return browser
+
+
+@pytest.mark.parametrize("step", [1, 4])
+def test_the_page_after_a_refusal_is_that_of_the_present_question(monkeypatch, make_database, step):
+    browser = refused_while(monkeypatch, make_database("sqlite"), step)
+    assert browser.page.status_code == 200
+    assert "The entry is empty" not in browser.page.text
+    if step == 4:
+        assert browser.path == "/take/1/result"
+    else:
+        assert (browser.path, browser.step) == ("/take/1", step + 1)
 
 
 # The server is busy

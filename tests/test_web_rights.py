@@ -6,6 +6,7 @@ whether the thing is somebody else's or is not there at all.
 
 import re
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -82,7 +83,7 @@ ROWS = {
     "POST /take/{attempt}/answer": row(TAKER, {"step": "2", "entry": "two"}),
     "GET /take/{attempt}/feedback/{step}": row(TAKER),
     "GET /take/{attempt}/result": row(TAKER, attempt="over"),
-    "GET /take/{attempt}/media/{name:path}": row(TAKER),
+    "GET /take/{attempt}/media/{image}": row(TAKER),
     # The desk
     "GET /desk": row(TEACHERS),
     "GET /desk/account": row(TEACHERS),
@@ -165,7 +166,7 @@ ROWS = {
     f"POST {SESSION}/skips": row(API, {"step": 2}, scope="sessions", ok=200),
     f"GET {SESSION}/result": row(API, scope="sessions, results", session="over"),
     f"GET {SESSION}/history": row(API, scope="results"),
-    f"GET {SESSION}/images/{{name:path}}": row(API, scope="sessions"),
+    f"GET {SESSION}/images/{{image}}": row(API, scope="sessions"),
     f"DELETE {SESSION}": row(API, scope="results", ok=204),
     "POST /api/v1/banks": row(API_LIST, {"ending": ".yaml", "content": BANK.decode()}, scope="banks", ok=201),
     "GET /api/v1/banks": row(API_LIST, scope="banks"),
@@ -182,6 +183,7 @@ CALLS = [key for key, one in ROWS.items() if "right" in one.who]
 FORMS = [key for key in PAGES if key.startswith("POST ")]
 THINGS = [key for key in ROWS if ROWS[key].who["other"] == MISSING or ROWS[key].who is TAKER]
 FIXED = {"step": "1", "ending": "yaml", "section": "questions", "question": "one", "first": "1", "name": "pie.png", "session": ""}
+FIXED["image"] = sha256(PICTURE).hexdigest()
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.routing import Route
 
+from quaestor.report.marking import right_answers
 from quaestor.saying import Said, numbered
 from quaestor.store.database import Database
 from quaestor.store.models import Teacher
@@ -40,7 +41,7 @@ def _templates() -> Environment:
         finalize=_in_the_language,
     )
     made.filters.update(prose=prose.block, short=prose.inline, **{name: _spoken(said) for name, said in WAYS.items()})
-    made.globals.update(pictures=pictures, percent=percent)
+    made.globals.update(pictures=pictures, percent=percent, right_answers=right_answers)
     return made
 
 

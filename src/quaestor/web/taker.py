@@ -1,5 +1,6 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
+from collections.abc import Sequence
 from functools import partial
 from hmac import compare_digest
 from typing import Annotated
@@ -12,12 +13,12 @@ from starlette.datastructures import FormData
 
 from quaestor.errors import AnswerError, unplaced
 from quaestor.log import Answer
-from quaestor.question import Question
 from quaestor.report.advice import findings, practise
+from quaestor.report.marking import worth
 from quaestor.saying import said, say
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
 from quaestor.store.models import Attempt
-from quaestor.store.publishing import image
+from quaestor.store.shown import image_of, shown, with_images
 from quaestor.store.teachers import AccessError
 from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.pages import database, go, page
@@ -49,8 +50,16 @@ async def question(request: Request, attempt: int) -> Response:
 def _now(request: Request, attempt: int) -> Response | None:
     """The page of the present question; None when the test is over."""
     with database(request).read() as work:
-        stands = sitting(work, own(request, work, attempt))
+        stands = _standing(request, work, attempt)
     return None if stands.over else _ask(request, stands)
+
+
+def _standing(request: Request, work: Work, attempt: int) -> Sitting:
+    """Where an attempt of this browser stands; if its question has an image, the attempt knows it."""
+    stands = sitting(work, own(request, work, attempt))
+    if stands.session.next is not None and stands.session.next.media:
+        with_images(stands.attempt)
+    return stands
 
 
 def _finish(request: Request, attempt: int) -> Response:
@@ -59,7 +68,7 @@ def _finish(request: Request, attempt: int) -> Response:
     return go(request, "result", attempt=attempt)
 
 
-def _ask(request: Request, stands: Sitting, wrong: str = "", entries: list[str] | None = None, notice: str = "") -> Response:
+def _ask(request: Request, stands: Sitting, wrong: str = "", entries: Sequence[str] = ()) -> Response:
     asked = stands.session.next
     assert asked is not None
     found = findings(stands.session.bank, stands.session.beliefs)
@@ -69,10 +78,10 @@ def _ask(request: Request, stands: Sitting, wrong: str = "", entries: list[str] 
         400 if wrong else 200,
         stands=stands,
         question=asked,
+        image=image_of(stands.attempt, asked),
         options=stands.options(asked),
-        entries=entries or [],
+        entries=entries,
         wrong=wrong,
-        notice=notice,
         shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
         sure=sum(one.sure for one in found),
         most=_most(stands),
@@ -106,7 +115,7 @@ async def put(request: Request, attempt: int, form: Posted) -> Response:
     except EntryError:
         return go(request, "result", attempt=attempt)
     except AnswerError as error:
-        return await run_in_threadpool(_again, request, attempt, _plain(error), entries)
+        return await run_in_threadpool(_again, request, attempt, number, _plain(error), entries)
     if after.attempt.test.mode == "practice":
         return go(request, "feedback", attempt=attempt, step=number)
     return go(request, "result" if after.over else "question", attempt=attempt)
@@ -122,10 +131,13 @@ def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
         return write(work, ready)
 
 
-def _again(request: Request, attempt: int, wrong: str, entries: list[str]) -> Response:
-    """The same question, with what is wrong with the entry."""
+def _again(request: Request, attempt: int, step: int, wrong: str, entries: list[str]) -> Response:
+    """The same question, with what is wrong with the entry; where the test has gone on meanwhile, the page where it stands."""
     with database(request).read() as work:
-        return _ask(request, sitting(work, own(request, work, attempt)), wrong, entries)
+        stands = _standing(request, work, attempt)
+    if stands.over or stands.step != step:
+        return go(request, "question", attempt=attempt)
+    return _ask(request, stands, wrong, entries)
 
 
 def _plain(error: AnswerError) -> str:
@@ -138,20 +150,14 @@ def feedback(request: Request, attempt: int, step: int) -> Response:
     """Practice mode: what an answer was worth, and why."""
     with database(request).read() as work:
         mine = own(request, work, attempt)
-        stands = sitting(work, mine)
+        stands = sitting(work, with_images(mine))
     lines = [line for line in stands.session.log if isinstance(line, Answer)]
     if mine.test.mode != "practice" or not 1 <= step <= len(lines):
         return go(request, "question", attempt=attempt)
     line = lines[step - 1]
     asked = stands.session.bank.questions[line.question]
-    return page(request, "feedback.html", stands=stands, question=asked, line=line, value=_value(asked, line), step=step)
-
-
-def _value(asked: Question, line: Answer) -> str:
-    """Whether an answer was right, partly right, wrong or none."""
-    if line.answer is None:
-        return "skipped"
-    return {0: "wrong", len(asked.classes) - 1: "right"}.get(asked.classes.index(line.answer), "partly")
+    image, value = image_of(mine, asked), worth(asked, line)
+    return page(request, "feedback.html", stands=stands, question=asked, image=image, line=line, value=value, step=step)
 
 
 @routes.get("/result", name="result")
@@ -165,13 +171,13 @@ def result(request: Request, attempt: int) -> Response:
     found = findings(bank, stands.session.beliefs)
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
-    answered = [(bank.questions[line.question], line, _value(bank.questions[line.question], line)) for line in lines]
+    answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
     return page(request, "result.html", stands=stands, findings=found, practise=practise(bank, found), answered=answered)
 
 
-@routes.get("/media/{name:path}", name="media")
-def media(request: Request, attempt: int, name: str) -> Response:
-    """An image of the test."""
+@routes.get("/media/{image}", name="media")
+def media(request: Request, attempt: int, image: str) -> Response:
+    """An image of a question that was put."""
     with database(request).read() as work:
-        kind, content = image(work, own(request, work, attempt).test.bank, name)
+        kind, content = shown(work, sitting(work, own(request, work, attempt)), image)
     return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})

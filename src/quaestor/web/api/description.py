@@ -48,7 +48,7 @@ FILES: dict[str, dict[str, dict[str, str]]] = {  # routes that reply with a file
         SHEET: {},
     },
     "/tests/{test}/results.csv": {"text/csv": {"type": "string"}},
-    "/sessions/{session}/images/{name}": {"image/png": {}, "image/jpeg": {}, "image/gif": {}, "image/webp": {}},
+    "/sessions/{session}/images/{image}": {"image/png": {}, "image/jpeg": {}, "image/gif": {}, "image/webp": {}},
 }
 UNKNOWN = {"place": "nam", "rule": "a known field is expected", "value": "'nam'", "hint": "did you mean 'name'?", "where": ""}
 SAMPLES: dict[str, Any] = {

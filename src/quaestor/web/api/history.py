@@ -8,10 +8,11 @@ from sqlalchemy.orm import Session as Work
 from quaestor.explain import why_question
 from quaestor.log import Answer
 from quaestor.report.advice import findings
+from quaestor.report.marking import worth
 from quaestor.session import Session
 from quaestor.store.attempts import sitting
 from quaestor.store.models import Attempt, Event
-from quaestor.web.api.questions import finding, value
+from quaestor.web.api.questions import finding
 from quaestor.web.api.shapes import moment
 
 
@@ -37,7 +38,7 @@ def _line(step: int, before: Session, after: Session, seconds: float, at: str | 
         "text": asked.text,
         "entry": line.entry,
         "answer": line.answer,
-        "value": value(asked, line),
+        "value": worth(asked, line),
         "seconds": round(max(0.0, seconds), 1),
         "at": at,
         "why": why.text if why is not None else "",

@@ -11,7 +11,9 @@ from fastapi import Request
 from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import Finding, findings, practise
+from quaestor.report.marking import right_answers, worth
 from quaestor.store.attempts import Sitting
+from quaestor.store.shown import image_of
 from quaestor.web.pages import url
 
 
@@ -33,24 +35,16 @@ def state(request: Request, stands: Sitting) -> dict[str, Any]:
 
 def question(request: Request, stands: Sitting, asked: Question) -> dict[str, Any]:
     """A question, with its options in the order of this session."""
-    image = url(request, "api-image", session=stands.attempt.id, name=asked.media) if asked.media else None
+    image = image_of(stands.attempt, asked)
+    shown = url(request, "api-image", session=stands.attempt.id, image=image) if image else None
     options = list(stands.options(asked)) if asked.kind in ("choice", "choices") else []
-    return {"id": asked.id, "kind": asked.kind, "text": asked.text, "options": options, "image": image, "alt": asked.alt}
+    return {"id": asked.id, "kind": asked.kind, "text": asked.text, "options": options, "image": shown, "alt": asked.alt}
 
 
 def feedback(asked: Question, line: Answer) -> dict[str, Any]:
     """What an answer was worth, and what would have been right."""
-    best = asked.classes[-1]
-    stated = asked.option_classes or asked.accept
-    correct = list(asked.correct) or [written for written, kind in stated.items() if kind == best]
-    return {"question": asked.id, "value": value(asked, line), "correct": correct, "explanation": asked.explanation}
-
-
-def value(asked: Question, line: Answer) -> str:
-    """Whether an answer was right, partly right, wrong or none."""
-    if line.answer is None:
-        return "skipped"
-    return {0: "wrong", len(asked.classes) - 1: "right"}.get(asked.classes.index(line.answer), "partly")
+    told = {"value": worth(asked, line), "correct": right_answers(asked), "explanation": asked.explanation}
+    return {"question": asked.id, **told}
 
 
 def result(stands: Sitting) -> dict[str, Any]:

@@ -16,10 +16,10 @@ from quaestor.log import Answer
 from quaestor.report.advice import findings
 from quaestor.store import privacy
 from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, prepare, sitting, write
-from quaestor.store.media import MediaError, image
 from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.publishing import MissingError, published
 from quaestor.store.secrets import tidy
+from quaestor.store.shown import shown, with_images
 from quaestor.web.api import PREFIX, shapes
 from quaestor.web.api.access import Bearer, ForResults, ForSessions, ForSessionsOrResults, Route, reading
 from quaestor.web.api.history import history
@@ -76,10 +76,10 @@ def _begun(request: Request, attempt: Attempt) -> dict[str, Any]:
 def _standing(request: Request, bearer: Bearer, number: int) -> Sitting:
     """Where a session stands; that it is over is noted when that is first seen."""
     with reading(request, bearer) as (work, token):
-        stands = sitting(work, own(work, token, number))
+        stands = sitting(work, with_images(own(work, token, number)))
     if stands.over and stands.attempt.ended is None:
         with database(request).work() as work:
-            stands = sitting(work, work.get_one(Attempt, number))
+            stands = sitting(work, with_images(work.get_one(Attempt, number)))
             end(work, stands)
     return stands
 
@@ -126,7 +126,7 @@ def _step(
     """An answer or a skip; when it comes too late, the problem tells where the session stands."""
 
     def plan(work: Work, token: Token) -> Write:
-        ready = prepare(work, own(work, token, number), body.step, entry)
+        ready = prepare(work, with_images(own(work, token, number)), body.step, entry)
         return lambda work: _after(request, write(work, ready))
 
     try:
@@ -164,15 +164,11 @@ def told(request: Request, number: Number, bearer: ForResults) -> Response:
     return reply({"session": number, "lines": lines})
 
 
-@routes.get("/{session}/images/{name:path}", name="api-image", response_class=Response, summary="Read an image")
-def picture(request: Request, number: Number, name: str, bearer: ForSessions) -> Response:
-    """An image that a question shows."""
+@routes.get("/{session}/images/{image}", name="api-image", response_class=Response, summary="Read an image")
+def picture(request: Request, number: Number, image: str, bearer: ForSessions) -> Response:
+    """An image of a question that was put; the question has its path."""
     with reading(request, bearer) as (work, token):
-        attempt = own(work, token, number)
-        try:
-            kind, content = image(work, attempt.test.bank, name)
-        except MediaError as error:
-            raise MissingError("there is no such image") from error
+        kind, content = shown(work, sitting(work, own(work, token, number)), image)
     return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
 

@@ -15,6 +15,7 @@ from quaestor.explain import explain, why_question
 from quaestor.log import Answer
 from quaestor.question import Question
 from quaestor.report.advice import findings
+from quaestor.report.marking import worth
 from quaestor.saying import say
 from quaestor.session import Session
 from quaestor.store import privacy
@@ -60,15 +61,8 @@ def stations(session: Session) -> list[Station]:
         if isinstance(line, Answer):
             question = session.bank.questions[line.question]
             why = _why(before, question) if quick else ""
-            found.append(Station(question, line, value(question, line), why, _moves(question, before.beliefs, after)))
+            found.append(Station(question, line, worth(question, line), why, _moves(question, before.beliefs, after)))
     return found
-
-
-def value(question: Question, line: Answer) -> str:
-    """Whether an answer was right, partly right, wrong or none."""
-    if line.answer is None:
-        return "skipped"
-    return {0: "wrong", len(question.classes) - 1: "right"}.get(question.classes.index(line.answer), "partly")
 
 
 def _why(before: Session, question: Question) -> str:

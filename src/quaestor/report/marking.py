@@ -1,0 +1,17 @@
+"""What an answer was worth, and what would have been right."""
+
+from quaestor.log import Answer
+from quaestor.question import Question
+
+
+def worth(question: Question, line: Answer) -> str:
+    """Whether an answer was `right`, `partly` right, `wrong` or `skipped`."""
+    if line.answer is None:
+        return "skipped"
+    return {0: "wrong", len(question.classes) - 1: "right"}.get(question.classes.index(line.answer), "partly")
+
+
+def right_answers(question: Question) -> list[str]:
+    """What would have been right: the key, or where none is stated all options or accepted entries of the best class."""
+    stated = question.option_classes or question.accept
+    return list(question.correct) or [written for written, kind in stated.items() if kind == question.classes[-1]]
