@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 import quaestor as qs
 from quaestor.formats import load_bytes
-from quaestor.store import attempts, clock, privacy, publishing, results, teachers
+from quaestor.store import attempts, clock, entry, privacy, publishing, results, sittings, teachers
 from quaestor.store.models import Attempt, Event, Published, Pupil
 
 BANK = b"""
@@ -44,7 +44,7 @@ def pupil(database, test, name="Ada"):
 
 def erase(database, **passed):
     with database.work() as work:
-        return privacy.erase_names(work, clock.now() + timedelta(**passed))
+        return sum(privacy.erase_names(work, test, clock.now() + timedelta(**passed)) for test in privacy.forgetful(work))
 
 
 def count(database, table):
@@ -131,6 +131,43 @@ def test_a_class_list_waits_for_its_test(database):
     pupil(database, test)
     assert erase(database, days=44) == 0
     assert erase(database, days=46) == 1
+
+
+def test_a_pupil_goes_with_the_last_of_their_attempts_though_others_go_on(database, monkeypatch):
+    test = publish(database, by_list=True, retakes="any", keep_days=30)
+    mine, other, absent = (pupil(database, test, name) for name in ("Ada", "Bob", "Cem"))
+    for days, who in ((0, mine), (0, mine), (20, mine), (40, other)):
+        with monkeypatch.context() as patch:
+            for module in (attempts, entry, sittings):
+                patch.setattr(module, "now", lambda days=days: clock.now() + timedelta(days=days))
+            take(database, who.code)
+    assert erase(database, days=40) == 2  # the first two attempts; the third keeps its name, and the pupil
+    assert erase(database, days=51) == 2
+    with database.read() as work:
+        assert [work.get(Pupil, one.id).name for one in (mine, other, absent)] == ["erased", "Bob", "Cem"]
+        assert {one.name for one in results.outcomes(work, work.get(Published, test.id))} == {"erased", "Bob"}
+        assert {one.code for one in results.outcomes(work, work.get(Published, test.id))}.isdisjoint({mine.code})
+    assert erase(database, days=71) == 3
+
+
+def test_what_is_deleted_at_the_same_moment_is_no_error(make_database, monkeypatch):
+    """On PostgreSQL a teacher may delete between the looking and the erasing."""
+    database = make_database("postgresql")
+    test = publish(database, by_list=True, keep_days=1)
+    mine, other = pupil(database, test), pupil(database, test, "Bob")
+    number = take(database, mine.code)
+    take(database, other.code)
+    real = privacy.open_bank
+
+    def delete(bank):
+        with database.work() as work:
+            privacy.delete(work, work.get(Attempt, number))
+        return real(bank)
+
+    monkeypatch.setattr(privacy, "open_bank", delete)
+    erase(database, days=3)
+    with database.read() as work:
+        assert work.scalars(select(Attempt.name)).all() == ["erased"]
 
 
 def test_deleted_text_is_overwritten_in_sqlite(make_database):

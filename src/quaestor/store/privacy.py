@@ -20,6 +20,8 @@ from quaestor.store.sittings import sitting
 
 ERASED = "erased"
 _MARK = "-"  # no code has it, and none that is typed keeps it
+_NOBODY = f"{_MARK}%"
+_APART = {"synchronize_session": False}  # rows that are gone by now are no error
 
 
 def export(work: Work, attempt: Attempt) -> dict[str, Any]:
@@ -79,26 +81,28 @@ def delete_pupil(work: Work, pupil: Pupil) -> None:
     work.expunge(pupil)
 
 
-def erase_names(work: Work, moment: datetime) -> int:
-    """Erase what names there are for longer than their test keeps them; how many there were.
+def forgetful(work: Work) -> Sequence[int]:
+    """The tests that keep names only for a while."""
+    return work.scalars(select(Published.id).where(Published.keep_days.is_not(None)).order_by(Published.id)).all()
 
-    An attempt's days are counted from its end (or its start), a pupil's from the last thing that happened to the test: its publication,
-    opening, closing, or the end (or start) of its last attempt.
+
+def erase_names(work: Work, test_id: int, moment: datetime) -> int:
+    """Erase what names there are for longer than a test keeps them; how many there were.
+
+    An attempt's days are counted from its end (or its start). A pupil goes with the last of their attempts, and one who never came when
+    nothing happened to the test for as long: its publication, opening, closing, or the end (or start) of an attempt. What somebody deletes
+    at the same moment is gone.
     """
-    erased = 0
-    for test in work.scalars(select(Published).where(Published.keep_days.is_not(None))).all():
-        before = moment - timedelta(days=test.keep_days or 0)
-        happened = func.coalesce(Attempt.ended, Attempt.started)
-        named = select(Attempt).where(Attempt.test_id == test.id, happened < before, Attempt.code.not_like(f"{_MARK}%"))
-        erased += _erase_attempts(work, test, work.scalars(named).all())
-        last = work.scalar(select(func.max(happened)).where(Attempt.test_id == test.id))
-        if max(filter(None, (test.created, test.opens, test.closes, last))) < before:
-            pupils = work.scalars(select(Pupil).where(Pupil.test_id == test.id, Pupil.code.not_like(f"{_MARK}%"))).all()
-            for pupil in pupils:
-                pupil.name, pupil.code = ERASED, _no_code()
-            erased += len(pupils)
-    work.flush()
-    return erased
+    test = work.get(Published, test_id)
+    if test is None or test.keep_days is None:
+        return 0
+    before = moment - timedelta(days=test.keep_days)
+    happened = func.coalesce(Attempt.ended, Attempt.started)
+    named = select(Attempt).where(Attempt.test_id == test.id, happened < before, Attempt.code.not_like(_NOBODY))
+    erased = _erase_attempts(work, test, work.scalars(named).all())
+    last = work.scalar(select(func.max(happened)).where(Attempt.test_id == test.id))
+    is_quiet = max(filter(None, (test.created, test.opens, test.closes, last))) < before
+    return erased + _erase_pupils(work, test, everybody=is_quiet)
 
 
 def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) -> int:
@@ -107,10 +111,23 @@ def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) ->
     typed = [question.id for question in open_bank(test.bank).questions.values() if question.kind == "text"]
     for attempt in attempts:
         sessions.forget(attempt)
-        attempt.name, attempt.code, attempt.key = ERASED, _no_code(), token()[:32]
+        blank = {"name": ERASED, "code": _no_code(), "key": token()[:32]}
+        work.execute(update(Attempt).where(Attempt.id == attempt.id).values(blank), execution_options=_APART)
         if typed:
             work.execute(update(Event).where(Event.attempt_id == attempt.id, Event.question.in_(typed)).values(entry=None))
     return len(attempts)
+
+
+def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:
+    """Erase the pupils all of whose attempts are erased, or everybody on the list."""
+    mine = select(Attempt.id).where(Attempt.pupil_id == Pupil.id)
+    gone = mine.exists() & ~mine.where(Attempt.code.not_like(_NOBODY)).exists()
+    named = select(Pupil.id).where(Pupil.test_id == test.id, Pupil.code.not_like(_NOBODY))
+    found = work.scalars(named if everybody else named.where(gone)).all()
+    for number in found:
+        blank = {"name": ERASED, "code": _no_code()}
+        work.execute(update(Pupil).where(Pupil.id == number).values(blank), execution_options=_APART)
+    return len(found)
 
 
 def _no_code() -> str:
