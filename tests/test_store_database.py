@@ -7,7 +7,7 @@ from time import perf_counter
 
 import pytest
 from databases import KINDS
-from sqlalchemy import func, inspect, select, text
+from sqlalchemy import func, insert, inspect, select, text
 
 from quaestor.errors import QuaestorError
 from quaestor.store import database as module
@@ -56,6 +56,19 @@ def test_reading_writes_nothing(database):
         teachers.owner(work, "owner@school.example")
     with database.read() as work:
         assert owners(work) == 0
+
+
+def test_reading_refuses_statements_that_write_and_the_next_unit_of_work_may(database):
+    with (
+        pytest.raises(QuaestorError, match="a unit of work that only reads writes nothing, got something to write"),
+        database.read() as work,
+    ):
+        work.execute(insert(Teacher).values(email="a@b", name="", is_owner=False, created=module_now()))
+    for _ in range(2):
+        with database.work() as work:
+            teachers.owner(work, "owner@school.example").name = "Ada"
+        with database.read() as work:
+            assert work.scalar(select(Teacher.name)) == "Ada"
 
 
 def test_values_that_no_database_holds(database):
@@ -179,7 +192,51 @@ def test_migrations_make_the_tables_of_the_models(database):
     database.migrate()  # once more changes nothing
 
 
-@pytest.mark.parametrize("url", ["nonsense", "postgresql+nothing://me:secret@host/db", "http://me:secret@host"])
+def unusable(database, caplog, monkeypatch, times=1):
+    """What the log says when a unit of work cannot write."""
+    monkeypatch.setattr(module, "_noted", -module.QUIET)
+    caplog.clear()
+    for _ in range(times):
+        with pytest.raises(UnavailableError), database.work() as work:
+            work.execute(insert(Teacher).values(email="private@b", name="", is_owner=False, created=module_now()))
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_the_log_tells_of_a_missing_table_once_in_a_while(make_database, caplog, monkeypatch):
+    database = make_database("sqlite", migrated=False)
+    assert unusable(database, caplog, monkeypatch, times=3) == ["database: it cannot be used, got no such table: teacher"]
+
+
+def test_the_log_tells_of_a_file_that_may_not_be_written(make_database, caplog, monkeypatch):
+    database = make_database("sqlite")
+    reading = Database(f"sqlite:///file:{database.engine.url.database}?mode=ro&uri=true")
+    assert unusable(reading, caplog, monkeypatch) == ["database: it cannot be used, got attempt to write a readonly database"]
+    reading.close()
+
+
+def test_the_log_tells_that_postgresql_is_away(caplog, monkeypatch):
+    database = Database("postgresql+psycopg://me:secret@127.0.0.1:1/nothing")
+    (line,) = unusable(database, caplog, monkeypatch, times=2)
+    assert line.startswith("database: it cannot be used, got connection failed")
+    assert "secret" not in caplog.text
+    assert "private" not in caplog.text
+    database.close()
+
+
+def test_who_can_come_back_is_not_in_the_log(make_database, caplog, monkeypatch):
+    database = make_database("sqlite")
+    other = sqlite3.connect(database.engine.url.database, isolation_level=None)
+    other.execute("begin immediate")
+    monkeypatch.setattr(module, "_noted", -module.QUIET)
+    with pytest.raises(UnavailableError), database.work(prompt=True) as work:
+        owners(work)
+    other.close()
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    "url", ["nonsense", "postgresql+nothing://me:secret@host/db", "http://me:secret@host", "http://me:sec/secret@host/db"]
+)
 def test_a_database_that_is_none(url):
     with pytest.raises(QuaestorError, match="database: an address such as sqlite") as error:
         Database(url)
