@@ -8,6 +8,7 @@ from importlib import resources
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
+from sqlalchemy import text
 from starlette.staticfiles import StaticFiles
 
 from quaestor import __version__
@@ -64,8 +65,9 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     @app.get("/health", include_in_schema=False)
     def health(request: Request) -> dict[str, str]:
         """For those who watch over the server: it answers, and so does the database."""
-        with kept.read():
-            return {"status": "well", "version": __version__}
+        with kept.read() as work:
+            work.execute(text("select 1"))
+        return {"status": "well", "version": __version__}
 
     return app
 
