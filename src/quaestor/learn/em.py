@@ -14,11 +14,12 @@ import numpy as np
 
 from quaestor.learn.expect import Expected
 from quaestor.learn.layout import Layout, Tables
-from quaestor.learn.maximise import Aim, maximise, monotone_start, penalty
+from quaestor.learn.maximise import Aim, allowed, maximise, penalty
 from quaestor.learn.work import Step
 from quaestor.table import Array
 
 _LEAST = 1e-9  # smaller probabilities do not move a leap
+_ROUNDING = 1e-12  # of the objective: so much less is no fall
 MANY = 10_000
 _FARTHEST = 64.0  # times the step of EM
 Progress = Callable[[int, float], None]  # told the number of steps so far and the objective
@@ -48,7 +49,7 @@ def run(
 
     `weights`: of the patterns.
     """
-    tables = monotone_start(layout, start, aim)
+    tables = allowed(layout, start, aim)
     expected = step(tables, weights)
     trace = [expected.log_likelihood + penalty(tables, aim)]
     enough = tolerance * max(1.0, float(weights.sum()) / MANY)
@@ -57,7 +58,7 @@ def run(
         tables = maximise(layout, expected.counts, tables, aim)
         path.append(tables)
         if len(path) == 3:
-            leapt = monotone_start(layout, _leap(*path), aim)
+            leapt = allowed(layout, _leap(*path), aim)
             found = step(leapt, weights)
             reached = found.log_likelihood + penalty(leapt, aim)
             if reached >= trace[-1]:
@@ -70,7 +71,7 @@ def run(
         trace.append(expected.log_likelihood + penalty(tables, aim))
         if progress is not None:
             progress(len(trace) - 1, trace[-1])
-        if trace[-1] - trace[-2] < enough:
+        if -_ROUNDING * abs(trace[-1]) <= trace[-1] - trace[-2] < enough:
             return Run(tables, expected, tuple(trace), True)
     return Run(tables, expected, tuple(trace), False)
 

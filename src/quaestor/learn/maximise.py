@@ -3,9 +3,9 @@
 The bank's own tables are the prior: each row counts as `weight` answers in its own proportions (a Dirichlet prior whose parameters are
 one plus these). So a row becomes (counts + weight * own row) / total; where nothing at all is counted it stays as it was.
 
-Monotone: for each class but the worst the chance to reach it, given that the one below is reached, never falls from a level to a higher
-one. For two classes that is the chance of a right answer; for more it makes the chance of "this class or better" monotone for every class.
-The likelihood is a product of binomial ones over these chances, so each is an isotonic regression of its own, and the step is exact.
+Monotone: no class or better is less likely at a higher level than at a lower one. For two classes that is an isotonic regression of the
+chance of a right answer. For more, rows that obey as they are stay; otherwise the best ones that do are found by `stochastic`. Both
+steps are exact but for rounding, and rounding never takes what is worse than the tables so far.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from quaestor.learn.layout import Group, Layout, Tables
 from quaestor.learn.order import Order, isotonic, levels_order, tied_order
+from quaestor.learn.stochastic import at_least, obeys, ordered
 from quaestor.table import Array
 
 _NOTHING = 1e-9  # the weight of what stays as it was where nothing is counted: it only decides there
+_TINY = 1e-300  # a number to take the logarithm of
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,10 @@ def maximise(layout: Layout, counts: Tables, now: Tables, aim: Aim) -> Tables:
     return Tables(skills, tuple(groups))
 
 
-def monotone_start(layout: Layout, tables: Tables, aim: Aim) -> Tables:
-    """The monotone tables nearest to these, every row counted once: from them on the objective cannot fall."""
-    if not aim.monotone:
-        return tables
+def allowed(layout: Layout, tables: Tables, aim: Aim) -> Tables:
+    """The nearest tables that keep the ties and the monotone rule, every row counted once: from them on the objective cannot fall."""
     nothing = Tables(tuple(np.zeros_like(table) for table in aim.prior.skills), tuple(np.zeros_like(table) for table in aim.prior.groups))
-    made = maximise(layout, tables, tables, Aim(nothing, True, aim.ties))
+    made = maximise(layout, tables, tables, Aim(nothing, aim.monotone, aim.ties))
     return Tables(tables.skills, made.groups)
 
 
@@ -90,7 +90,7 @@ def penalty(tables: Tables, aim: Aim) -> float:
     total = 0.0
     for own, table in zip((*aim.prior.skills, *aim.prior.groups), (*tables.skills, *tables.groups), strict=True):
         counted = own > 0
-        total += float(own[counted] @ np.log(np.maximum(table[counted], 1e-300)))
+        total += float(own[counted] @ np.log(np.maximum(table[counted], _TINY)))
     return total
 
 
@@ -125,27 +125,28 @@ def _tied(counts: Array, old: Array, ties: Ties, monotone: bool) -> Array:
 
 def _solved(counts: Array, old: Array, order: Order, monotone: bool) -> Array:
     """Tables (questions, places, classes) for counts of that shape."""
+    free = _shares(counts, old)
     if not monotone:
-        return _shares(counts, old)
-    reached, before = _at_least(counts), _at_least(old)
-    found = np.ones_like(reached)
-    for answer in range(1, counts.shape[2]):
-        stayed = np.divide(
-            before[..., answer], before[..., answer - 1], out=np.zeros_like(before[..., 0]), where=before[..., answer - 1] > 0
-        )
-        weights = reached[..., answer - 1]
-        share = np.divide(reached[..., answer], weights, out=stayed.copy(), where=weights > 0)
-        found[..., answer] = found[..., answer - 1] * isotonic(np.minimum(share, 1), np.maximum(weights, _NOTHING), order)
-    below = np.concatenate([found[..., 1:], np.zeros_like(found[..., :1])], axis=-1)
-    result: Array = found - below
+        return free
+    total = np.maximum(counts.sum(axis=2), _NOTHING)
+    if counts.shape[2] == 2:
+        right = isotonic(free[..., 1], total, order)
+        return np.stack([1 - right, right], axis=2)
+    falls = np.flatnonzero(~obeys(free, order))
+    if len(falls):
+        found = ordered(total[falls, :, None] * free[falls], order)
+        worse = obeys(old[falls], order) & (_fit(found, counts[falls]) < _fit(old[falls], counts[falls]))
+        free[falls] = np.where(worse[:, None, None], old[falls], found)
+    return free
+
+
+def _fit(table: Array, counts: Array) -> Array:
+    """The sum of counts times log probabilities, (questions,)."""
+    logs = np.log(np.maximum(table, _TINY), out=np.zeros_like(table), where=counts > 0)
+    result: Array = (counts * logs).sum(axis=(1, 2))
     return result
-
-
-def _at_least(table: Array) -> Array:
-    """Sums over a class and all better ones, along the last axis."""
-    return np.cumsum(table[..., ::-1], axis=-1)[..., ::-1]
 
 
 def rights(table: Array, group: Group) -> Array:
     """The chance of each class or a better one, (questions, classes - 1, configurations), worst class left out."""
-    return _at_least(table)[..., 1 : group.classes].transpose(0, 2, 1)
+    return at_least(table)[..., 1 : group.classes].transpose(0, 2, 1)
