@@ -82,7 +82,7 @@ def test_a_path_in_a_credal_bank_has_bands(kept, ada):
     taker = take(kept)
     page = ada.get(f"{where}/takers/{taker}").text
     assert "depends on numbers" in page or "same for every network" in page
-    assert re.search(r"\d+ to (over )?\d+ %", page)
+    assert re.search(r"\d+ to (over )?\d+\u00a0%", page)
     assert "Why was this asked?" in page
     assert "networks drawn" in ada.get(f"{where}/takers/{taker}/why/1").text
     assert ada.get(f"{where}/takers/{taker}/why/3").status_code == 404

@@ -144,9 +144,7 @@ def _close(now: Standing, left: _Candidates) -> None:
         left.keep("testlets", say("a testlet is asked in its order"), lambda q: q.id not in later)
     for content in rules.content:
         if content.most is not None and _count(now, content.of) >= content.most:
-            text = say("{of}: the rules allow no more than {most} questions", of=content.of, most=content.most)
-            if content.most == 1:
-                text = say("{of}: the rules allow no more than 1 question", of=content.of)
+            text = say("{of}: the rules allow no more than {most} {most:question|questions}", of=content.of, most=content.most)
             left.keep("content", text, partial(_is_outside, content.of))
     if rules.retire is not None:
         decided = [skill for skill, bounds in now.beliefs.items() if rules.retire.decides(bounds)]
@@ -291,10 +289,16 @@ def _vary(now: Standing, ranking: Ranking, left: _Candidates) -> None:
 
 def _tedious(after: int, kind: str, same: str) -> str:
     if kind == "skill":
-        return say("the last {after} questions had the same skill ({same}); others gain nearly as much", after=after, same=same)
+        return say(
+            "the last {after} {after:question|questions} had the same skill ({same}); others gain nearly as much", after=after, same=same
+        )
     if kind == "group":
-        return say("the last {after} questions had the same group ({same}); others gain nearly as much", after=after, same=same)
-    return say("the last {after} questions had the same template ({same}); others gain nearly as much", after=after, same=same)
+        return say(
+            "the last {after} {after:question|questions} had the same group ({same}); others gain nearly as much", after=after, same=same
+        )
+    return say(
+        "the last {after} {after:question|questions} had the same template ({same}); others gain nearly as much", after=after, same=same
+    )
 
 
 def _kind(question: Question, kind: str) -> tuple[str, ...]:
@@ -338,7 +342,7 @@ def _vote(now: Standing, left: _Candidates) -> dict[str, int]:
     if not votes:
         return {}
     if len(votes) > 1:
-        text = say("{count} questions are the best for at least one of the sampled networks", count=len(votes))
+        text = say("{count} {count:question is|questions are} the best for at least one of the sampled networks", count=len(votes))
         left.keep("robust", text, lambda q: q.id in votes)
     rates, place = now.rules.exposure.rates, bank_model(now.bank).place
     if robust.choose == "most":

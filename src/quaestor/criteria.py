@@ -133,12 +133,10 @@ class MaxQuestions(Criterion):
     def words(self) -> Said:
         """The criterion in words."""
         if not self.skill:
-            return say("1 question was asked") if self.n == 1 else say("{n:g} questions were asked", n=self.n)
+            return say("{n:g} {n:question was|questions were} asked", n=self.n)
         if self.skill == "each":
-            return say("1 question on each skill was asked") if self.n == 1 else say("{n:g} questions on each skill were asked", n=self.n)
-        if self.n == 1:
-            return say("1 question on {skill} was asked", skill=self.skill)
-        return say("{n:g} questions on {skill} were asked", n=self.n, skill=self.skill)
+            return say("{n:g} {n:question on each skill was|questions on each skill were} asked", n=self.n)
+        return say("{n:g} {n:question|questions} on {skill} {n:was|were} asked", n=self.n, skill=self.skill)
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were asked."""
@@ -149,17 +147,11 @@ class MaxQuestions(Criterion):
 
     def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        if not self.skill and now.questions == 1:
-            return say("1 question was asked; the limit is {limit}.", limit=self.n)
         if not self.skill:
-            return say("{n:g} questions were asked; the limit is {limit}.", n=now.questions, limit=self.n)
-        if self.skill == "each" and self.n == 1:
-            return say("At least 1 question was asked on each skill.")
+            return say("{n:g} {n:question was|questions were} asked; the limit is {limit}.", n=now.questions, limit=self.n)
         if self.skill == "each":
-            return say("At least {n:g} questions were asked on each skill.", n=self.n)
-        if self.n == 1:
-            return say("At least 1 question was asked on {skill}.", skill=self.skill)
-        return say("At least {n:g} questions were asked on {skill}.", n=self.n, skill=self.skill)
+            return say("At least {n:g} {n:question was|questions were} asked on each skill.", n=self.n)
+        return say("At least {n:g} {n:question was|questions were} asked on {skill}.", n=self.n, skill=self.skill)
 
 
 @dataclass(frozen=True)
@@ -177,9 +169,7 @@ class MinQuestions(MaxQuestions):
         """Why, in words."""
         if self.skill:
             return super().reason(now)
-        if now.questions == 1:
-            return say("1 question was asked, at least {least}.", least=self.n)
-        return say("{n:g} questions were asked, at least {least}.", n=now.questions, least=self.n)
+        return say("{n:g} {n:question was|questions were} asked, at least {least}.", n=now.questions, least=self.n)
 
 
 @dataclass(frozen=True)
@@ -352,7 +342,7 @@ class RightAnswers(Criterion):
     @property
     def words(self) -> Said:
         """The criterion in words."""
-        return say("1 question was answered right") if self.n == 1 else say("{n:g} questions were answered right", n=self.n)
+        return say("{n:g} {n:question was|questions were} answered right", n=self.n)
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were right."""
@@ -360,11 +350,8 @@ class RightAnswers(Criterion):
 
     def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        if now.right == 1:
-            return say("1 question was answered right; 1 is enough.")
-        if self.n == 1:
-            return say("{n:g} questions were answered right; 1 is enough.", n=now.right)
-        return say("{n:g} questions were answered right; {enough} are enough.", n=now.right, enough=self.n)
+        words = {"n": now.right, "enough": self.n}
+        return say("{n:g} {n:question was|questions were} answered right; {enough} {enough:is|are} enough.", **words)
 
 
 @dataclass(frozen=True)
@@ -381,7 +368,7 @@ class Minutes(Criterion):
     @property
     def words(self) -> Said:
         """The criterion in words."""
-        return say("1 minute was spent") if self.minutes == 1 else say("{n:g} minutes were spent", n=self.minutes)
+        return say("{n:g} {n:minute was|minutes were} spent", n=self.minutes)
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were spent."""
@@ -389,6 +376,4 @@ class Minutes(Criterion):
 
     def reason(self, now: Situation) -> Said:
         """Why, in words."""
-        if now.minutes == 1:
-            return say("1 minute was spent; the limit is {limit:g}.", limit=self.minutes)
-        return say("{n:g} minutes were spent; the limit is {limit:g}.", n=now.minutes, limit=self.minutes)
+        return say("{n:g} {n:minute was|minutes were} spent; the limit is {limit:g}.", n=now.minutes, limit=self.minutes)

@@ -78,7 +78,7 @@ def text(value: Any, place: Place, report: Report) -> str | None:
     cleaned = _BREAK.sub("\n", value).strip()
     if len(cleaned) > LONGEST_TEXT:
         rule = say("a text has at most {most} characters", most=LONGEST_TEXT)
-        report.error(place, rule, say("{count} characters", count=len(cleaned)))
+        report.error(place, rule, say("{count} {count:character|characters}", count=len(cleaned)))
         return None
     return cleaned
 

@@ -284,7 +284,7 @@ class Session:
             raise AnswerError(placed(skill, got(rule, format_value(seen))))
         weights = tuple(checked_weight(skill, weight) for weight in seen)
         if len(weights) != len(levels):
-            raise AnswerError(placed(skill, got(each, say("{count} weights", count=len(weights)))))
+            raise AnswerError(placed(skill, got(each, say("{count} {count:weight|weights}", count=len(weights)))))
         if self.bank.is_precise and any(isinstance(weight, tuple) for weight in weights):
             raise AnswerError(placed(skill, say("a precise bank takes numbers as weights, got pairs")))
         return weights

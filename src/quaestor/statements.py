@@ -187,7 +187,7 @@ def _rights(
         return elicit.by_needs(has, fields["needs"], elicit.chance(fields["slip"]), elicit.chance(fields["guess"]))
     if len(scope) != 1:
         rule = say("'{field}' is for one skill; use 'table' or 'needs' for several", field=statement)
-        report.error(at(statement), rule, say("{count} skills", count=len(scope)))
+        report.error(at(statement), rule, say("{count} {count:skill|skills}", count=len(scope)))
         return None
     if statement == "right":
         if len(fields["right"]) != sizes[0]:
@@ -218,14 +218,14 @@ def _enough(at_least: Mapping[str, str], scope: Sequence[Any], place: Place, rep
 
 def _irt_rows(irt: Mapping[str, Any], scope: Sequence[Any], classes: int, place: Place, report: Report) -> list[Row] | None:
     if len(scope) != 1:
-        report.error(place, say("'irt' is for one skill"), say("{count} skills", count=len(scope)))
+        report.error(place, say("'irt' is for one skill"), say("{count} {count:skill|skills}", count=len(scope)))
         return None
     if "b" not in irt:
         report.error(place, say("'irt' has a difficulty b, or a list of thresholds"), say("none"))
         return None
     rows = elicit.by_irt(scope[0].abilities, irt.get("a", 1.0), irt["b"], irt.get("c", 0.0))
     if len(rows[0]) != classes:
-        rule = say("{classes} answer classes have {thresholds} thresholds", classes=classes, thresholds=classes - 1)
+        rule = say("{classes} answer classes have {thresholds} {thresholds:threshold|thresholds}", classes=classes, thresholds=classes - 1)
         report.error((*place, "b"), rule, len(rows[0]) - 1)
         return None
     return [[(p, p) for p in row] for row in rows]

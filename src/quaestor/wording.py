@@ -49,7 +49,7 @@ def question(session: Session, why: WhyQuestion) -> Said:
     if why.narrowed and why.narrowed[-1].left == 1:
         because = why.narrowed[-1].text
     elif why.narrowed:
-        because = say("of the {count} questions that the rules leave {claim}", count=why.narrowed[-1].left, claim=claim)
+        because = say("of the {count} {count:question|questions} that the rules leave {claim}", count=why.narrowed[-1].left, claim=claim)
     elif count > 1:
         because = say("of the {count} open questions {claim}", count=count, claim=claim)
     else:

@@ -25,7 +25,7 @@ def read_bytes(path: Path) -> bytes:
     try:
         if path.stat().st_size > LARGEST_FILE:
             size = path.stat().st_size
-            raise refusal(say("a file has at most {most:,} bytes", most=LARGEST_FILE), say("{count:,} bytes", count=size))
+            raise refusal(say("a file has at most {most:,} bytes", most=LARGEST_FILE), say("{count:,} {count:byte|bytes}", count=size))
         return path.read_bytes()
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
         raise refusal(say("the file can be read"), getattr(error, "strerror", None) or error) from error

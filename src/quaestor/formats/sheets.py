@@ -68,7 +68,7 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
             size = sum(part.file_size for part in packed.infolist())
         if size > LARGEST_SHEET:
             rule = say("a workbook has at most {most:,} bytes when unpacked", most=LARGEST_SHEET)
-            raise refusal(rule, say("{count:,} bytes", count=size))
+            raise refusal(rule, say("{count:,} {count:byte|bytes}", count=size))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl tells of styles and extensions that it does not know; we read neither
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)

@@ -91,7 +91,7 @@ def _edge(start: tuple[float, float], end: tuple[float, float]) -> str:
 
 
 def _count(questions: int) -> str:
-    return say("1 question") if questions == 1 else say("{count} questions", count=questions)
+    return say("{count} {count:question|questions}", count=questions)
 
 
 def _box(box: Box, x: float, y: float, count: str) -> str:

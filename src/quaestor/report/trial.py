@@ -153,20 +153,22 @@ def _skill(skill: Mapping[str, Any], table: Sequence[Sequence[float]], sure: Seq
     )
 
 
-def hundredth(share: float) -> str:
+def hundredth(share: float) -> int:
     """A share as a number out of 100."""
-    return f"{100 * share:.0f}"
+    return round(100 * share)
 
 
 def _level(names: Sequence[str], place: int, share: Share) -> Said:
     if not share.is_known:
-        return say("Only {count} of the students are at “{level}”: too few to tell", count=f"{share.count:.0f}", level=names[place])
+        return say(
+            "Only {count} of the students {count:is|are} at “{level}”: too few to tell", count=round(share.count), level=names[place]
+        )
     count = hundredth(share.value)
     if tuple(names) == ("no", "yes"):
         if place:
-            return say("Of 100 students who have the skill, {count} are found to have it", count=count)
-        return say("Of 100 students who do not have the skill, {count} are found not to", count=count)
-    return say("Of 100 students who are at “{level}”, {count} are found there", level=names[place], count=count)
+            return say("Of 100 students who have the skill, {count} {count:is|are} found to have it", count=count)
+        return say("Of 100 students who do not have the skill, {count} {count:is|are} found not to", count=count)
+    return say("Of 100 students who are at “{level}”, {count} {count:is|are} found there", level=names[place], count=count)
 
 
 def _mixed(skill: Skill) -> list[Said]:
@@ -175,7 +177,7 @@ def _mixed(skill: Skill) -> list[Said]:
         for other, share in enumerate(level.found):
             if other != place and share > MIXED and level.share.is_known:
                 values = {"skill": skill.title, "level": level.name, "count": hundredth(share), "other": skill.names[other]}
-                found.append(say("{skill}: of 100 students who are at “{level}”, {count} are found at “{other}”", **values))
+                found.append(say("{skill}: of 100 students who are at “{level}”, {count} {count:is|are} found at “{other}”", **values))
     return found
 
 
@@ -197,11 +199,14 @@ def _quantile(counts: Sequence[int], share: float) -> int:
 
 def _length(mean: float, low: int, high: int, most: int) -> Said:
     if low == most:
-        return say("Nearly all students are asked {count} questions", count=low)
-    values = {"mean": f"{mean:.1f}", "low": low, "high": high, "most": most}
+        return say("Nearly all students are asked {count} {count:question|questions}", count=low)
+    values = {"mean": round(mean, 1), "low": low, "high": high, "most": most}
     if low == high:
-        return say("On average {mean} questions: most students are asked {low}, nine in ten at most {most}", **values)
-    return say("On average {mean} questions: half of the students are asked {low} to {high}, nine in ten at most {most}", **values)
+        return say("On average {mean:.1f} {mean:question|questions}: most students are asked {low}, nine in ten at most {most}", **values)
+    return say(
+        "On average {mean:.1f} {mean:question|questions}: half of the students are asked {low} to {high}, nine in ten at most {most}",
+        **values,
+    )
 
 
 def compared(found: Mapping[str, Any], sides: Sequence[Told]) -> list[Said]:
@@ -212,18 +217,18 @@ def compared(found: Mapping[str, Any], sides: Sequence[Told]) -> list[Said]:
 
 
 def _longer(mean: float, error: float) -> Said:
-    values = {"count": f"{abs(mean):.1f}", "error": f"{NORMAL * error:.1f}"}
+    values = {"count": round(abs(mean), 1), "error": NORMAL * error}
     if abs(mean) <= NORMAL * error or abs(mean) < 0.05:
         return say("Both ask about as many questions")
     if mean > 0:
-        return say("The second asks {count} questions more (give or take {error})", **values)
-    return say("The second asks {count} questions fewer (give or take {error})", **values)
+        return say("The second asks {count:.1f} {count:question|questions} more (give or take {error:.1f})", **values)
+    return say("The second asks {count:.1f} {count:question|questions} fewer (give or take {error:.1f})", **values)
 
 
 def _better(mean: float, error: float) -> Said:
-    values = {"count": f"{100 * abs(mean):.1f}", "error": f"{100 * NORMAL * error:.1f}"}
+    values = {"count": 100 * abs(mean), "error": 100 * NORMAL * error}
     if abs(mean) <= NORMAL * error or abs(mean) < 0.0005:
         return say("No difference in how many levels are found could be seen on these students")
     if mean > 0:
-        return say("Of 100 levels the second finds {count} more (give or take {error})", **values)
-    return say("Of 100 levels the second finds {count} fewer (give or take {error})", **values)
+        return say("Of 100 levels the second finds {count:.1f} more (give or take {error:.1f})", **values)
+    return say("Of 100 levels the second finds {count:.1f} fewer (give or take {error:.1f})", **values)

@@ -38,7 +38,8 @@ def ask(work: Work, teacher: Teacher, kind: str, subject: str, asked: Mapping[st
     is_open = Job.state.in_((WAITING, RUNNING))
     count = work.scalar(select(func.count()).where(Job.teacher_id == teacher.id, is_open)) or 0
     if count >= MOST_OPEN:
-        raise QuaestorError(say("{count} of your trials are not finished yet; please wait for one of them, or cancel it", count=count))
+        words = say("{count} of your trials {count:is|are} not finished yet; please wait for one of them, or cancel it", count=count)
+        raise QuaestorError(words)
     moment = now()
     made = Job(
         teacher_id=teacher.id,

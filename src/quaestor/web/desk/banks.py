@@ -78,7 +78,9 @@ def drop(request: Request, number: int, form: Posted) -> Response:
         kept = bank_of(work, signed_in(request, work), number)
         used = work.scalar(select(func.count()).where(Published.bank_id == kept.id))
         if used:
-            raise QuaestorError(say("a bank is deleted when no test uses it, got {count} that do; delete these first", count=used))
+            raise QuaestorError(
+                say("a bank is deleted when no test uses it, got {count} that {count:does; delete it|do; delete these} first", count=used)
+            )
         try:
             work.delete(kept)
             work.flush()

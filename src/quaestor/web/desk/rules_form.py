@@ -108,11 +108,17 @@ def length(rules: Rules) -> str:
         return say("it goes on until no question is left")
     match rules.stop.document:
         case {"max_questions": int(most)}:
-            return say("{most} questions", most=most)
+            return say("{most} {most:question|questions}", most=most)
         case {"any_of": [{"max_questions": int(most)}, {"probability_above": float(sure)}]}:
-            return say("at most {most} questions, fewer once the level of every skill is {sure} % sure", most=most, sure=f"{100 * sure:g}")
+            return say(
+                "at most {most} {most:question|questions}, fewer once the level of every skill is {sure:g} % sure",
+                most=most,
+                sure=100 * sure,
+            )
         case {"all_of": [{"min_questions": int(least)}, {"probability_above": float(sure)}]}:
             return say(
-                "at least {least} questions, more until the level of every skill is {sure} % sure", least=least, sure=f"{100 * sure:g}"
+                "at least {least} {least:question|questions}, more until the level of every skill is {sure:g} % sure",
+                least=least,
+                sure=100 * sure,
             )
     return say("it stops when {criterion}", criterion=rules.stop.words)

@@ -109,5 +109,7 @@ def accept(request: Request, draft: int, job: int, form: Posted) -> Response:
                     document = with_part(document, path, one["entry"])
             return document
 
-        drafts.rewrite(bench.work, bench.draft, bench.teacher, put, say("{count} proposals accepted from answers", count=len(wanted)))
+        drafts.rewrite(
+            bench.work, bench.draft, bench.teacher, put, say("{count} {count:proposal|proposals} accepted from answers", count=len(wanted))
+        )
     return go(request, "proposals", draft=draft, job=job)
