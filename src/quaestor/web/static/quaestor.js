@@ -15,10 +15,10 @@ addEventListener("pageshow", (event) => {
 addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input:not([type=radio], [type=checkbox]), textarea, select");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
-  const option = document.querySelectorAll(".options input")[Number(event.key) - 1];
+  const option = document.querySelectorAll("form.question .options input")[Number(event.key) - 1];
   if (option) { option.click(); option.focus(); }
 });
-for (const box of document.querySelectorAll(".options input")) {
+for (const box of document.querySelectorAll("form.question .options input")) {
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); box.form.requestSubmit(); } });
 }
 
