@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
+from benches import sign_in, text_of
 from browsing import application
-from test_workshop import sign_in, text_of
 
 import quaestor as qs
 from quaestor.store import drafts, jobs, publishing, teachers

@@ -4,12 +4,13 @@ import re
 from html import unescape
 
 import pytest
-from browsing import PICTURE, Browser, application
+from benches import begin, copied, sign_in, text_of
+from browsing import PICTURE, application
 from hypothesis import given
 from hypothesis import strategies as st
 
 import quaestor as qs
-from quaestor.formats import bundled_banks, load_bytes
+from quaestor.formats import load_bytes
 from quaestor.store import drafts, teachers
 from quaestor.web.workshop import entries
 
@@ -17,26 +18,6 @@ from quaestor.web.workshop import entries
 @pytest.fixture
 def app(database):
     return application(database)
-
-
-def sign_in(app, database, email="owner@school.example"):
-    """A teacher's browser, signed in."""
-    browser = Browser(app)
-    with database.work() as work:
-        owner = teachers.owner(work, "owner@school.example")
-        person = owner if owner.email == email else teachers.use_link(work, teachers.invitation(work, owner, email))
-        browser.client.cookies.set("teacher", teachers.log_in(work, person))
-    return browser
-
-
-def text_of(page):
-    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page.text)).split())
-
-
-def begin(browser, title="Sums"):
-    browser.go("/desk/banks")
-    browser.fill("/desk/banks/new", title=title)
-    return browser.path
 
 
 SKILL = {"id": "adding", "title": "Adding", "levels": "no | partly | yes", "prior": "mostly low"}
@@ -121,12 +102,6 @@ def test_checking_saves_nothing(app, database):
     assert "<html" not in page.text
     with database.read() as work:
         assert drafts.drafts_of(work, teachers.by_email(work, "owner@school.example"))[0].head == 1
-
-
-def copied(browser, name="fractions"):
-    browser.go("/desk/banks")
-    browser.fill("/desk/banks/bundled", name=name)
-    return browser.path
 
 
 def test_search_filter_order_copy_and_taking_away(app, database):
@@ -257,24 +232,6 @@ def test_images_are_added_and_shown(app, database):
     assert page.status_code == 400
     assert "an image is a PNG, JPEG, GIF or WebP file" in text_of(page)
     assert browser.client.get(f"{home}/media/x.svg").status_code == 404
-
-
-@pytest.mark.parametrize("name", bundled_banks())
-def test_forms_say_back_what_they_show(name):
-    """Whatever a bundled bank states, its form read again states the same."""
-    document = qs.load(name).document
-    for section in ("questions", "templates"):
-        for key, entry in document.get(section, {}).items():
-            form = entries.question_form(entry)
-            fields = {field: value for field, value in form.items() if isinstance(value, str)} | ({"pilot": "yes"} if form["pilot"] else {})
-            read, problems = entries.read_question(fields, form["options"], form["skills"])
-            assert not problems
-            assert entries.normal(document, section, key, read) == entry
-    for key, entry in document["skills"].items():
-        form = entries.skill_form(entry)
-        read, problems = entries.read_skill({field: value for field, value in form.items() if isinstance(value, str)}, form["parents"])
-        assert not problems
-        assert entries.normal(document, "skills", key, read) == entry
 
 
 @given(

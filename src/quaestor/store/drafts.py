@@ -30,11 +30,11 @@ _TRIES = 10
 
 
 class ChangedError(QuaestorError):
-    """A part that somebody changed since it was seen: what it was, what it is now, what was to be written, by whom and when."""
+    """A part that somebody changed since it was seen: what it was, what it is now, what was to be written, and in which edition."""
 
     def __init__(self, path: Path, seen: Any, there: Any, wanted: Any, edition: Edition) -> None:
         self.path, self.seen, self.there, self.wanted, self.number = path, seen, there, wanted, edition.number
-        self.by = (edition.by.name or edition.by.email) if edition.by is not None else ""
+        self.by_id, self.by = edition.by_id, (edition.by.name or edition.by.email) if edition.by is not None else ""
         words = say("it was changed since you opened it, in edition {number}", number=edition.number)
         super().__init__(placed(".".join(path), words))
 
@@ -84,6 +84,11 @@ def document_of(found: Edition) -> Document:
     return made
 
 
+def seen_document(work: Work, draft: Draft, number: int) -> Document:
+    """The document of the edition that somebody saw; the latest when there is no such edition."""
+    return document_of(edition(work, draft, number if 0 < number <= draft.head else None))
+
+
 def note_of(found: Edition) -> str:
     """What changed with an edition, in words."""
     return unpacked(found.note)
@@ -96,10 +101,44 @@ def change(work: Work, draft: Draft, by: Teacher, seen: int, path: Path, value: 
     def put(document: Document, head: Edition) -> Document:
         there = part(document, path)
         if there not in (before, value):
-            raise ChangedError(path, before, there, value, head)
+            raise ChangedError(path, before, there, value, last_change(work, draft, seen, head, path))
         return with_part(document, path, value)
 
     return rewrite(work, draft, by, put, note)
+
+
+def change_fields(work: Work, draft: Draft, by: Teacher, seen: int, wanted: Mapping[str, str], note: str) -> Edition:
+    """Write plain fields such as the title, empty ones away; those that were not touched since edition `seen` stay as others left them."""
+    before = document_of(edition(work, draft, seen))
+    touched = {name: text for name, text in wanted.items() if text != plain(before, name)}
+
+    def put(document: Document, head: Edition) -> Document:
+        clash = [name for name, text in touched.items() if plain(document, name) not in (plain(before, name), text)]
+        if clash:
+            was, there, mine = ({name: fields.get(name) for name in clash} for fields in (before, document, touched))
+            raise ChangedError((clash[0],), was, there, mine, last_change(work, draft, seen, head, (clash[0],)))
+        made = {**{name: document.get(name) for name in wanted}, **touched}
+        kept = {name: value for name, value in document.items() if name not in wanted and name != "quaestor"}
+        return {"quaestor": 1, **{name: value for name, value in made.items() if value}, **kept} if touched else document
+
+    return rewrite(work, draft, by, put, note)
+
+
+def plain(document: Mapping[str, Any], name: str) -> str:
+    """A plain field as a form shows it."""
+    found = document.get(name)
+    return "" if found is None else str(found)
+
+
+def last_change(work: Work, draft: Draft, seen: int, head: Edition, path: Path) -> Edition:
+    """The edition after `seen` that made a part what it is at the head."""
+    found, there = head, part(document_of(head), path)
+    for number in range(head.number - 1, seen, -1):
+        earlier = edition(work, draft, number)
+        if part(document_of(earlier), path) != there:
+            break
+        found = earlier
+    return found
 
 
 def rewrite(

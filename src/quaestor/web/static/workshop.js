@@ -32,11 +32,15 @@ for (const form of document.querySelectorAll("form.writing")) {
     const made = last.cloneNode(true), place = rows.children.length;
     for (const field of made.querySelectorAll("[name=option]")) { field.value = ""; field.ariaLabel = field.ariaLabel.replace(/\d+/, place + 1); }
     for (const box of made.querySelectorAll("[name=is_right]")) { box.checked = false; box.value = place; }
+    for (const list of made.querySelectorAll("select")) { list.selectedIndex = 0; list.ariaLabel = list.ariaLabel.replace(/\d+/, place + 1); }
+    for (const number of made.querySelectorAll(".unseen")) number.textContent = ` ${place + 1}`;
     rows.append(made);
   });
+}
 
-  // Leaving with something unsaved is asked about once.
-  let changed = false;
+// Leaving with something unsaved is asked about once; a form that came back holds what was typed before.
+for (const form of document.querySelectorAll("form[data-unsaved]")) {
+  let changed = form.dataset.unsaved === "yes";
   form.addEventListener("input", () => { changed = true; });
   form.addEventListener("submit", () => { changed = false; });
   addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });

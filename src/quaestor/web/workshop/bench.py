@@ -10,14 +10,17 @@ from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.store.drafts import document_of, draft_of, edition
+from quaestor.store.drafts import ChangedError, document_of, draft_of, edition
 from quaestor.store.models import Draft, Edition, Teacher
 from quaestor.store.parts import Document
 from quaestor.web.desk.access import signed_in
 from quaestor.web.language import translate
-from quaestor.web.pages import database, language, page
-from quaestor.web.workshop.check import Checked, checked
+from quaestor.web.pages import database, go, language, page
+from quaestor.web.visits import drop_cookie, set_cookie
+from quaestor.web.workshop.check import Checked, checked, part_of
 from quaestor.web.workshop.vocabulary import WORDS, spoken, told
+
+SAVED = "saved"  # the cookie that tells the next page of a save
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ def shown(request: Request, template: str, bench: Bench, status: int = 200, **va
     """A page of the workshop."""
     found = bench.checked
     translate = speaker(request)
-    return page(
+    made = page(
         request,
         f"workshop/{template}",
         status,
@@ -71,10 +74,51 @@ def shown(request: Request, template: str, bench: Bench, status: int = 200, **va
         words_of=WORDS,
         spoken=partial(spoken, translate=translate),
         tongue=str(bench.document.get("language") or "") or language(request),
+        saved=_just_saved(request, bench.draft),
+        part_of=partial(part_of, document=bench.document),
         **values,
     )
+    if SAVED in request.cookies:
+        drop_cookie(request, made, SAVED, _path(bench.draft))
+    return made
+
+
+def saved(request: Request, bench: Bench, made: Edition, name: str, /, **places: object) -> Response:
+    """After a save: to a page of the draft, which says once which version it made. A cookie tells it, so addresses stay as they are."""
+    response = go(request, name, draft=bench.draft.id, **places)
+    changed = "new" if made.number > bench.edition.number else "same"
+    set_cookie(request, response, SAVED, f"{bench.draft.id}.{made.number}.{changed}", _path(bench.draft), seconds=60)
+    return response
+
+
+def _just_saved(request: Request, draft: Draft) -> tuple[int, bool] | None:
+    """The version that was saved a moment ago, and whether it is a new one."""
+    told = request.cookies.get(SAVED, "").split(".")
+    if len(told) != 3 or told[0] != str(draft.id) or not 0 < whole(told[1]) <= draft.head:
+        return None
+    return whole(told[1]), told[2] == "new"
+
+
+def _path(draft: Draft) -> str:
+    return f"/desk/drafts/{draft.id}"
+
+
+NO_CONFLICT: dict[str, Any] = {"conflict": [], "by": "", "by_me": False}
+
+
+def conflict(error: ChangedError, teacher: Teacher) -> dict[str, Any]:
+    """What a page says of two who wrote at once: the fields that differ, each with theirs and mine, and who the other one was."""
+    there, wanted = error.there or {}, error.wanted or {}
+    names = [name for name in dict.fromkeys([*wanted, *there]) if there.get(name) != wanted.get(name)]
+    differing = [(name, there.get(name), wanted.get(name)) for name in names]
+    return {"conflict": differing, "by": error.by, "by_me": error.by_id == teacher.id}
 
 
 def speaker(request: Request) -> partial[str]:
     """How sentences are said in the language of this browser."""
     return partial(translate, language(request))
+
+
+def whole(text: str) -> int:
+    """A whole number that a form sent; 0 when it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0

@@ -1,8 +1,8 @@
 """What is wrong with a draft, as one goes: the problems that `quaestor check` would list, and what a single part means in words."""
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -14,6 +14,7 @@ from quaestor.report.graph import Box, draw
 from quaestor.sentences import question_sentence, skill_sentence
 from quaestor.store.memory import Memory
 from quaestor.store.models import Edition
+from quaestor.store.parts import SECTIONS, with_part
 from quaestor.web import pictures
 from quaestor.web.workshop.entries import Entry, alone
 
@@ -28,10 +29,23 @@ class Checked:
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
-    def of(self, section: str, name: str) -> list[Problem]:
-        """The problems and warnings of one part."""
-        here = f"{section}.{name}"
-        return [one for one in (*self.problems, *self.warnings) if one.place == here or one.place.startswith((f"{here}.", f"{here}["))]
+    def faulty(self, document: Mapping[str, Any], section: str) -> set[str]:
+        """The parts of a section that have problems or warnings."""
+        owners = (part_of(one.place, document) for one in (*self.problems, *self.warnings))
+        return {name for found, name, _ in filter(None, owners) if found == section}
+
+
+def part_of(place: str, document: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """The section, the id and the field that the place of a problem names; None where it is in no part that is there.
+
+    An id may hold the signs that divide a place (`questions.1.2.right[0]`), so the longest one that is there is meant.
+    """
+    section, _, rest = place.partition(".")
+    known = document.get(section) if section in SECTIONS else None
+    if not isinstance(known, Mapping):
+        return None
+    ends = [end for end, sign in enumerate(f"{rest}.") if sign in ".[" and rest[:end] in known]
+    return (section, rest[: ends[-1]], rest[ends[-1] :].lstrip(".")) if ends else None
 
 
 def check(document: Mapping[str, Any]) -> Checked:
@@ -65,19 +79,25 @@ class Meaning:
 
 def meaning(document: Mapping[str, Any], section: str, name: str, entry: Entry) -> Meaning:
     """What a part says while it is being written."""
+    whole = with_part(document, (section, name), entry)
     try:
         bank = alone(document, section, name, entry)
     except BankError as error:
-        here = f"{section}.{name}"
-        own = [one for one in error.problems if one.place == here or one.place.startswith((f"{here}.", f"{here}["))]
+        own = _own(error.problems, whole, section, name)
         return Meaning(own or [one for one in error.problems if one.place.partition(".")[0] not in ("questions", "templates")])
-    warnings = [one for one in bank.warnings if one.place.startswith(f"{section}.{name}")]
+    warnings = _own(bank.warnings, whole, section, name)
     if section == "skills":
         return Meaning(warnings, skill_sentence(bank.skills[name], bank.skills))
     if section == "templates":
         return Meaning(warnings)
     question = bank.questions[name]
     return Meaning(warnings, question_sentence(question, bank.skills), question, shares(bank, question))
+
+
+def _own(problems: Iterable[Problem], document: Mapping[str, Any], section: str, name: str) -> list[Problem]:
+    """The problems of one part, each with the place within it."""
+    owners = [(one, part_of(one.place, document)) for one in problems]
+    return [replace(one, place=found[2] or one.place) for one, found in owners if found is not None and found[:2] == (section, name)]
 
 
 def shares(bank: Bank, question: Question) -> list[tuple[str, float, float]]:

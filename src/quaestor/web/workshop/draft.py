@@ -1,5 +1,7 @@
 """One bank on the bench: what is in it, what is wrong with it, its title and other fields, its images, who else may write at it."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
@@ -9,12 +11,11 @@ from quaestor.saying import said, say
 from quaestor.store import drafts, teachers
 from quaestor.store.media import MediaError
 from quaestor.store.models import Media
-from quaestor.store.parts import Document
 from quaestor.store.publishing import MissingError
 from quaestor.web.desk.access import Posted
 from quaestor.web.pages import go
 from quaestor.web.visits import field
-from quaestor.web.workshop.bench import Bench, opened, shown, speaker
+from quaestor.web.workshop.bench import NO_CONFLICT, Bench, conflict, opened, saved, shown, speaker, whole
 from quaestor.web.workshop.check import graph
 
 routes = APIRouter(prefix="/desk/drafts/{draft}")
@@ -28,28 +29,28 @@ def overview(request: Request, draft: int) -> Response:
         return _page(request, bench)
 
 
-def _page(request: Request, bench: Bench, status: int = 200, wrong: str = "") -> Response:
+def _page(request: Request, bench: Bench, status: int = 200, wrong: str = "", **values: Any) -> Response:
     others = drafts.colleagues(bench.work, bench.draft)
     picture = graph(bench.document, speaker(request))
-    return shown(request, "draft.html", bench, status, graph=picture, colleagues=others, wrong=wrong, fields=FIELDS)
+    filled = {name: drafts.plain(bench.document, name) for name in FIELDS} | values.pop("typed", {})
+    told = {**NO_CONFLICT, "is_unsaved": False, "wrong": wrong, **values}
+    return shown(request, "draft.html", bench, status, graph=picture, colleagues=others, filled=filled, **told)
 
 
 @routes.post("/fields", name="draft-fields")
 def write(request: Request, draft: int, form: Posted) -> Response:
-    """The title and the other fields of the bank itself."""
-
-    def put(document: Document, _: object) -> Document:
-        plain = {name: field(form, name) for name in FIELDS}
-        kept = {name: value for name, value in document.items() if name not in FIELDS}
-        return {
-            "quaestor": 1,
-            **{name: value for name, value in plain.items() if value},
-            **{k: v for k, v in kept.items() if k != "quaestor"},
-        }
-
-    with opened(request, draft, writing=True) as bench:
-        drafts.rewrite(bench.work, bench.draft, bench.teacher, put, say("title and description"))
-    return go(request, "draft", draft=draft)
+    """The title and the other fields of the bank itself; what a colleague changed meanwhile is shown, not overwritten."""
+    wanted = {name: field(form, name).replace("\r\n", "\n") for name in FIELDS}
+    seen = whole(field(form, "seen"))
+    try:
+        with opened(request, draft, writing=True) as bench:
+            made = drafts.change_fields(bench.work, bench.draft, bench.teacher, seen, wanted, say("title and description"))
+    except drafts.ChangedError as error:
+        with opened(request, draft) as bench:
+            before = drafts.seen_document(bench.work, bench.draft, seen)
+            typed = {name: text for name, text in wanted.items() if text != drafts.plain(before, name)}
+            return _page(request, bench, 409, typed=typed, is_unsaved=True, **conflict(error, bench.teacher))
+    return saved(request, bench, made, "draft")
 
 
 @routes.post("/images", name="draft-images")
@@ -59,11 +60,11 @@ def add_images(request: Request, draft: int, form: Posted) -> Response:
     images = {str(file.filename).replace("\\", "/").rpartition("/")[2][:100]: file.file.read() for file in files}
     try:
         with opened(request, draft, writing=True) as bench:
-            drafts.add_images(bench.work, bench.draft, bench.teacher, images)
+            made = drafts.add_images(bench.work, bench.draft, bench.teacher, images)
     except MediaError as error:
         with opened(request, draft) as bench:
             return _page(request, bench, 400, said(error))
-    return go(request, "draft", draft=draft)
+    return saved(request, bench, made, "draft")
 
 
 @routes.get("/media/{name:path}", name="draft-media")
@@ -82,7 +83,7 @@ def share(request: Request, draft: int, form: Posted) -> Response:
     with opened(request, draft, writing=True) as bench:
         _only_author(bench)
         if leaving := field(form, "leave"):
-            drafts.unshare(bench.work, bench.draft, int(leaving) if leaving.isdecimal() and len(leaving) < 10 else 0)
+            drafts.unshare(bench.work, bench.draft, whole(leaving))
             return go(request, "draft", draft=draft)
         found = teachers.by_email(bench.work, field(form, "email"))
         if found is None:

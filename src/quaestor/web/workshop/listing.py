@@ -31,9 +31,7 @@ def show(
     """The entries that fit, a page of them."""
     with opened(request, draft) as bench:
         entries = bench.section(section)
-        faulty = (
-            {name for name in entries if bench.checked.of(section, name)} if bench.checked.problems or bench.checked.warnings else set()
-        )
+        faulty = bench.checked.faulty(bench.document, section)
         wanted = {"skill": skill, "group": group, "tag": tag, "faults": faults}
         found = [name for name, entry in entries.items() if _fits(name, entry, q, wanted, faulty)]
         first = max(0, min(start, len(found) - 1)) // A_PAGE * A_PAGE

@@ -10,9 +10,8 @@ from quaestor.store import drafts
 from quaestor.store.parts import differences
 from quaestor.store.publishing import MissingError
 from quaestor.web.desk.access import Posted, download
-from quaestor.web.pages import go
 from quaestor.web.visits import field
-from quaestor.web.workshop.bench import opened, shown
+from quaestor.web.workshop.bench import opened, saved, shown, whole
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/versions")
 FORMATS = {"xlsx": "Excel", "csv": "CSV", "yaml": "YAML", "json": "JSON"}
@@ -46,13 +45,12 @@ def compare(request: Request, draft: int, old: int = 0, new: int = 0) -> Respons
 @routes.post("/restore", name="restore-version")
 def restore(request: Request, draft: int, form: Posted) -> Response:
     """Go back to a version: what it was becomes the latest; the ones between stay."""
-    asked = field(form, "number")
     with opened(request, draft, writing=True) as bench:
-        found = drafts.edition(bench.work, bench.draft, int(asked) if asked.isdecimal() and len(asked) < 9 else 0)
+        found = drafts.edition(bench.work, bench.draft, whole(field(form, "number")))
         document = drafts.document_of(found)
         note = say("back to version {number}", number=found.number)
-        drafts.rewrite(bench.work, bench.draft, bench.teacher, lambda *_: document, note, found.media)
-    return go(request, "draft", draft=draft)
+        made = drafts.rewrite(bench.work, bench.draft, bench.teacher, lambda *_: document, note, found.media)
+    return saved(request, bench, made, "draft")
 
 
 @routes.get("/{number}/file.{ending}", name="version-file")
