@@ -8,7 +8,7 @@ from browsing import KINDS, give
 from sqlalchemy import select
 
 import quaestor as qs
-from quaestor.store.models import Attempt
+from quaestor.store.models import Attempt, Event
 
 SHORT = qs.Rules(stop=qs.max_questions(4))
 
@@ -140,7 +140,7 @@ def test_another_device_goes_on_with_the_personal_code(site, kinds, browse):
     other.get_by_label("Code").fill(own_code(page))
     follow(other.get_by_role("button", name="Go on"))
     assert asked(other) == asked(page)
-    assert int(other.locator(".clock").get_attribute("data-seconds")) <= 20 * 60
+    assert int(other.locator(".clock").get_attribute("data-left")) <= 20 * 60 * 1000
     finish(other)
     page.reload()
     assert page.locator("h1").inner_text() == "Result of Ada"
@@ -175,6 +175,51 @@ def test_the_clock_ends_the_test(site, code, browse):
     page.wait_for_url("**/result")  # by itself
     assert page.locator("h1").inner_text() == "Result of Ada"
     assert "time" in page.locator("main p").first.inner_text()
+
+
+def hurried(page, site, code, seconds):
+    """Somebody who has so few seconds left for the question on the page."""
+    begin(page, site, code)
+    rewind(site, own_code(page), minutes=30, seconds=-seconds)
+    page.reload()
+
+
+def entries(site, code):
+    with site.database.read() as work:
+        return work.scalars(select(Event.entry).join(Attempt, Attempt.id == Event.attempt_id).where(Attempt.code == code)).all()
+
+
+def test_what_is_filled_in_when_the_time_is_up_counts(site, kinds, browse):
+    page = browse()
+    hurried(page, site, kinds, 5)
+    mine = own_code(page)
+    page.locator(".options input").nth(1).check()
+    page.wait_for_url("**/result")  # by itself
+    assert entries(site, mine) == ["2/6"]
+    assert "The time is up." in page.locator("main p").first.inner_text()
+
+
+def test_nothing_is_sent_where_nothing_is_filled_in_and_the_page_is_loaded_once(site, kinds, browse):
+    page = browse()
+    hurried(page, site, kinds, 4)
+    mine, asked_for = own_code(page), []
+    page.on("request", lambda request: asked_for.append((request.method, request.url)) if request.is_navigation_request() else None)
+    assert page.get_by_text("is sent by itself").is_visible()
+    page.wait_for_url("**/result")
+    assert entries(site, mine) == []
+    assert [method for method, _ in asked_for] == ["GET", "GET"], "the question's address, which leads to the result"
+
+
+def test_an_entry_that_cannot_be_read_is_sent_once_at_the_end(site, browse):
+    bank = qs.Bank({**KINDS.document, "questions": {"number": KINDS.document["questions"]["number"]}})
+    page = browse()
+    page.watch.expected.add(400)
+    hurried(page, site, give(site.database, bank, SHORT, minutes=30), 5)
+    mine, posts = own_code(page), []
+    page.on("request", lambda request: posts.append(request.url) if request.method == "POST" else None)
+    page.locator("[name=entry]").fill("about three")
+    page.wait_for_url("**/result")
+    assert (entries(site, mine), len(posts)) == ([], 1)
 
 
 def test_two_tabs_cannot_answer_the_same_question_twice(site, code, browse):

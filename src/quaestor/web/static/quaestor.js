@@ -15,24 +15,33 @@ addEventListener("pageshow", (event) => {
 addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input:not([type=radio], [type=checkbox]), textarea, select");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
-  const option = document.querySelectorAll("form.question .options input")[Number(event.key) - 1];
+  const option = document.querySelectorAll(".options input")[Number(event.key) - 1];
   if (option) { option.click(); option.focus(); }
 });
-for (const box of document.querySelectorAll("form.question .options input")) {
+for (const box of document.querySelectorAll(".options input")) {
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); box.form.requestSubmit(); } });
 }
 
-// The clock: the server says what is left when the page is made; at the end the page asks the server.
-for (const clock of document.querySelectorAll("[data-seconds]")) {
-  const end = performance.now() + 1000 * Number(clock.dataset.seconds);
-  const show = clock.querySelector("[data-show]");
+// The clock: the server says what is left when it makes the page. Shortly before the end what is filled in is sent by itself, so that it
+// counts; after the end the page asks the server. A form that came back with what is wrong with it is not sent again as it is.
+const filledIn = (field) => /radio|checkbox/.test(field.type)
+  ? field.checked && !field.defaultChecked
+  : field.value.trim() && field.value !== field.defaultValue;
+for (const clock of document.querySelectorAll("[data-left]")) {
+  const sending = 1500, patience = 300, longest = 10000;
+  const made = performance.getEntriesByType("navigation")[0]?.responseStart ?? 0;
+  const end = Date.now() - performance.now() + made + Number(clock.dataset.left);
+  const show = clock.querySelector("[data-show]"), hint = document.querySelector("[data-last-minute]");
+  const form = document.querySelector("form.question"), entries = [...form.querySelectorAll("[name=entry]")];
   const tick = () => {
-    const left = Math.max(0, Math.round((end - performance.now()) / 1000));
-    show.textContent = `${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")}`;
-    clock.classList.toggle("short", left < 60);
-    if (left === 0) { clearInterval(timer); location.reload(); }
+    const left = end - Date.now(), seconds = Math.max(0, Math.ceil(left / 1000));
+    show.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    clock.classList.toggle("short", seconds < 60);
+    hint.hidden = seconds > 60;
+    if (left < sending && left > 0 && !form.dataset.sent && entries.some(filledIn)) form.requestSubmit();
+    if (left < -(form.dataset.sent ? longest : patience)) { clearInterval(timer); location.replace(clock.dataset.page); }
   };
-  const timer = setInterval(tick, 1000);
+  const timer = setInterval(tick, 250);
   tick();
 }
 
