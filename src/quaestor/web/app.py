@@ -1,6 +1,7 @@
 """The application: routes, what stands before them, and what every error becomes."""
 
 import asyncio
+import gc
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -19,6 +20,7 @@ from quaestor.web.desk import account, banks, home, live, path, people, publishe
 from quaestor.web.guard import Guard
 from quaestor.web.housekeeping import keep_house
 from quaestor.web.jobs import Foreman
+from quaestor.web.pages import read_templates
 from quaestor.web.settings import Settings, from_environment
 from quaestor.web.workshop import draft, improve, listing, parts, start, versions
 
@@ -73,6 +75,13 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
 
 def served() -> FastAPI:
-    """The application as worker processes make it: all they know is in the environment."""
+    """The application as worker processes make it: all they know is in the environment.
+
+    What is there at the start stays for ever, so the collector need not look through it again and again while takers wait.
+    """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    return create(from_environment())
+    app = create(from_environment())
+    read_templates()
+    gc.collect()
+    gc.freeze()
+    return app
