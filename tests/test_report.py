@@ -67,7 +67,7 @@ def test_a_bank_is_shown_with_its_versions_and_in_sentences():
     bank = load("multiplication")
     text = shown(show_bank, bank)
     assert f"precise, version {bank.version}, model {bank.model_version}" in text
-    assert "Before any answer: no 50 %, yes 50 %." in text
+    assert "Before any answer: 50 % have the skill." in text
     assert "What is 13 × 14?" in text
     assert "credal, version" in shown(show_bank, bank.widen(0.1))
 

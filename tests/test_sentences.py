@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from strategies import documents
 
 from quaestor.bank import Bank
-from quaestor.sentences import percent, question_sentence, skill_sentence, times
+from quaestor.sentences import YES_NO, has_or_not, percent, question_sentence, skill_sentence, times
+from quaestor.web.language import LANGUAGES, translate
 
 THREE = {"levels": ["low", "middle", "high"]}
 
@@ -90,51 +91,75 @@ def test_certainty_in_words():
 def test_two_levels_of_other_names():
     assert (
         sentence({"skill": "a", "right": [0.3, 0.9]}, a={"levels": ["low", "high"]})
-        == "Right 9 times in 10 with a high, 3 in 10 otherwise."
+        == "Right 9 times in 10 at level “high”, 3 in 10 otherwise."
     )
 
 
 def test_three_levels():
     assert sentence({"skill": "a", "right": [0.1, 0.5, 0.95]}, a=THREE) == (
-        "Right 1 time in 10 with a low; 5 in 10 with a middle; 19 in 20 with a high."
+        "Right 1 time in 10 at level “low”; 5 in 10 at level “middle”; 19 in 20 at level “high”."
     )
 
 
 def test_three_levels_of_which_only_the_highest_is_enough():
     assert sentence({"skill": "a", "needs": "all", "slip": 0.1, "guess": 0.25}, a=THREE) == (
-        "Right 9 times in 10 with a high, 1 in 4 otherwise."
+        "Right 9 times in 10 at level “high”, 1 in 4 otherwise."
     )
 
 
 def test_two_skills_that_are_both_needed():
     assert sentence({"skills": ["a", "b"], "needs": "all", "slip": 0.1, "guess": 0.2}, a={}, b={}) == (
-        "Right 9 times in 10 with a yes and b yes, 2 in 10 otherwise."
+        "Right 9 times in 10 with “a” and with “b”, 2 in 10 otherwise."
     )
 
 
 def test_two_skills_of_which_one_is_enough():
     assert sentence({"skills": ["a", "b"], "needs": "any", "slip": 0.1, "guess": [0.2, 0.3]}, a={}, b={}) == (
-        "Right 2 to 3 times in 10 with a no and b no; "
-        "9 in 10 with a no and b yes; 9 in 10 with a yes and b no; 9 in 10 with a yes and b yes."
+        "Right 2 to 3 times in 10 without “a” and without “b”; "
+        "9 in 10 without “a” and with “b”; 9 in 10 with “a” and without “b”; 9 in 10 with “a” and with “b”."
     )
 
 
 def test_three_classes():
     asked = {"skill": "a", "classes": ["wrong", "half", "right"], "table": {"no": [0.7, 0.2, 0.1], "yes": [0.1, [0.2, 0.3], [0.6, 0.7]]}}
-    assert sentence(asked) == "With a no: wrong 70 %, half 20 %, right 10 %; with a yes: wrong 10 %, half 20 to 30 %, right 60 to 70 %."
+    assert sentence(asked) == "Without “a”: wrong 70 %, half 20 %, right 10 %; with “a”: wrong 10 %, half 20 to 30 %, right 60 to 70 %."
 
 
 def test_a_question_that_tells_nothing():
     assert sentence({"skill": "a", "right": [0.5, 0.5, 0.5]}, a=THREE) == (
-        "Right 5 times in 10 with a low; 5 in 10 with a middle; 5 in 10 with a high."
+        "Right 5 times in 10 at level “low”; 5 in 10 at level “middle”; 5 in 10 at level “high”."
     )
+
+
+def test_skills_have_their_titles_and_levels_of_several_skills_are_told_apart():
+    skills = {"a": {"title": "Adding numbers", "levels": ["low", "high"]}, "b": {"title": "Counting"}}
+    made = sentence({"skills": ["a", "b"], "needs": "all", "slip": 0.1, "guess": 0.2}, **skills)
+    assert made == "Right 9 times in 10 at level “high” in “Adding numbers” and with “Counting”, 2 in 10 otherwise."
+    assert translate("de", made) == "Richtig in 9 von 10 Fällen auf Stufe „high“ in „Adding numbers“ und mit „Counting“, sonst in 2 von 10."
+
+
+@pytest.mark.parametrize("levels", [["nein", "ja"], ["Nein", "Ja"], ["No", "Yes"]])
+def test_yes_and_no_of_every_language_are_a_skill_that_one_has_or_has_not(levels):
+    made = sentence({"skill": "addieren", "right": [0.4, 0.8]}, addieren={"levels": levels})
+    assert made == "Someone who has the skill gets it right 8 times in 10, someone who has not, 4 in 10."
+    assert translate("de", made) == "Wer die Fähigkeit hat, antwortet in 8 von 10 Fällen richtig, wer sie nicht hat, in 4 von 10."
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_levels_that_a_new_skill_gets_are_known_as_yes_and_no(language):
+    assert tuple(translate(language, level) for level in ("no", "yes")) in YES_NO
+
+
+def test_numbers_are_written_in_the_way_of_the_language():
+    made = sentence({"skill": "a", "right": [0.333, 0.975]})
+    assert "in 97,5 von 100 Fällen richtig, wer sie nicht hat, in 33,3 von 100." in translate("de", made)
 
 
 # Skills
 
 
 def test_a_prior():
-    assert said_of_skill("a", a={"levels": ["no", "yes"], "prior": [0.25, 0.75]}) == "Before any answer: no 25 %, yes 75 %."
+    assert said_of_skill("a", a={"levels": ["no", "yes"], "prior": [0.25, 0.75]}) == "Before any answer: 75 % have the skill."
 
 
 def test_a_prior_of_intervals():
@@ -145,14 +170,14 @@ def test_a_prior_of_intervals():
 
 def test_a_skill_with_a_parent():
     assert said_of_skill("b", a={}, b={"levels": ["no", "yes"], "parents": ["a"], "strength": 0.6}) == (
-        "With a no: no 80 %, yes 20 %; with a yes: no 20 %, yes 80 %."
+        "Without “a”: 20 % have the skill; with “a”: 80 % have the skill."
     )
 
 
 def test_a_skill_with_two_parents():
     assert said_of_skill("c", a={}, b={}, c={"levels": ["no", "yes"], "parents": ["a", "b"], "strength": 1}) == (
-        "With a no and b no: no 100 %, yes 0 %; with a no and b yes: no 50 %, yes 50 %; "
-        "with a yes and b no: no 50 %, yes 50 %; with a yes and b yes: no 0 %, yes 100 %."
+        "Without “a” and without “b”: 0 % have the skill; without “a” and with “b”: 50 % have the skill; "
+        "with “a” and without “b”: 50 % have the skill; with “a” and with “b”: 100 % have the skill."
     )
 
 
@@ -160,7 +185,8 @@ def test_a_skill_with_two_parents():
 def test_every_level_and_class_is_named_in_what_is_said(document):
     bank = Bank(document)
     for skill in bank.skills.values():
-        assert all(f"{level} " in skill_sentence(skill, bank.skills) for level in skill.levels)
+        said = skill_sentence(skill, bank.skills)
+        assert "have the skill" in said if has_or_not(skill.levels) else all(f"{level} " in said for level in skill.levels)
     for question in bank.questions.values():
         said = question_sentence(question, bank.skills)
         assert said.endswith(".")

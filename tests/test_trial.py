@@ -14,6 +14,7 @@ from quaestor.simulate.trial import alike, try_out
 from quaestor.store import drafts, jobs, publishing, teachers
 from quaestor.store.models import BankVersion, Job
 from quaestor.web import working
+from quaestor.web.language import translate
 
 QUICK = qs.Rules(stop=qs.any_of(qs.max_questions(4), qs.probability_above(0.9)))
 LONG = qs.Rules(stop=qs.max_questions(8))
@@ -109,6 +110,14 @@ def test_a_trial_in_words(both):
     longer, better = compared(both[0], [quick, long])
     assert longer.startswith("The second asks ")
     assert better.startswith("Of 100 levels the second finds ")
+
+
+def test_a_skill_with_german_levels_is_one_that_students_have_or_have_not():
+    bank = qs.Bank({"skills": {"s": {"levels": ["nein", "ja"]}}, "questions": {"Q": {"skill": "s", "right": [0.2, 0.9]}}})
+    levels = told_of(try_out(bank, [LONG], 100, 1))[0].skills[0].levels
+    assert re.fullmatch(r"Of 100 students who have the skill, \d+ are found to have it", levels[1].words)
+    said = translate("de", levels[0].words)
+    assert re.fullmatch(r"Von 100 simulierten Personen, die die Fähigkeit nicht haben, wird das bei \d+ erkannt", said)
 
 
 def test_too_few_students_are_said_to_be_too_few():

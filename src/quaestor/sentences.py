@@ -9,12 +9,18 @@ from quaestor.saying import Said, say, together
 from quaestor.skill import Skill
 from quaestor.table import Table
 
+YES_NO = {("no", "yes"), ("nein", "ja")}  # the levels of a skill that one has or has not, in the languages of the pages
 _CLASSES = {"wrong": say("wrong"), "right": say("right"), "skipped": say("skipped")}
 
 
 def class_word(name: str) -> str:
     """An answer class: the usual ones are words that can be translated, others are the author's own."""
     return _CLASSES.get(name, name)
+
+
+def has_or_not(levels: Sequence[str]) -> bool:
+    """Whether the levels say no more than that one has a skill or has it not."""
+    return tuple(level.casefold() for level in levels) in YES_NO
 
 
 def times(low: float, high: float, short: bool = False) -> Said:
@@ -42,26 +48,26 @@ def percent(low: float, high: float) -> Said:
     return say("{share} %", share=first if first == last else say("{first} to {last}", first=first, last=last))
 
 
-def _digits(count: float) -> str:
-    return f"{round(count, 4):.3g}"  # rounded first: 0, not 1e-16
+def _digits(count: float) -> Said:
+    return say("{number:.3g}", number=round(count, 4))  # rounded first: 0, not 1e-16
 
 
 def question_sentence(question: Question, skills: Mapping[str, Skill]) -> Said:
     """What a question's table says, in one sentence."""
     scope = [skills[skill] for skill in question.skills]
     rows = _rows(question.table)
-    conditions = [_condition(scope, combination) for combination in product(*(skill.levels for skill in scope))]
     if question.classes != ("wrong", "right"):
-        return _all_rows(conditions, [_listed([class_word(name) for name in question.classes], row) for row in rows])
+        return _all_rows(scope, [_listed([class_word(name) for name in question.classes], row) for row in rows])
     rights = [row[-1] for row in rows]
-    if len(scope) == 1 and scope[0].levels == ("no", "yes"):
+    if len(scope) == 1 and has_or_not(scope[0].levels):
         often, rarely = times(*rights[1]), times(*rights[0], short=True)
         return say("Someone who has the skill gets it right {often}, someone who has not, {rarely}.", often=often, rarely=rarely)
+    conditions = _conditions(scope, named=len(scope) > 1)
     if len(set(rights)) == 2 and rights.count(rights[-1]) == 1:
         often, rarely = times(*rights[-1]), times(*rights[0], short=True)
-        return say("Right {often} with {levels}, {rarely} otherwise.", often=often, levels=conditions[-1], rarely=rarely)
+        return say("Right {often} {levels}, {rarely} otherwise.", often=often, levels=conditions[-1], rarely=rarely)
     each = [
-        say("{often} with {levels}", often=times(*right, short=bool(position)), levels=condition)
+        say("{often} {levels}", often=times(*right, short=bool(position)), levels=condition)
         for position, (condition, right) in enumerate(zip(conditions, rights, strict=True))
     ]
     return say("Right {each}.", each=together(each, "; "))
@@ -71,18 +77,15 @@ def skill_sentence(skill: Skill, skills: Mapping[str, Skill]) -> Said:
     """What a skill's table says, in one sentence."""
     rows = _rows(skill.table)
     if not skill.parents:
-        return say("Before any answer: {shares}.", shares=_listed(skill.levels, rows[0]))
-    parents = [skills[parent] for parent in skill.parents]
-    conditions = [_condition(parents, combination) for combination in product(*(parent.levels for parent in parents))]
-    return _all_rows(conditions, [_listed(skill.levels, row) for row in rows])
+        return say("Before any answer: {shares}.", shares=_levels(skill, rows[0]))
+    return _all_rows([skills[parent] for parent in skill.parents], [_levels(skill, row) for row in rows])
 
 
-def _all_rows(conditions: Sequence[str], shares: Sequence[str]) -> Said:
+def _all_rows(scope: Sequence[Skill], shares: Sequence[str]) -> Said:
     """What each row of a table says."""
-    first = say("With {levels}: {shares}", levels=conditions[0], shares=shares[0])
-    pairs = zip(conditions[1:], shares[1:], strict=True)
-    others = [say("with {levels}: {shares}", levels=condition, shares=share) for condition, share in pairs]
-    return together((together((first, *others), "; "), "."), "")
+    pairs = zip(_conditions(scope, begins=True), shares, strict=True)
+    rows = [say("{levels}: {shares}", levels=condition, shares=share) for condition, share in pairs]
+    return together((together(rows, "; "), "."), "")
 
 
 def _rows(table: Table) -> list[list[tuple[float, float]]]:
@@ -91,9 +94,35 @@ def _rows(table: Table) -> list[list[tuple[float, float]]]:
     return [list(zip(low, high, strict=True)) for low, high in pairs]
 
 
-def _condition(scope: Sequence[Skill], combination: Sequence[str]) -> str:
-    levels = [f"{skill.id} {level}" for skill, level in zip(scope, combination, strict=True)]
-    return reduce(lambda first, second: say("{first} and {second}", first=first, second=second), levels)
+def _conditions(scope: Sequence[Skill], named: bool = True, begins: bool = False) -> list[str]:
+    """Each combination of levels in words; `named`: with the skills' titles; `begins`: the first one begins a sentence."""
+    found: list[str] = []
+    for combination in product(*(skill.levels for skill in scope)):
+        levels = [
+            _at(skill, level, named, begins and not found and not place)
+            for place, (skill, level) in enumerate(zip(scope, combination, strict=True))
+        ]
+        found.append(reduce(lambda first, second: say("{first} and {second}", first=first, second=second), levels))
+    return found
+
+
+def _at(skill: Skill, level: str, named: bool, begins: bool) -> Said:
+    """One level of a skill: `with “Adding”`, `without “Adding”`, `at level “high” in “Adding”`."""
+    title = say("“{title}”", title=skill.title or skill.id)
+    if named and has_or_not(skill.levels):
+        if level == skill.levels[1]:
+            return say("With {skill}", skill=title) if begins else say("with {skill}", skill=title)
+        return say("Without {skill}", skill=title) if begins else say("without {skill}", skill=title)
+    if not named:
+        return say("at level “{level}”", level=level)
+    if begins:
+        return say("At level “{level}” in {skill}", level=level, skill=title)
+    return say("at level “{level}” in {skill}", level=level, skill=title)
+
+
+def _levels(skill: Skill, row: Sequence[tuple[float, float]]) -> Said:
+    """How common the levels of a skill are."""
+    return say("{share} have the skill", share=percent(*row[1])) if has_or_not(skill.levels) else _listed(skill.levels, row)
 
 
 def _listed(states: Sequence[str], row: Sequence[tuple[float, float]]) -> Said:

@@ -12,6 +12,7 @@ from math import sqrt
 from typing import Any
 
 from quaestor.saying import Said, say
+from quaestor.sentences import has_or_not
 
 FEW, MIXED, ALWAYS = 20, 0.3, 0.95
 NORMAL = 1.96  # of the 95 % intervals
@@ -164,7 +165,7 @@ def _level(names: Sequence[str], place: int, share: Share) -> Said:
             "Only {count} of the students {count:is|are} at “{level}”: too few to tell", count=round(share.count), level=names[place]
         )
     count = hundredth(share.value)
-    if tuple(names) == ("no", "yes"):
+    if has_or_not(names):
         if place:
             return say("Of 100 students who have the skill, {count} {count:is|are} found to have it", count=count)
         return say("Of 100 students who do not have the skill, {count} {count:is|are} found not to", count=count)
