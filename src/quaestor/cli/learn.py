@@ -2,28 +2,36 @@
 
 import argparse
 import json
+import os
+import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from quaestor import __version__
 from quaestor.bank import Bank
+from quaestor.cli.answer_files import read_file
 from quaestor.errors import QuaestorError
-from quaestor.formats import dump, load
+from quaestor.formats import BANK_ENDINGS, dump, load
 from quaestor.learn import ITERATIONS, WEIGHT, Fit, learn
+from quaestor.learn.answers import Answers
+from quaestor.learn.compare import Maker, foretold_in_turn
 from quaestor.learn.diagnose import Diagnosis, diagnose
+from quaestor.learn.fit import HeldOut
+from quaestor.learn.folds import fold_of
 from quaestor.learn.graphs import chain, independent, learnt_tree
 from quaestor.learn.intervals import LEVEL, SAMPLES, STRENGTH, bootstrap, imprecise
 from quaestor.learn.sections import Untaken, untaken, without
 from quaestor.learn.skeleton import NEEDS, read_matrix, skeleton
-from quaestor.report.learning import findings, summary, write_learning
+from quaestor.report.learning import findings, held_out_notes, summary, write_learning
 from quaestor.report.terminal import console
 
+Bars = Callable[..., Callable[..., None] | None]  # a bar by name and steps in all, if known: what is told of each step
 GRAPHS = ("given", "independent", "chain", "tree")
 
 
@@ -57,52 +65,75 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Learn, diagnose, write and report."""
     out = Path(arguments.out)
-    responses = read_table(arguments.responses, arguments.person)
-    shared = {"weight": arguments.weight, "monotone": not arguments.no_monotone, "tied": arguments.tied, "iterations": arguments.iterations}
-    shared |= {"seed": arguments.seed, "workers": arguments.workers, "cluster": arguments.cluster}
+    _check(arguments, out)
+    given = _given(arguments)
+    answers = read_file(arguments.responses, given, arguments.person)
     with _progress() as progress:
-        bank = _graph(_given(arguments), responses, arguments.graph, {**shared, "progress": progress("the graph")})
-        fit = learn(bank, responses, progress=progress("learning"), **shared)
-        found = untaken(fit)
-        emptied = bool(found) and arguments.untaken == "empty"
-        responses = without(responses, found) if emptied else responses
-        if emptied or arguments.folds or arguments.restarts:
-            more = {"restarts": arguments.restarts, "folds": arguments.folds}
-            fit = learn(bank, responses, progress=progress("learning, and people held out"), **shared, **more)
-        learnt = _kept(arguments, fit, progress("bootstrap"))
+        fit, found, emptied = _learnt(arguments, given, answers, progress)
+        learnt = _kept(arguments, fit, progress("bootstrap", arguments.samples))
         diagnoses = diagnose(fit)
     dump(learnt, out)
-    page = out.with_suffix(".html")
-    write_learning(fit, learnt, diagnoses, found, emptied, page, _command(arguments), __version__)
+    notes = held_out_notes(fit, arguments.graph == "tree", emptied)
+    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), _command(arguments), __version__, notes)
     if arguments.json:
-        print(json.dumps(_plain(fit, learnt, diagnoses, found), indent=1))
+        print(json.dumps(_plain(fit, learnt, diagnoses, found, notes), indent=1))
         return 0
     shown = console()
-    shown.print(summary(fit))
+    shown.print(" ".join([summary(fit), *notes]))
     for sentence in findings(fit, diagnoses, found, emptied):
         shown.print(f"- {sentence}")
-    shown.print(f"Written to {out}; the page is {page}.")
+    shown.print(f"Written to {out}; the page is {out.with_suffix('.html')}.")
     return 0
 
 
-def read_table(path: str, person: str | None = None) -> pd.DataFrame:
-    """The answers of a file, cells as text; `person` names the column that holds the names of the rows."""
-    readers: dict[str, Callable[..., pd.DataFrame]] = {".csv": pd.read_csv, ".xlsx": pd.read_excel, ".parquet": pd.read_parquet}
-    ending = Path(path).suffix.lower()
-    if ending not in readers:
-        raise QuaestorError(f"{path}: a table of answers ends in one of {', '.join(readers)}, got '{ending}'")
-    options = {} if ending == ".parquet" else {"dtype": str, "keep_default_na": False, "na_values": ["", "NA", "NaN", "nan"]}
-    try:
-        frame = readers[ending](path, **options)
-    except (OSError, ValueError, pd.errors.ParserError) as error:
-        raise QuaestorError(f"{path}: a table of answers, got {getattr(error, 'strerror', None) or error}") from error
-    if person is not None:
-        if person not in frame.columns:
-            raise QuaestorError(f"{path}: --person names a column, got '{person}'")
-        frame = frame.set_index(person)
-        if not frame.index.is_unique:
-            raise QuaestorError(f"{path}: a person has one row, got two of '{frame.index[frame.index.duplicated()][0]}'")
-    return frame
+def _check(arguments: argparse.Namespace, out: Path) -> None:
+    """What would be found out only when all is learnt."""
+    if arguments.folds < 0 or arguments.folds == 1:
+        raise QuaestorError(f"learn: folds are at least 2, or 0 for none, got {arguments.folds}")
+    if out.suffix.lower() not in BANK_ENDINGS:
+        raise QuaestorError(f"{out}: a bank file ends in one of {', '.join(BANK_ENDINGS)}, got '{out.suffix}'")
+    for path in (out, out.with_suffix(".html")):
+        if path.is_dir() or not path.parent.is_dir():
+            raise QuaestorError(f"{path}: the file can be written, got {'a folder' if path.is_dir() else f'no folder {path.parent}'}")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise QuaestorError(f"{path}: the file can be written, got no right to")
+
+
+def _learnt(arguments: argparse.Namespace, given: Bank, answers: Answers, progress: Bars) -> tuple[Fit, tuple[Untaken, ...], bool]:
+    """The fit, with people held out; the sections that look untaken, and whether they were left out."""
+    work: dict[str, Any] = {"workers": arguments.workers, "cluster": arguments.cluster}
+    shared = {"weight": arguments.weight, "monotone": not arguments.no_monotone, "tied": arguments.tied, "seed": arguments.seed, **work}
+    steps = {"iterations": arguments.iterations}
+
+    def graph(people: Any) -> Bank:
+        return _graph(given, people, arguments.graph, {**shared, **steps, "progress": progress("the graph")})
+
+    bank = graph(answers)
+    found: tuple[Untaken, ...] = ()
+    if arguments.untaken == "empty":
+        found = untaken(learn(bank, answers, iterations=1, **shared), **work, progress=progress("sections"))
+    emptied = bool(found)
+    if emptied:
+        answers = without(answers, found)
+        bank = graph(answers)
+    is_tree = arguments.graph == "tree"
+    more = {"restarts": arguments.restarts, "folds": 0 if is_tree else arguments.folds}
+    name = "learning, and people held out" if more["folds"] else "learning"
+    fit = learn(bank, answers, progress=progress(name), **shared, **steps, **more)
+    if is_tree and arguments.folds:
+        fit = replace(fit, held_out=_held_out(Maker(graph), answers, arguments, {**shared, **steps}))
+    if arguments.untaken == "keep":
+        found = untaken(fit, **work, progress=progress("sections"))
+    return fit, found, emptied
+
+
+def _held_out(maker: Maker, answers: Answers, arguments: argparse.Namespace, options: dict[str, Any]) -> HeldOut:
+    """Each part of the people foretold by a bank whose tree, too, was learnt from the others."""
+    some = answers.chosen(answers.counts > 0)
+    if arguments.folds > len(some):
+        raise QuaestorError(f"learn: at most as many folds as people, got {arguments.folds} for {len(some)}")
+    part = fold_of(len(some), arguments.folds, np.random.default_rng(arguments.seed))
+    return HeldOut(foretold_in_turn(maker, some, part, **options), arguments.folds)
 
 
 def _given(arguments: argparse.Namespace) -> Bank:
@@ -113,7 +144,7 @@ def _given(arguments: argparse.Namespace) -> Bank:
     return skeleton(read_matrix(arguments.matrix), arguments.levels, arguments.needs, Path(arguments.matrix).stem)
 
 
-def _graph(bank: Bank, responses: pd.DataFrame, graph: str, options: dict[str, Any]) -> Bank:
+def _graph(bank: Bank, responses: Answers, graph: str, options: dict[str, Any]) -> Bank:
     if graph == "tree":
         return learnt_tree(bank, responses, **options)
     return independent(bank) if graph == "independent" else chain(bank) if graph == "chain" else bank
@@ -129,23 +160,23 @@ def _kept(arguments: argparse.Namespace, fit: Fit, progress: Callable[..., None]
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[str], Callable[..., None] | None]]:
-    """A bar for each piece of work, with its steps and the objective (nobody knows how many there will be); nothing without a terminal."""
+def _progress() -> Iterator[Bars]:
+    """A bar for each piece of work, with its steps, and with the objective where nobody knows how many there will be."""
     shown = console()
     if not shown.is_terminal:
-        yield lambda name: None
+        yield lambda name, total=None: None
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
     with Progress(*columns, console=shown, transient=True) as bar:
 
-        def line(name: str) -> Callable[..., None]:
+        def line(name: str, total: int | None = None) -> Callable[..., None]:
             task: list[Any] = []
 
             def told(step: int, objective: float | None = None) -> None:
                 if not task:
-                    task.append(bar.add_task(name, total=None, state=""))
+                    task.append(bar.add_task(name, total=total, state=""))
                 value = "" if objective is None else f", objective {objective:,.2f}"
-                bar.update(task[0], state=f"step {step}{value}")
+                bar.update(task[0], completed=step, state=f"step {step}{f' of {total}' if total else ''}{value}")
 
             return told
 
@@ -154,17 +185,17 @@ def _progress() -> Iterator[Callable[[str], Callable[..., None] | None]]:
 
 def _command(arguments: argparse.Namespace) -> str:
     """The command that gives the same again."""
-    words = ["quaestor learn", *([arguments.bank] if arguments.bank else [])]
+    words = ["quaestor learn", *([shlex.quote(arguments.bank)] if arguments.bank else [])]
     defaults = {"levels": 2, "needs": "each", "graph": "given", "weight": WEIGHT, "untaken": "keep", "s": STRENGTH, "samples": SAMPLES}
     defaults |= {"level": LEVEL, "restarts": 0, "folds": 5, "iterations": ITERATIONS, "seed": 0, "workers": 1}
     for name, value in vars(arguments).items():
         if name in ("command", "bank", "json", "cluster", "workers") or value is None or value is False or defaults.get(name) == value:
             continue
-        words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f" {value}"))
+        words.append(f"--{name.replace('_', '-')}" + ("" if value is True else f" {shlex.quote(str(value))}"))
     return " ".join(words)
 
 
-def _plain(fit: Fit, learnt: Bank, diagnoses: tuple[Diagnosis, ...], found: tuple[Untaken, ...]) -> dict[str, Any]:
+def _plain(fit: Fit, learnt: Bank, diagnoses: tuple[Diagnosis, ...], found: tuple[Untaken, ...], notes: list[str]) -> dict[str, Any]:
     held = fit.held_out
     return {
         "bank": {"before": fit.given.version, "learnt": learnt.version},
@@ -174,7 +205,7 @@ def _plain(fit: Fit, learnt: Bank, diagnoses: tuple[Diagnosis, ...], found: tupl
         "objective": fit.objective,
         "parameters": fit.parameters,
         "bic": fit.bic,
-        "held_out": None if held is None else {"mean": held.mean, "error": held.error, "folds": held.folds},
+        "held_out": None if held is None else {"mean": held.mean, "error": held.error, "folds": held.folds, "notes": notes},
         "steps": fit.iterations,
         "converged": fit.converged,
         "warnings": [str(warning) for warning in fit.warnings],

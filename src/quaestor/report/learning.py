@@ -6,11 +6,12 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from quaestor.bank import Bank
 from quaestor.formats import save
-from quaestor.learn.diagnose import BITS, CHANCE, GAP, Diagnosis
+from quaestor.learn.diagnose import BITS, CHANCE, GAP, ByLevel, Diagnosis
 from quaestor.learn.fit import Fit
 from quaestor.learn.proposals import proposals
 from quaestor.learn.sections import Untaken
@@ -31,13 +32,21 @@ def write_learning(
     path: Path,
     command: str,
     version: str,
+    notes: Sequence[str] = (),
 ) -> None:
-    """Write the page; `learnt` is the bank that was kept, `emptied` tells that untaken sections were left out."""
-    parts = [page.text(summary(fit)), page.heading("What to look at"), page.listing(findings(fit, diagnoses, untaken, emptied))]
+    """Write the page; `learnt` is the bank that was kept, `emptied` tells that untaken sections were left out.
+
+    `notes` say more of the people held out.
+    """
+    parts = [
+        page.text(" ".join([summary(fit), *notes])),
+        page.heading("What to look at"),
+        page.listing(findings(fit, diagnoses, untaken, emptied)),
+    ]
     parts += [page.heading("The skills"), page.listing(_changes(fit, learnt, "skill"))]
     parts += [page.heading("The questions"), page.text(_legend()), page.table(question_table(diagnoses), 3)]
     parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
-    parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(fit, diagnoses)]
+    parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(diagnoses)]
     parts += [page.table(level_table(diagnoses), 3)]
     if fit.violations:
         parts += [page.heading("Where answers go against the order of the levels"), page.text(_violation_words(fit))]
@@ -65,6 +74,19 @@ def summary(fit: Fit) -> str:
             f" ± {2 * fit.held_out.error:.3f} (two standard errors)."
         )
     return words
+
+
+def held_out_notes(fit: Fit, is_tree: bool, emptied: bool) -> list[str]:
+    """What was and what was not found without the people held out; nothing if nobody was."""
+    if fit.held_out is None:
+        return []
+    notes = ["The tree was learnt anew without each part."] if is_tree else []
+    if emptied:
+        notes.append(
+            "The sections left out were chosen with the answers of all people, those held out included, so the held-out log-likelihood"
+            " is a little too good."
+        )
+    return notes
 
 
 def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken], emptied: bool) -> list[str]:
@@ -126,36 +148,39 @@ def level_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("question")
 
 
-def level_figures(fit: Fit, diagnoses: Sequence[Diagnosis]) -> list[tuple[Figure, str]]:
-    """Small panels, a question each (the first of its skills), some to a figure, with a caption."""
-    shown = [one for one in diagnoses if one.answers]
+def level_figures(diagnoses: Sequence[Diagnosis]) -> list[tuple[Figure, str]]:
+    """Small panels, one for each skill of each question, some to a figure, with a caption."""
+    shown = [(one, by) for one in diagnoses if one.answers for by in one.by_level]
     found = []
     for start in range(0, len(shown), PANELS):
         chosen = shown[start : start + PANELS]
         rows = -(-len(chosen) // ACROSS)
         with mpl.rc_context(SETTINGS):
             figure = Figure(figsize=(7.2, 1.55 * rows + 0.3), layout="constrained")
-            panels = figure.subplots(rows, ACROSS, sharey=True, squeeze=False)
-            for place, axes in enumerate(panels.flat):
-                if place >= len(chosen):
-                    axes.set_axis_off()
-                    continue
-                one = chosen[place]
-                by = one.by_level[0]
-                x = np.arange(len(by.levels))
-                axes.plot(x, by.expected, color=COLOURS[0], lw=1.4)
-                axes.errorbar(x, by.observed, 2 * by.error, fmt="o", color=COLOURS[1], markersize=3.5, lw=1, capsize=2)
-                axes.set_title(f"{one.question}{' ▲' if one.flags else ''}", fontsize=8, loc="left")
-                axes.set_xticks(x, [level[:6] for level in by.levels], fontsize=7)
-                axes.set_xlim(-0.4, len(x) - 0.6)
-                axes.set_ylim(-0.03, 1.03)
-                axes.tick_params(axis="y", labelsize=7)
+            panels = figure.subplots(rows, ACROSS, sharey=True, squeeze=False).flat
+            for axes, (one, by) in zip(panels, chosen, strict=False):
+                _panel(axes, one, by)
+            for axes in panels[len(chosen) :]:
+                axes.set_axis_off()
         caption = (
-            f"Share right by level, {chosen[0].question} to {chosen[-1].question}: the line is expected by the learnt bank, the points are"
-            " observed, with two standard errors to each side; ▲ marks questions to look at. Of several skills the first is shown."
+            f"Share right by level, {chosen[0][0].question} to {chosen[-1][0].question}: the line is expected by the learnt bank, the"
+            " points are observed, with two standard errors to each side; ▲ marks questions to look at. A question on several skills has"
+            " a panel for each of them."
         )
         found.append((figure, caption))
     return found
+
+
+def _panel(axes: Axes, one: Diagnosis, by: ByLevel) -> None:
+    x = np.arange(len(by.levels))
+    axes.plot(x, by.expected, color=COLOURS[0], lw=1.4)
+    axes.errorbar(x, by.observed, 2 * by.error, fmt="o", color=COLOURS[1], markersize=3.5, lw=1, capsize=2)
+    skill = f" · {by.skill[:12]}" if len(one.by_level) > 1 else ""
+    axes.set_title(f"{one.question}{skill}{' ▲' if one.flags else ''}", fontsize=8, loc="left")
+    axes.set_xticks(x, [level[:6] for level in by.levels], fontsize=7)
+    axes.set_xlim(-0.4, len(x) - 0.6)
+    axes.set_ylim(-0.03, 1.03)
+    axes.tick_params(axis="y", labelsize=7)
 
 
 def _legend() -> str:

@@ -1,0 +1,65 @@
+"""The answers of people from a file: CSV in parts, so that a large file is never in memory as a whole; XLSX and Parquet at once."""
+
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import pandas as pd
+
+from quaestor.bank import Bank
+from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.learn.answers import Answers, is_long, read_answers
+
+ENDINGS = (".csv", ".xlsx", ".parquet")
+ROWS = 50_000  # of a CSV file that are read together
+_TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": ["", "NA", "NaN", "nan"]}
+_DAMAGED = (zipfile.BadZipFile, zlib.error, ParseError, KeyError, EOFError)  # what readers of XLSX raise
+
+
+def read_file(path: str, bank: Bank, person: str | None = None) -> Answers:
+    """The answers to a bank's questions in a file; `person` names the column that holds the names of the people."""
+    answers = read_answers(bank, _checked(path, bank, person))
+    if person is not None and not (names := pd.Index(answers.names)).is_unique:
+        raise QuaestorError(f"{path}: a person has one row, got two of {format_value(names[names.duplicated()][0])}")
+    return answers
+
+
+def tables(path: str, person: str | None = None) -> Iterator[pd.DataFrame]:
+    """A file's table in parts, cells as text; a long one keeps its three columns."""
+    for frame in _frames(path):
+        if person is None or (person == "person" and is_long(frame)):
+            yield frame
+            continue
+        if person not in frame.columns:
+            raise QuaestorError(f"{path}: --person names a column, got {format_value(person)}")
+        renamed = frame.rename(columns={person: "person"})
+        yield renamed if is_long(renamed) else frame.set_index(person)
+
+
+def _frames(path: str) -> Iterator[pd.DataFrame]:
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise QuaestorError(f"{path}: a table of answers ends in one of {', '.join(ENDINGS)}, got '{ending}'")
+    try:
+        if ending == ".csv":
+            with pd.read_csv(path, chunksize=ROWS, **_TEXT) as parts:
+                yield from parts
+        else:
+            yield pd.read_parquet(path) if ending == ".parquet" else pd.read_excel(path, **_TEXT)
+    except (OSError, ValueError, pd.errors.ParserError) as error:
+        raise QuaestorError(f"{path}: a table of answers, got {getattr(error, 'strerror', None) or error}") from error
+    except _DAMAGED as error:
+        raise QuaestorError(f"{path}: a table of answers, got a damaged file ({error})") from error
+
+
+def _checked(path: str, bank: Bank, person: str | None) -> Iterator[pd.DataFrame]:
+    """The same; one more column than questions is perhaps that of the names."""
+    for frame in tables(path, person):
+        others = [] if is_long(frame) else [str(column) for column in frame.columns if column not in bank.questions]
+        if len(others) == 1 < len(frame.columns) and person is None and not nearest(others[0], bank.questions):
+            hint = f"if it names the people: --person {format_value(others[0])}"
+            raise QuaestorError(f"{path}: a column is a question of the bank, got {format_value(others[0])} ({hint})")
+        yield frame
