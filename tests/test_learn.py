@@ -10,8 +10,10 @@ from learning import SMALL, draw, em_step, log_likelihood, table_of, with_tables
 from scipy.optimize import minimize
 
 import quaestor as qs
+from quaestor.errors import QuaestorError
 from quaestor.learn import expect as expectation
 from quaestor.learn.em import random_start, run
+from quaestor.learn.intervals import bootstrap, imprecise
 from quaestor.learn.layout import as_tables, layout_of, tables_of
 from quaestor.learn.maximise import aim_of, maximise
 from quaestor.learn.people import read_people
@@ -199,6 +201,27 @@ def test_a_large_weight_keeps_the_bank_and_no_weight_forgets_it():
     assert one.log_likelihood == pytest.approx(two.log_likelihood, abs=1e-3)
 
 
+def test_the_heaviest_weight():
+    bank, frame = SMALL["two parents"], draw(SMALL["two parents"], 50)
+    kept = qs.learn(bank, frame, weight=1e12)
+    np.testing.assert_allclose(table_of(kept.bank, "Q3"), table_of(bank, "Q3"), atol=1e-9)
+    with pytest.raises(QuaestorError, match=r"^learn: weight is at most 1e\+12, got 1e\+308$"):
+        qs.learn(bank, frame, weight=1e308)
+
+
+def test_numbers_of_every_kind_are_options():
+    bank, frame = SMALL["one skill"], draw(SMALL["one skill"], 50)
+    plain = qs.learn(bank, frame, weight=2, workers=2, tolerance=0.5, restarts=1, folds=2)
+    other = qs.learn(
+        bank, frame, weight=np.int64(2), workers=np.int64(2), tolerance=np.float32(0.5), restarts=np.int8(1), folds=np.int64(2)
+    )
+    assert plain.trace == other.trace
+    assert imprecise(plain, np.float32(2)) == imprecise(plain, 2)
+    for options in ({"weight": True}, {"weight": np.True_}, {"workers": True}, {"tolerance": False}, {"weight": 1j}):
+        with pytest.raises(QuaestorError, match=r"got (np\.)?(True|False|1j)"):
+            qs.learn(bank, frame, **options)
+
+
 def test_tied_rows_stay_equal():
     bank = SMALL["two parents"]
     fit = qs.learn(bank, draw(bank, 200), weight=0, tied=True, tolerance=1e-9)
@@ -236,6 +259,24 @@ def test_a_credal_bank_is_learnt_from_its_centre():
     bank = SMALL["one skill"]
     frame = draw(bank, 50)
     assert qs.learn(bank.widen(0.05), frame).bank.model_version == qs.learn(bank.widen(0.05).centre(), frame).bank.model_version
+
+
+def test_questions_without_answers_keep_their_tables():
+    """Credal ones stay credal, falling ones fall; they are no free numbers, and nothing is said of them."""
+    document = SMALL["one skill"].document
+    document["questions"]["Q1"] = {"skill": "a", "table": {"no": [[0.35, 0.45], [0.55, 0.65]], "yes": [[0.1, 0.2], [0.8, 0.9]]}}
+    document["questions"]["Q2"] = {"skill": "a", "right": [0.8, 0.3]}
+    bank = qs.Bank(document)
+    fit = qs.learn(bank, draw(bank.centre(), 60)[["Q0"]])
+    made = (fit.bank, imprecise(fit), bootstrap(fit, np.random.default_rng(1), 3))
+    for one in made:
+        assert one.questions["Q1"].table == bank.questions["Q1"].table
+        assert one.questions["Q2"].table == bank.questions["Q2"].table
+        assert one.questions["Q0"].table != bank.questions["Q0"].table
+    assert fit.parameters == 3
+    assert not fit.violations
+    alone = qs.learn(bank.subset(["Q0"]), draw(bank.centre(), 60)[["Q0"]])
+    assert (fit.bic, fit.parameters) == pytest.approx((alone.bic, alone.parameters))
 
 
 @pytest.mark.parametrize("monotone", [True, False])

@@ -10,8 +10,9 @@ from quaestor.learn.em import Progress, Run, random_start, run
 from quaestor.learn.expect import check_size
 from quaestor.learn.fit import Fit
 from quaestor.learn.folds import held_out
-from quaestor.learn.layout import as_tables, layout_of, tables_of
+from quaestor.learn.layout import answered, as_tables, layout_of, tables_of
 from quaestor.learn.maximise import aim_of
+from quaestor.learn.options import is_count, is_number
 from quaestor.learn.people import Responses, read_people
 from quaestor.learn.work import steps
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Fit", "learn"]
 
 WEIGHT = 2.0
+HEAVIEST = 1e12  # a weight beyond which answers would be lost in rounding
 TOLERANCE = 1e-3
 ITERATIONS = 1000
 
@@ -45,10 +47,10 @@ def learn(
     `responses`: a table with a row a person and a column a question id (class names, 0/1 where there are two classes, empty where not
     answered); or with columns person, question, answer; or several wide tables one after another. `weight`: each row of the bank's own
     tables counts as so many answers (0: the data alone). `monotone`: no class or better is less likely at a higher level. `tied`: rows
-    that are equal in a question's own table stay equal. `restarts`: further random starts, the best end is kept. `folds`: how many parts
-    to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance` (for every 10,000 people), or after `iterations`
-    steps. `workers` (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is told the steps and the
-    objective.
+    that are equal in a question's own table stay equal. Questions without answers keep their tables. `restarts`: further random starts,
+    the best end is kept. `folds`: how many parts to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance`
+    (for every 10,000 people), or after `iterations` steps. `workers` (threads) and `cluster` (the address of a Dask scheduler) do not
+    change results. `progress` is told the steps and the objective.
     """
     _check(bank, weight, restarts, folds, seed, tolerance, iterations)
     layout = layout_of(bank)
@@ -73,7 +75,7 @@ def learn(
         warnings.append(Problem("learn.iterations", rule, f"{gain:.2g} after {len(best.trace) - 1}", severity="warning"))
     return Fit(
         given=bank,
-        bank=bank.with_tables(as_tables(bank, layout, best.tables)),
+        bank=bank.with_tables(as_tables(bank, layout, best.tables, chosen=answered(best.expected.counts))),
         log_likelihood=best.expected.log_likelihood,
         trace=best.trace,
         converged=best.converged,
@@ -93,10 +95,12 @@ def _check(bank: Bank, weight: float, restarts: int, folds: int, seed: int, tole
     if not isinstance(bank, Bank):
         raise QuaestorError(f"learn: a bank is expected, as qs.load gives it, got {type(bank).__name__}")
     for name, number in (("weight", weight), ("tolerance", tolerance)):
-        if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number < np.inf:
+        if not is_number(number) or not 0 <= number < np.inf:
             raise QuaestorError(f"learn: {name} is a number of at least 0, got {number!r}")
+    if weight > HEAVIEST:
+        raise QuaestorError(f"learn: weight is at most {HEAVIEST:g}, got {weight:g}")
     for name, count, least in (("restarts", restarts, 0), ("folds", folds, 0), ("seed", seed, 0), ("iterations", iterations, 1)):
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
+        if not is_count(count, least):
             raise QuaestorError(f"learn: {name} is a whole number of at least {least}, got {count!r}")
     if folds == 1:
         raise QuaestorError("learn: folds are at least 2, or 0 for none, got 1")

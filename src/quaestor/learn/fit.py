@@ -4,14 +4,16 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.bank import Bank
 from quaestor.errors import Problem
 from quaestor.learn.expect import Expected
-from quaestor.learn.layout import Layout, Tables
+from quaestor.learn.layout import Layout, Tables, answered
 from quaestor.learn.maximise import Aim, parameters, raw, rights
 from quaestor.learn.order import levels_order
 from quaestor.learn.people import People
+from quaestor.question import Question
 from quaestor.table import Array
 
 
@@ -89,8 +91,8 @@ class Fit:
 
     @cached_property
     def parameters(self) -> int:
-        """How many numbers were free to be learnt; where the monotone rule binds, fewer were."""
-        return parameters(self.layout, self.tables, self.aim)
+        """How many numbers were free to be learnt, of skills and of questions with answers; where the monotone rule binds, fewer were."""
+        return parameters(self.layout, self.expected.counts, self.aim)
 
     @property
     def bic(self) -> float:
@@ -106,22 +108,26 @@ class Fit:
         free = raw(self.layout, self.expected.counts, self.tables, self.aim)
         questions = list(self.bank.questions.values())
         found = []
-        for group, table, counts, own in zip(
-            self.layout.groups, free.groups, self.expected.counts.groups, self.aim.prior.groups, strict=True
-        ):
+        for number, (group, some) in enumerate(zip(self.layout.groups, answered(self.expected.counts), strict=True)):
             names = combinations(self.layout, group.scope)
-            shares, total = rights(table, group), (counts + own).sum(axis=2)
-            covers = levels_order(group.sizes).covers
-            for number, place in enumerate(group.places.tolist()):
-                errors = np.sqrt(shares[number] * (1 - shares[number]) / np.maximum(total[number], 1e-9))
-                for answer in range(group.classes - 1):
-                    for low, high in covers.tolist():
-                        fall = float(shares[number, answer, low] - shares[number, answer, high])
-                        if fall > SMALLEST_FALL:
-                            error = float(np.hypot(errors[answer, low], errors[answer, high]))
-                            question = questions[place]
-                            found.append(Violation(question.id, question.classes[answer + 1], names[low], names[high], fall, error))
+            total = (self.expected.counts.groups[number] + self.aim.prior.groups[number]).sum(axis=2)
+            shares = rights(free.groups[number], group)
+            for one in np.flatnonzero(some).tolist():
+                found += _falls(questions[int(group.places[one])], shares[one], total[one], levels_order(group.sizes).covers, names)
         return tuple(sorted(found, key=lambda one: -one.fall))
+
+
+def _falls(question: Question, shares: Array, total: Array, covers: NDArray[np.intp], names: list[str]) -> list[Violation]:
+    """Of one question: chances of each class or better (classes - 1, configurations), and so many answers (configurations,)."""
+    errors = np.sqrt(shares * (1 - shares) / np.maximum(total, 1e-9))
+    found = []
+    for answer, (share, error) in enumerate(zip(shares, errors, strict=True)):
+        for low, high in covers.tolist():
+            fall = float(share[low] - share[high])
+            if fall > SMALLEST_FALL:
+                apart = float(np.hypot(error[low], error[high]))
+                found.append(Violation(question.id, question.classes[answer + 1], names[low], names[high], fall, apart))
+    return found
 
 
 SMALLEST_FALL = 0.005

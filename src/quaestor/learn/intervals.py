@@ -16,7 +16,8 @@ from quaestor.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.learn.em import run
 from quaestor.learn.fit import Fit
-from quaestor.learn.layout import Tables, as_tables
+from quaestor.learn.layout import Tables, answered, as_tables
+from quaestor.learn.options import is_count, is_number
 from quaestor.learn.work import steps
 from quaestor.table import Array
 
@@ -27,8 +28,11 @@ _TOLERANCE = 1e-2  # of each sample's EM, which starts at the fit
 
 
 def imprecise(fit: Fit, s: float = STRENGTH) -> Bank:
-    """The learnt bank with the intervals of the imprecise Dirichlet model around its numbers; the prior's weight counts as answers."""
-    if isinstance(s, bool) or not isinstance(s, int | float) or not 0 < s < np.inf:
+    """The learnt bank with the intervals of the imprecise Dirichlet model around its numbers; the prior's weight counts as answers.
+
+    Questions without answers keep the tables of the given bank.
+    """
+    if not is_number(s) or not 0 < s < np.inf:
         raise QuaestorError(f"intervals: s is a number above 0, got {s!r}")
     counts, prior = fit.expected.counts, fit.aim.prior
     skills = [(p, (n + own).sum(axis=-1, keepdims=True)) for p, n, own in zip(fit.tables.skills, counts.skills, prior.skills, strict=True)]
@@ -39,7 +43,7 @@ def imprecise(fit: Fit, s: float = STRENGTH) -> Bank:
             total[number, :, 0] = np.bincount(one.labels, total[number, :, 0])[one.labels]
         groups.append((p, total))
     ends = [Tables(*(tuple((n * p + add) / (n + s) for p, n in pairs) for pairs in (skills, groups))) for add in (0.0, s)]
-    return fit.given.with_tables(as_tables(fit.given, fit.layout, ends[0], ends[1]))
+    return fit.given.with_tables(as_tables(fit.given, fit.layout, ends[0], ends[1], answered(counts)))
 
 
 def bootstrap(
@@ -51,10 +55,13 @@ def bootstrap(
     cluster: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Bank:
-    """The learnt bank with percentile intervals of so many samples of its people; the learnt number itself always lies inside."""
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
+    """The learnt bank with percentile intervals of so many samples of its people; the learnt number itself always lies inside.
+
+    Questions without answers keep the tables of the given bank.
+    """
+    if not is_count(samples, 2):
         raise QuaestorError(f"intervals: samples are a whole number of at least 2, got {samples!r}")
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+    if not is_number(level) or not 0 < level < 1:
         raise QuaestorError(f"intervals: level is a share between 0 and 1, got {level!r}")
     found: list[Tables] = []
     people = len(fit.people)
@@ -68,7 +75,7 @@ def bootstrap(
     skills = [_middle(own, [one.skills[n] for one in found], tails) for n, own in enumerate(fit.tables.skills)]
     groups = [_middle(own, [one.groups[n] for one in found], tails) for n, own in enumerate(fit.tables.groups)]
     low, high = (Tables(tuple(pair[end] for pair in skills), tuple(pair[end] for pair in groups)) for end in (0, 1))
-    return fit.given.with_tables(as_tables(fit.given, fit.layout, low, high))
+    return fit.given.with_tables(as_tables(fit.given, fit.layout, low, high, answered(fit.expected.counts)))
 
 
 def _middle(own: Array, drawn: list[Array], tails: tuple[float, float]) -> tuple[Array, Array]:

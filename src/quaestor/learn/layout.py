@@ -4,7 +4,7 @@ The tables being learnt are plain arrays, `Tables`: for each skill (rows, levels
 each group of questions (questions, configurations, classes). Configurations of a scope are counted in C order of the skills' numbers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,16 +119,27 @@ def tables_of(bank: Bank, layout: Layout) -> Tables:
     return Tables(skills, tuple(groups))
 
 
-def as_tables(bank: Bank, layout: Layout, lower: Tables, upper: Tables | None = None) -> dict[str, Table]:
-    """Tables of the bank's own shapes by id, with the order of skills that each question states; precise without `upper`."""
+def answered(counts: Tables) -> tuple[NDArray[np.bool_], ...]:
+    """For each group which of its questions have answers, (questions,), by their expected counts."""
+    return tuple(count.sum(axis=(1, 2)) > 0 for count in counts.groups)
+
+
+def as_tables(
+    bank: Bank, layout: Layout, lower: Tables, upper: Tables | None = None, chosen: Sequence[NDArray[np.bool_]] | None = None
+) -> dict[str, Table]:
+    """Tables of the bank's own shapes by id, with the order of skills that each question states; precise without `upper`.
+
+    `chosen`: for each group which of its questions are wanted, (questions,); all without it.
+    """
     upper = upper or lower
+    chosen = chosen or [np.ones(len(group.places), bool) for group in layout.groups]
     found = {}
     for skill, name in enumerate(layout.names):
         shape = bank.skills[name].table.shape
         found[name] = Table(lower.skills[skill].reshape(shape), upper.skills[skill].reshape(shape))
     listed = list(bank.questions.values())
-    for group, low, high in zip(layout.groups, lower.groups, upper.groups, strict=True):
-        for place, *ends in zip(group.places.tolist(), low, high, strict=True):
+    for group, low, high, some in zip(layout.groups, lower.groups, upper.groups, chosen, strict=True):
+        for place, *ends in zip(group.places[some].tolist(), low[some], high[some], strict=True):
             question = listed[place]
             axes = np.argsort(np.argsort([layout.names.index(skill) for skill in question.skills]))
             shaped = [np.transpose(end.reshape(*group.sizes, group.classes), (*axes, len(axes))) for end in ends]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.learn.layout import Group, Layout, Tables
+from quaestor.learn.layout import Group, Layout, Tables, answered
 from quaestor.learn.order import Order, isotonic, levels_order, tied_order
 from quaestor.learn.stochastic import at_least, obeys, ordered
 from quaestor.table import Array
@@ -94,13 +94,13 @@ def penalty(tables: Tables, aim: Aim) -> float:
     return total
 
 
-def parameters(layout: Layout, tables: Tables, aim: Aim) -> int:
-    """How many numbers are free; the monotone rule takes none away, so where it binds this is too many."""
-    count = sum(table.shape[0] * (table.shape[1] - 1) for table in tables.skills)
-    for group, ties in zip(layout.groups, aim.ties, strict=True):
-        rows = sum(one.order.size for one in ties) if ties else len(group.places) * group.configurations
-        count += rows * (group.classes - 1)
-    return int(count)
+def parameters(layout: Layout, counts: Tables, aim: Aim) -> int:
+    """How many numbers are free, of questions with answers; the monotone rule takes none away, so where it binds this is too many."""
+    found = sum(int(table.shape[0] * (table.shape[1] - 1)) for table in counts.skills)
+    for group, ties, some in zip(layout.groups, aim.ties, answered(counts), strict=True):
+        sizes = np.array([one.order.size for one in ties] if ties else [group.configurations] * len(some))
+        found += int(sizes[some].sum()) * (group.classes - 1)
+    return found
 
 
 def raw(layout: Layout, counts: Tables, now: Tables, aim: Aim) -> Tables:

@@ -13,6 +13,7 @@ from typing import Any
 from quaestor.errors import QuaestorError
 from quaestor.learn.expect import Expected, batch, expect
 from quaestor.learn.layout import Layout, Tables
+from quaestor.learn.options import is_count
 from quaestor.learn.people import Patterns
 from quaestor.simulate.cluster import RETRIES, connected
 from quaestor.table import Array
@@ -23,7 +24,7 @@ Step = Callable[[Tables, Array], Expected]  # from tables and the weights of all
 @contextmanager
 def steps(layout: Layout, patterns: Patterns, workers: int = 1, cluster: str | None = None) -> Iterator[Step]:
     """A function that works out one E-step over all patterns."""
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+    if not is_count(workers, 1):
         raise QuaestorError(f"learn: at least 1 worker, got {workers!r}")
     size = batch(layout)
     starts = range(0, len(patterns), size)
