@@ -13,7 +13,9 @@ import httpx2
 import pytest
 
 from quaestor.cli import main
+from quaestor.cli.web import database_of
 from quaestor.errors import QuaestorError
+from quaestor.store import teachers
 from quaestor.web.settings import MEANINGS, PREFIX, Settings, from_environment, to_environment
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -52,8 +54,35 @@ def test_bad_settings(wrong, words):
 
 def test_a_folder_that_cannot_be_made(tmp_path, capsys):
     (tmp_path / "file").write_text("")
-    assert main(["sign-in", "--data", str(tmp_path / "file" / "data")]) == 1
+    assert main(["restore", "all.zip", "--data", str(tmp_path / "file" / "data")]) == 1
     assert "data: a folder that can be made and written, got" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["sign-in"], ["back-up", "all.zip"]])
+def test_a_mistyped_folder_is_no_new_database(tmp_path, capsys, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    words = "a database that `quaestor serve` or `quaestor restore` made, got no database in it"
+    assert main([*command, "--data", "quaestor-dat"]) == 1
+    assert f"data: quaestor-dat: {words}" in capsys.readouterr().err
+    assert main([*command, "--database", "sqlite:///another.db"]) == 1
+    assert f"database: sqlite:///another.db: {words}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_postgresql_without_tables_is_no_database(make_database, capsys, tmp_path):
+    empty = make_database("postgresql", migrated=False)
+    url = empty.engine.url.render_as_string(hide_password=False)
+    assert main(["back-up", str(tmp_path / "all.zip"), "--database", url]) == 1
+    assert "got no database in it" in capsys.readouterr().err
+    assert not empty.is_there()
+
+
+@pytest.mark.parametrize(
+    ("host", "printed"),
+    [("127.0.0.1", "http://127.0.0.1:8000"), ("::1", "http://[::1]:8000"), ("tests.example", "http://tests.example:8000")],
+)
+def test_addresses_that_are_printed(host, printed):
+    assert Settings(host=host).public_address == printed
 
 
 def test_a_port_that_is_taken(tmp_path, capsys):
@@ -65,6 +94,10 @@ def test_a_port_that_is_taken(tmp_path, capsys):
 
 def test_sign_in_links_back_up_and_restore(tmp_path, capsys):
     data, other, file = (str(tmp_path / name) for name in ("data", "other", "all.zip"))
+    with database_of(Settings(data=data), make=True) as database, database.work() as work:
+        teachers.owner(work, "Owner@School.example")
+    assert main(["sign-in", "OWNER@school.example", "--data", data]) == 0
+    capsys.readouterr()
     assert main(["sign-in", "--data", data, "--address", "https://t.example/q/"]) == 0
     assert re.fullmatch(r"https://t\.example/q/sign-in/[\w-]{43}\n", capsys.readouterr().out)
     assert main(["sign-in", "nobody@school.example", "--data", data]) == 1
@@ -121,3 +154,15 @@ def test_serving(tmp_path):
     started.communicate(timeout=20)
     assert demo.rpartition("/")[2] in printed
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_serving_on_ipv6(tmp_path, workers):
+    started, address, printed = serve("--data", str(tmp_path / "data"), "--host", "::1", "--workers", workers)
+    try:
+        assert re.match(r"http://\[::1\]:\d+$", address)
+        assert httpx2.get(f"{address}/health").json()["status"] == "well"
+        assert httpx2.get(re.search(r"Take the demo test:\s+(\S+)", printed)[1]).status_code == 200
+    finally:
+        started.terminate()
+        started.communicate(timeout=20)

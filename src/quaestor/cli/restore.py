@@ -17,7 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
     from quaestor.store.backup import restore
 
-    with database_of(settings) as database:
+    with database_of(settings, make=True) as database:
         counts = restore(database, Path(arguments.file))
     print(f"restored: {counts['published']} tests, {counts['attempt']} attempts, {counts['event']} answers")
     return 0

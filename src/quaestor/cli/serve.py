@@ -8,7 +8,7 @@ import os
 import socket
 from dataclasses import replace
 
-from quaestor.cli.web import add_settings, settings_of
+from quaestor.cli.web import add_settings, database_of, settings_of
 from quaestor.errors import QuaestorError
 
 STOP = 3  # seconds that open pages of the live view may hold up a stop
@@ -26,15 +26,14 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     from quaestor.web import demo
-    from quaestor.web.beginning import begin, open_database
+    from quaestor.web.beginning import begin
     from quaestor.web.settings import to_environment
 
     settings = settings_of(arguments)
     settings = replace(settings, port=_free(settings.host, settings.port))
-    database = open_database(settings)
-    begun = begin(database, settings)
-    example = demo.add(database) if arguments.demo else None
-    database.close()
+    with database_of(settings, make=True) as database:
+        begun = begin(database, settings)
+        example = demo.add(database) if arguments.demo else None
     where = settings.public_address
     print(f"Quaestor serves at {where}/  (stop with Ctrl-C)")
     if begun.demo:
@@ -68,7 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _free(host: str, port: int) -> int:
     """The port, or a free one for 0; an error of ours when it is taken."""
     try:
-        with socket.create_server((host, port)) as server:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.create_server((host, port), family=family) as server:
             found: int = server.getsockname()[1]
             return found
     except OSError as error:

@@ -37,11 +37,11 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
 
 
 @contextmanager
-def database_of(settings: "Settings") -> "Iterator[Database]":
-    """The database of a command, let go of at its end."""
-    from quaestor.web.beginning import open_database
+def database_of(settings: "Settings", make: bool = False) -> "Iterator[Database]":
+    """The database of a command, let go of at its end. `make`: whether it may be a new one."""
+    from quaestor.web.beginning import make_database, open_database
 
-    database = open_database(settings)
+    database = make_database(settings) if make else open_database(settings)
     try:
         yield database
     finally:

@@ -19,7 +19,7 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Engine, create_engine, event
+from sqlalchemy import Engine, create_engine, event, inspect
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session as Work
@@ -66,6 +66,16 @@ class Database:
     def is_file(self) -> bool:
         """Whether it is a file of this machine: then reading never waits."""
         return self.engine.dialect.name == "sqlite"
+
+    def is_there(self) -> bool:
+        """Whether it was made before; looking makes nothing."""
+        file = self.engine.url.database or ""
+        if self.is_file and not Path(file).exists():
+            return False
+        try:
+            return inspect(self.engine).has_table("alembic_version")
+        except (OperationalError, InterfaceError) as error:
+            raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
 
     def migrate(self) -> None:
         """Bring the tables to the present version; safe to do from several processes at once."""

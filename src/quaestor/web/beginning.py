@@ -29,8 +29,8 @@ class Begun:
     demo: str | None
 
 
-def open_database(settings: Settings) -> Database:
-    """The database of the settings, its folder made and its tables brought up to date."""
+def make_database(settings: Settings) -> Database:
+    """The database of the settings, made when there is none, its tables brought up to date."""
     if not settings.database:
         try:
             Path(settings.data).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -39,6 +39,17 @@ def open_database(settings: Settings) -> Database:
         except OSError as error:
             raise QuaestorError(f"data: a folder that can be made and written, got {settings.data} ({error.strerror})") from error
     database = Database(settings.database_url)
+    database.migrate()
+    return database
+
+
+def open_database(settings: Settings) -> Database:
+    """The database of the settings, its tables brought up to date; an error when there is none."""
+    database = Database(settings.database_url)
+    if not database.is_there():
+        database.close()
+        place = f"database: {database.engine.url}" if settings.database else f"data: {settings.data}"
+        raise QuaestorError(f"{place}: a database that `quaestor serve` or `quaestor restore` made, got no database in it")
     database.migrate()
     return database
 

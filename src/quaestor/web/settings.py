@@ -48,13 +48,14 @@ class Settings:
     @property
     def public_address(self) -> str:
         """Where people reach the server, for links that are printed: no final slash."""
-        return (self.address or f"http://{self.host}:{self.port}{self.root}").rstrip("/")
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return (self.address or f"http://{host}:{self.port}{self.root}").rstrip("/")
 
 
 MEANINGS = {
     "data": "the folder of the embedded database; made when it is missing",
     "database": "another database, e.g. postgresql+psycopg://user:password@host/name",
-    "host": "the address to listen on; 0.0.0.0 for all of the machine's",
+    "host": "the address to listen on, e.g. ::1; 0.0.0.0 for all of the machine's",
     "port": "the port to listen on; 0 takes a free one",
     "workers": "how many processes serve; more than one needs no further set-up",
     "root": "the path below which a reverse proxy shows the server, e.g. /quaestor",
