@@ -1,15 +1,16 @@
 """The API: who may use it, wrong fields, hostile texts, and a database that is away."""
 
 import json
+from datetime import timedelta
 
 import pytest
 from api_calls import KINDS_BANK, PLACES, ROUTES, Api, begin, fits
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 import quaestor as qs
-from quaestor.store import teachers
+from quaestor.store import clock, sittings, teachers
 from quaestor.store.database import UnavailableError
-from quaestor.store.models import Token
+from quaestor.store.models import Attempt, BankVersion, Token
 from quaestor.web.api import PREFIX
 
 BODIES = {
@@ -235,3 +236,23 @@ def test_an_error_that_nobody_foresaw(small, monkeypatch):
     failed = api.get("/tests")
     assert (failed.status_code, failed.json()["type"]) == (500, "urn:quaestor:error")
     assert "secret" not in failed.text
+
+
+def test_what_is_deleted_between_reading_and_writing_is_missing(small, monkeypatch):
+    api, test = small.api(), small.publish(minutes=10)
+    bank = api.post("/banks", {"ending": ".yaml", "content": KINDS_BANK}).json()["id"]
+    real = small.database.work
+
+    def meanwhile(**options):
+        with real() as work:
+            work.execute(delete(Attempt))
+            work.execute(delete(BankVersion).where(BankVersion.id == bank))
+        return real(**options)
+
+    monkeypatch.setattr(small.database, "work", meanwhile)
+    assert api.post("/tests", {"bank": bank}).status_code == 404
+    monkeypatch.setattr(small.database, "work", real)
+    number = begin(api, test)["session"]
+    monkeypatch.setattr(small.database, "work", meanwhile)
+    monkeypatch.setattr(sittings, "now", lambda: clock.now() + timedelta(hours=1))
+    assert api.get(f"/sessions/{number}").status_code == 404

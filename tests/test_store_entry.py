@@ -7,7 +7,7 @@ import pytest
 from taking import begin, count, finish, later, publish, pupil_of, put, stands, url
 
 from quaestor.errors import QuaestorError
-from quaestor.store import attempts, clock, codes, publishing
+from quaestor.store import attempts, clock, codes, entry, publishing, sessions
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Pupil
 
@@ -117,3 +117,40 @@ def test_pupils_with_the_same_name_are_told_apart_by_their_codes(database):
         made = publishing.add_pupils(work, work.get(Published, test.id), ["Ada", "Ada"])
         assert len({pupil.code for pupil in made}) == 2
     assert count(database, Pupil) == 2
+
+
+def test_looking_ahead_leaves_nothing_to_work_out_while_writing(database, monkeypatch):
+    """A new attempt, one that goes on, and one after another."""
+    code = pupil_of(database, publish(database, by_list=True, retakes="any"))
+    keys = []
+    for begins in (True, False, True):
+        sessions.forget_all()
+        with database.read() as work:
+            first = entry.look_ahead(work, code)
+        assert (first is not None) == begins
+        with monkeypatch.context() as patch, database.work() as work:
+            patch.setattr(sessions, "open_bank", None)
+            attempt = attempts.enter(work, code, first=first)
+            assert attempts.sitting(work, attempt).session.next is not None
+        keys.append(attempt.key)
+        if begins:
+            put(database, attempt.key, 1)
+        else:
+            finish(database, attempt.key)
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_two_class_lists_at_once_put_every_name_there_once(database):
+    test = publish(database, by_list=True)
+    names = [f"Pupil {number}" for number in range(30)]
+    others = [Database(url(database)) for _ in range(4)]
+
+    def add(other):
+        with other.work() as work:
+            publishing.add_pupils(work, work.get(Published, test.id), names)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(add, others))
+    for other in others:
+        other.close()
+    assert count(database, Pupil) == 30

@@ -41,6 +41,22 @@ def test_a_reply_is_forgotten_after_a_day(database, token, monkeypatch):
         assert work.scalars(select(Reply.key)).all() == ["b"]
 
 
+def test_a_key_may_be_used_again_just_after_a_day(database, token, monkeypatch):
+    """The old reply is still there: it is swept once a minute only."""
+    with database.work() as work:
+        replies.keep(work, token, "a", "/answers", "hash", 201, "old")
+    later = clock.now() + timedelta(hours=24, seconds=1)
+    monkeypatch.setattr(replies, "now", lambda: later)
+    monkeypatch.setattr(replies, "_forgot", later)
+    with database.work() as work:
+        replies.keep(work, token, "a", "/skips", "other", 200, "new")
+    with database.read() as work:
+        assert replies.earlier(work, token, "a", "/skips", "other") == replies.Earlier(200, "new")
+        assert work.scalar(select(Reply.created)) == later
+    with pytest.raises(replies.ReplayError, match="is being answered at this moment"), database.work() as work:
+        replies.keep(work, token, "a", "/skips", "other", 200, "once more")
+
+
 def test_of_two_equal_requests_at_once_one_is_undone(database, token):
     other = Database(database.engine.url.render_as_string(hide_password=False))
     with database.work() as work:

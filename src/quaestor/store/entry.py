@@ -7,23 +7,44 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
+from quaestor.rules_file import read_rules
 from quaestor.saying import say
+from quaestor.session import Session
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.invitations import EntryError, invited
 from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import hashed, token
+from quaestor.store.sessions import remember
 from quaestor.store.sittings import by_key, end, sitting
 from quaestor.store.texts import line
 
 _TRIES = 5
 
 
-def enter(work: Work, written: str, name: str = "", form: str = "") -> Attempt:
+def look_ahead(work: Work, written: str) -> Session | None:
+    """Do for `enter` what needs no writing, so that nobody waits for the engine: load the bank and work out the question that comes first.
+
+    The session that a new attempt begins with; None when an earlier one goes on, which is remembered then.
+    """
+    found = invited(work, written)
+    earlier = found.attempt or (_last(work, found.pupil) if found.pupil is not None else None)
+    if earlier is not None:
+        over = sitting(work, earlier).over
+        if not over or found.test.retakes == "none":
+            return None
+    first = Session(open_bank(found.test.bank), read_rules(found.test.rules), _seed())
+    first.stopped  # noqa: B018  works out the next question
+    return first
+
+
+def enter(work: Work, written: str, name: str = "", form: str = "", first: Session | None = None) -> Attempt:
     """Begin (or go on with) a test.
 
     A pupil whose attempt runs goes on with it; one whose attempt is over begins another where retakes are allowed, else comes back to it,
     also after the test was closed. `form`: something random in the form that was sent, so that sending it twice begins one attempt.
+    `first`: what `look_ahead` gave.
     """
     found = invited(work, written, lock=True)
     if found.attempt is not None:
@@ -39,12 +60,16 @@ def enter(work: Work, written: str, name: str = "", form: str = "") -> Attempt:
     called = found.name or line(name, 200)
     if not called:
         raise EntryError(say("please enter a name"))
-    return _begin(work, test, pupil, called, hashed(f"{form}\n{test.code}\n{called}")[:32] if form and pupil is None else "")
+    key = hashed(f"{form}\n{test.code}\n{called}")[:32] if form and pupil is None else ""
+    made = _begin(work, test, pupil, called, key, _seed() if first is None else first.seed)
+    if first is not None and made.seed == first.seed:
+        remember(made, first, made.started)
+    return made
 
 
 def _earlier(work: Work, test: Published, pupil: Pupil) -> Attempt | None:
     """The attempt that a pupil goes on with or comes back to; None when a new one is to begin."""
-    found = work.scalars(select(Attempt).where(Attempt.pupil_id == pupil.id).order_by(Attempt.id.desc())).first()
+    found = _last(work, pupil)
     if found is None or test.retakes == "none":
         return found
     stands = sitting(work, found)
@@ -54,7 +79,15 @@ def _earlier(work: Work, test: Published, pupil: Pupil) -> Attempt | None:
     return found if _closed(test) else None
 
 
-def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str) -> Attempt:
+def _last(work: Work, pupil: Pupil) -> Attempt | None:
+    return work.scalars(select(Attempt).where(Attempt.pupil_id == pupil.id).order_by(Attempt.id.desc())).first()
+
+
+def _seed() -> int:
+    return randbelow(2**31)
+
+
+def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str, seed: int) -> Attempt:
     for _ in range(_TRIES):
         if key and (there := by_key(work, key)) is not None:
             return there
@@ -64,7 +97,7 @@ def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str
             test_id=test.id,
             pupil_id=pupil.id if pupil is not None else None,
             name=name,
-            seed=randbelow(2**31),
+            seed=seed,
             started=now(),
             ended=None,
             reason="",

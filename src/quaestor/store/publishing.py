@@ -22,6 +22,7 @@ from quaestor.store.media import chosen, hash_of, keep_images
 from quaestor.store.media import image as image
 from quaestor.store.memory import Memory
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
+from quaestor.store.secrets import code_of
 from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
@@ -103,20 +104,31 @@ def unusable(bank: Bank) -> list[str]:
     return [question.id for question in bank.questions.values() if not question.takes_entries or not question.text]
 
 
-def publish(work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, conditions: Conditions, title: str = "") -> Published:
-    """Publish a test: bank version, rules and conditions are frozen, and it gets a code."""
+def publish(
+    work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, conditions: Conditions, title: str = "", form: str = ""
+) -> Published:
+    """Publish a test: bank version, rules and conditions are frozen, and it gets a code.
+
+    `form`: something random in the form that was sent. The code is made of it and of all that was chosen, so that the same form sent
+    twice leads to one test.
+    """
     bank = open_bank(kept)
     rules.check(bank)
     lacking = unusable(bank)
     if lacking:
         words = say("a test in the browser has questions with a text and a way to answer, got {question} without", question=lacking[0])
         raise QuaestorError(words)
+    called = line(title, 200) or kept.title
+    own = code_of(f"{form}\n{teacher.id}\n{kept.id}\n{called}\n{rules.document}\n{conditions}", CODE) if form else ""
     for _ in range(5):
+        taken = work.scalar(select(Published).where(Published.code == own)) if own else None
+        if taken is not None and (taken.teacher_id, taken.bank_id) == (teacher.id, kept.id):
+            return taken
         made = Published(
             teacher_id=teacher.id,
             bank_id=kept.id,
-            title=line(title, 200) or kept.title,
-            code=free_codes(work, 1, CODE)[0],
+            title=called,
+            code=own if own and taken is None else free_codes(work, 1, CODE)[0],
             rules=rules.document,
             created=now(),
             **vars(conditions),
@@ -145,7 +157,9 @@ def published(work: Work, teacher: Teacher, test_id: int) -> Published:
 
 
 def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]:
-    """Put names on the class list; each gets a code of their own."""
+    """Put names on the class list; each gets a code of their own. Of two who do it at once the second waits, and finds the names there."""
+    if work.scalar(select(Published.id).where(Published.id == test.id).with_for_update()) is None:
+        raise MissingError(say("there is no such test"))
     clean = [called for name in names if (called := line(name, 200))]
     known = work.scalars(select(Pupil.name).where(Pupil.test_id == test.id)).all()
     if len(known) + len(clean) > MOST_PUPILS:

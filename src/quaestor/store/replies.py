@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Table
+from sqlalchemy import Table, bindparam
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session as Work
 
@@ -18,10 +18,17 @@ from quaestor.store.models import Reply, Token
 HOURS = 24
 LONGEST_KEY = 200
 _REPLY = cast(Table, Reply.__table__)
-_INSERT = {
-    kind: dialect.insert(_REPLY).on_conflict_do_nothing().returning(_REPLY.c.status)
-    for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
-}
+
+
+def _insert(dialect: Any) -> Any:
+    """Write a reply, unless there is one of the last day with this key; whoever writes one at this moment is waited for."""
+    row = dialect.insert(_REPLY)
+    others = {column.name: row.excluded[column.name] for column in _REPLY.columns if not column.primary_key}
+    is_old = _REPLY.c.created < bindparam("forgotten", type_=_REPLY.c.created.type)
+    return row.on_conflict_do_update(index_elements=list(_REPLY.primary_key), set_=others, where=is_old).returning(_REPLY.c.status)
+
+
+_INSERT = {"sqlite": _insert(sqlite), "postgresql": _insert(postgresql)}
 _forgot = datetime.min  # when old replies were deleted last
 
 
@@ -57,7 +64,7 @@ def keep(work: Work, token: Token, key: str, route: str, request_hash: str, stat
     moment = now()
     _forget_old(work, moment)
     row = {"token_id": token.id, "key": key, "route": route, "request": request_hash, "status": status, "body": body}
-    row |= {"attempt_id": attempt_id, "created": moment}
+    row |= {"attempt_id": attempt_id, "created": moment, "forgotten": moment - timedelta(hours=HOURS)}
     if work.execute(_INSERT[work.get_bind().dialect.name], row).scalar() is None:
         raise ReplayError(
             f"a request with this idempotency key is being answered at this moment, got {format_value(key)} again; send it once more"

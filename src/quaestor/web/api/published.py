@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from quaestor.rules_file import read_rules
 from quaestor.store import results
-from quaestor.store.models import BankVersion, Published, Token
+from quaestor.store.models import Published, Token
 from quaestor.store.outcome import Outcome
 from quaestor.store.publishing import Conditions, bank_of, open_bank, publish, published, published_by
 from quaestor.store.texts import line
@@ -35,7 +35,7 @@ def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> R
         conditions = Conditions(**{name: getattr(body, name) for name in CONDITIONS})
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
-            made = publish(work, teacher, work.get_one(BankVersion, kept.id), rules, conditions, line(body.title, 200))
+            made = publish(work, teacher, bank_of(work, teacher, kept.id), rules, conditions, line(body.title, 200))
             return 201, _told(request, made)
 
         return write

@@ -16,6 +16,7 @@ from quaestor.log import Answer
 from quaestor.report.advice import findings
 from quaestor.store import privacy
 from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, prepare, sitting, write
+from quaestor.store.entry import look_ahead
 from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.publishing import MissingError, published
 from quaestor.store.secrets import tidy
@@ -47,9 +48,10 @@ def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: K
 
     def plan(work: Work, token: Token) -> Write:
         code = _code(work, published(work, token.teacher, body.test), body)
+        first = look_ahead(work, code)
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
-            stands = sitting(work, enter(work, code, body.name or ""))
+            stands = sitting(work, enter(work, code, body.name or "", first=first))
             return 201, {**state(request, stands), **_begun(request, stands.attempt)}
 
         return write
@@ -79,7 +81,7 @@ def _standing(request: Request, bearer: Bearer, number: int) -> Sitting:
         stands = sitting(work, with_images(own(work, token, number)))
     if stands.over and stands.attempt.ended is None:
         with database(request).work() as work:
-            stands = sitting(work, with_images(work.get_one(Attempt, number)))
+            stands = sitting(work, with_images(own(work, token, number)))
             end(work, stands)
     return stands
 
