@@ -16,6 +16,15 @@ def code(length: int = 6) -> str:
     return "".join(secrets.choice(LETTERS) for _ in range(length))
 
 
+def code_of(secret: str, length: int) -> str:
+    """A code that a secret always gives, and nobody guesses without it."""
+    number, letters = int(hashed(secret), 16), ""
+    for _ in range(length):
+        number, place = divmod(number, len(LETTERS))
+        letters += LETTERS[place]
+    return letters
+
+
 def tidy(written: str) -> str:
     """A code as people type it, made alike: capitals, no spaces or hyphens, O for 0 and I or L for 1 cannot occur."""
     return "".join(letter for letter in written.upper() if letter.isalnum())[:32]
