@@ -62,6 +62,24 @@ def test_what_may_well_be_meant_is_no_warning(stated):
     assert warnings({"questions.Q": stated}) == []
 
 
+RULED_OUT = "an answer is possible at every level: one that the answers before rule out is refused, which tells the key"
+
+
+@pytest.mark.parametrize(
+    ("stated", "warned"),
+    [
+        ({"skill": "a", "right": [0, 0.9]}, True),
+        ({"skill": "a", "right": [0.2, 1]}, True),
+        ({"skill": "a", "right": [[0, 0.1], [0.5, 1]]}, False),  # it may be impossible, but need not
+        ({"skill": "a", "right": [0.01, 0.99]}, False),
+        ({"skill": "a", "classes": ["x", "y", "z"], "table": {"no": [0.5, 0.5, 0], "yes": [0.1, 0.2, 0.7]}}, True),
+        ({"skills": ["a", "b"], "needs": "all", "slip": 0, "guess": 0.2}, True),
+    ],
+)
+def test_an_answer_that_a_level_rules_out_is_a_warning(stated, warned):
+    assert warnings({"questions.Q": stated}) == [f"questions.Q: {RULED_OUT}, got a probability of 0"] * warned
+
+
 @pytest.mark.parametrize(
     ("options", "twins"),
     [

@@ -239,7 +239,7 @@ def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: I
 
 
 def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
-    """Warn of questions that tell nothing, that get harder for the better, or whose options look alike."""
+    """Warn of questions that tell nothing, that get harder for the better, that rule an answer out, or whose options look alike."""
     alike: dict[tuple[int, ...], list[Question]] = {}
     for question in questions:
         alike.setdefault(question.table.shape, []).append(question)
@@ -251,6 +251,9 @@ def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
             if not group[number].table.vertices:
                 rule = say("a question tells something: its rows differ between levels")
                 report.warning(("questions", group[number].id), rule, say("the same row for every level"))
+        for number in np.flatnonzero((rows[:, 1] == 0).any(axis=(1, 2))):
+            rule = say("an answer is possible at every level: one that the answers before rule out is refused, which tells the key")
+            report.warning(("questions", group[number].id), rule, say("a probability of 0"))
         best = bounds[..., -1]
         for axis in range(len(shape) - 1):
             rises = np.diff(best, axis=2 + axis)

@@ -40,7 +40,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
         try:
             with database(request).work() as work:
                 by, of, _ = _found(request, work, number)
-                made = publish(work, by, of, rules, conditions, offer.filled["title"])
+                made = publish(work, by, of, rules, conditions, offer.filled["title"], field(form, "once"))
             return go(request, "test", number=made.id)
         except QuaestorError as error:
             offer.wrong["form"] = told(error)
@@ -54,4 +54,9 @@ def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVers
 
 
 def _show(request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, offer: Offer, status: int = 200) -> Response:
-    return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer)
+    return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer, ruling=_ruling_out(bank))
+
+
+def _ruling_out(bank: Bank) -> str:
+    """The first question that rules an answer out at some level; empty where there is none."""
+    return next((question.id for question in bank.questions.values() if not question.table.upper.all()), "")
