@@ -157,7 +157,9 @@ def published(work: Work, teacher: Teacher, test_id: int) -> Published:
 
 
 def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]:
-    """Put names on the class list; each gets a code of their own."""
+    """Put names on the class list; each gets a code of their own. Of two who do it at once the second waits, and finds the names there."""
+    if work.scalar(select(Published.id).where(Published.id == test.id).with_for_update()) is None:
+        raise MissingError(say("there is no such test"))
     clean = [called for name in names if (called := line(name, 200))]
     known = work.scalars(select(Pupil.name).where(Pupil.test_id == test.id)).all()
     if len(known) + len(clean) > MOST_PUPILS:
