@@ -26,8 +26,8 @@ def has_or_not(levels: Sequence[str]) -> bool:
 def times(low: float, high: float, short: bool = False) -> Said:
     """A probability as a frequency: `9 times in 10`, `7 to 9 times in 20`, `never`; `short` leaves out the word times.
 
-    >>> times(0.9, 0.9), times(0.35, 0.45), times(0.93, 0.93, short=True)
-    ('9 times in 10', '7 to 9 times in 20', '93 in 100')
+    >>> times(0.9, 0.9), times(0.35, 0.45), times(0.93, 0.93, short=True), times(0.0672, 0.0672)
+    ('9 times in 10', '7 to 9 times in 20', '93 in 100', 'about 7 times in 100')
     """
     if low == high and low in (0, 1):
         return say("always") if low else say("never")
@@ -37,19 +37,29 @@ def times(low: float, high: float, short: bool = False) -> Said:
             break
     first, last = (_digits(count) for count in counts)
     shown = first if first == last else say("{first} to {last}", first=first, last=last)
-    if short:
-        return say("{count} in {all}", count=shown, all=out_of)
-    return say("1 time in {all}", all=out_of) if shown == "1" else say("{count} times in {all}", count=shown, all=out_of)
+    once = shown == "1" and not short
+    pattern = say("{count} in {all}", count=shown, all=out_of) if short else say("{count} times in {all}", count=shown, all=out_of)
+    told = say("1 time in {all}", all=out_of) if once else pattern
+    return told if all(_is_short(count) for count in counts) else say("about {times}", times=told)
 
 
 def percent(low: float, high: float) -> Said:
-    """A probability in per cent: `30 %`, `25 to 35 %`."""
+    """A probability in per cent: `30 %`, `25 to 35 %`, rounded where it has more than one decimal."""
     first, last = (_digits(100 * p) for p in (low, high))
     return say("{share} %", share=first if first == last else say("{first} to {last}", first=first, last=last))
 
 
+def _is_short(count: float) -> bool:
+    """Whether a count has one decimal at most."""
+    return abs(10 * count - round(10 * count)) < 1e-6
+
+
 def _digits(count: float) -> Said:
-    return say("{number:.3g}", number=round(count, 4))  # rounded first: 0, not 1e-16
+    """A count out of 100 or fewer: as it is where it is short, else whole; with a decimal only close to 0 and to 100."""
+    number = round(count, 4)  # first of all: 0, not 1e-16
+    if number < 1 and not _is_short(count):
+        return say("{number:.1g}", number=number)
+    return say("{number:.3g}", number=number) if _is_short(count) or number > 99 else say("{number:.0f}", number=number)
 
 
 def question_sentence(question: Question, skills: Mapping[str, Skill]) -> Said:
