@@ -40,6 +40,42 @@ def test_words_of_the_bank_file_are_written_in_german_and_kept_as_the_file_has_t
     assert 'value="very hard"' in browser.go(f"/desk/drafts/{number}/questions/q").text
 
 
+@pytest.fixture
+def teacher(make_database):
+    """A German browser of the owner, and what the latest draft holds."""
+    app = application(made := make_database("sqlite"))
+    with made.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        cookie = teachers.log_in(work, owner)
+    browser = Browser(app, **{"accept-language": "de"})
+    browser.client.cookies.set("teacher", cookie)
+
+    def latest():
+        with made.read() as work:
+            return drafts.document_of(drafts.edition(work, drafts.drafts_of(work, owner)[0]))
+
+    browser.latest = latest
+    return browser
+
+
+def test_pasted_cells_may_have_words_of_the_teachers_language(teacher):
+    header = "id\ttext\tkind\tcorrect\tskill\tdifficulty\tdiscrimination"
+    teacher.go("/desk/banks")
+    rows = [header, "Q1\tWie viel?\tnumber\t7\taddieren\tLeicht\tstark", "Q2\tWas?\tnumber\t8\taddieren\thard\t"]
+    page = teacher.fill("/desk/banks/pasted", title="Addieren", rows="\n".join(rows))
+    assert "zu verbessern" not in page.text
+    kept = teacher.latest()["questions"]
+    assert [kept[name]["difficulty"] for name in ("Q1", "Q2")] == ["easy", "hard"]
+    assert kept["Q1"]["discrimination"] == "strong"
+
+
+def test_an_unknown_column_of_pasted_rows_is_shown_with_its_place_and_the_known_ones(teacher):
+    teacher.go("/desk/banks")
+    page = teacher.fill("/desk/banks/pasted", rows="id\tFrage\tskill\nQ1\tWie?\ta")
+    assert "Zeile 1, Spalte 2" in page.text
+    assert "bekannte Spalten: id, template, text, " in page.text
+
+
 @pytest.mark.parametrize("field", WORDS)
 def test_no_two_words_of_a_field_have_the_same_german(field):
     spoken = [catalogue("de")[word] for word in WORDS[field]]

@@ -2,6 +2,7 @@
 
 import datetime
 import io
+import re
 import zipfile
 
 import openpyxl
@@ -81,10 +82,15 @@ def test_an_unknown_sheet_is_named_with_its_row():
 
 
 def test_an_unknown_column_has_a_proposal():
-    assert problems("id,skil,right,right\nQ1,m,1,1\n", ".csv") == [
-        "file: unknown column, got 'skil' (did you mean 'skill'?)",
-        "file: each column is there once, got 'right'",
-    ]
+    unknown, twice = problems("id,skil,right,right\nQ1,m,1,1\n", ".csv")
+    assert unknown.startswith("file: unknown column, got 'skil' (did you mean 'skill'? known columns: id, template, text, kind, ")
+    assert unknown.endswith(") [row 1, column 2]")
+    assert twice == "file: each column is there once, got 'right' [row 1]"
+
+
+def test_the_columns_of_the_other_sheets_are_offered_where_they_can_stand():
+    (unknown,) = problems("sheet,id,skil\nskills,a,x\n", ".csv")
+    assert {"levels", "prior", "field"} <= set(re.findall(r"\w+", unknown.partition("known columns: ")[2]))
 
 
 def test_an_unknown_field_of_the_bank_has_a_proposal():

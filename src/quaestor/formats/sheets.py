@@ -22,7 +22,7 @@ from quaestor.errors import BankError, Locate, Problem, format_value, nearest
 from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_SHEET, refusal
-from quaestor.saying import say
+from quaestor.saying import say, together
 
 SECTIONS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
 SHEETS: dict[str, tuple[str, ...]] = {
@@ -51,7 +51,7 @@ def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
         raise refusal(say("a file has content"), say("an empty file"))
     header = [column.lower() for column in lines[top]]
     known = {"sheet", *(column for columns in SHEETS.values() for column in columns)}
-    _check_header("file", header, known)
+    _check_header("file", header, known, top + 1)
     rows: list[Row] = []
     for number, line in enumerate(lines[top + 1 :], start=top + 2):
         cells = _by_column(header, line)
@@ -94,7 +94,7 @@ def _xlsx_rows(sheet: str, lines: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
             header = [str(cell or "").strip().lower() for cell in line]
             while header and not header[-1]:
                 header.pop()
-            _check_header(sheet, header, SHEETS[sheet])
+            _check_header(sheet, header, SHEETS[sheet], number)
             continue
         if line.count(None) < len(line):
             columns = [*header, *[""] * len(line)]
@@ -122,15 +122,26 @@ def _cell_text(value: Any, sheet: str, number: int, column: str) -> str:
     return str(value).strip()
 
 
-def _check_header(sheet: str, header: Sequence[str], known: Iterable[str]) -> None:
+def _check_header(sheet: str, header: Sequence[str], known: Iterable[str], row: int) -> None:
+    """Refuse columns that nobody knows; what is listed as known without a column `sheet` are the columns of questions."""
     known = list(known)
+    offered = SHEETS["questions"] if sheet == "file" and "sheet" not in header else known
+    hint = say("known columns: {columns}", columns=", ".join(offered))
     if sum(map(bool, header)) > _MOST_COLUMNS:
         raise refusal(say("a sheet has at most {most} columns", most=_MOST_COLUMNS), f"{sum(map(bool, header)):,}")
     problems = [
-        Problem(sheet, say("unknown column"), f"'{column}'", nearest(column, known)) for column in header if column and column not in known
+        Problem(
+            sheet,
+            say("unknown column"),
+            f"'{column}'",
+            together([text for text in (nearest(column, known), hint) if text], " "),
+            where=say("row {row}, column {column}", row=row, column=place),
+        )
+        for place, column in enumerate(header, start=1)
+        if column and column not in known
     ]
     problems += [
-        Problem(sheet, say("each column is there once"), f"'{column}'")
+        Problem(sheet, say("each column is there once"), f"'{column}'", where=say("row {row}", row=row))
         for column in dict.fromkeys(header)
         if header.count(column) > 1 and column
     ]

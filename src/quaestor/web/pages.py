@@ -21,6 +21,7 @@ from quaestor.store.models import Teacher
 from quaestor.store.secrets import token
 from quaestor.web import pictures, prose
 from quaestor.web.language import LANGUAGES, chosen, day, digits, moment, number, translate
+from quaestor.web.places import place
 from quaestor.web.settings import Settings
 from quaestor.web.visits import form_token, remember, root
 from quaestor.wording import percent
@@ -40,7 +41,7 @@ def _templates() -> Environment:
         auto_reload=False,
         finalize=_in_the_language,
     )
-    made.filters.update(prose=prose.block, short=prose.inline, **{name: _spoken(said) for name, said in WAYS.items()})
+    made.filters.update(prose=prose.block, short=prose.inline, place=place, **{name: _spoken(said) for name, said in WAYS.items()})
     made.globals.update(pictures=pictures, percent=percent, right_answers=right_answers)
     return made
 

@@ -19,6 +19,8 @@ from quaestor.store.publishing import MissingError, unusable
 from quaestor.web.desk.access import Posted, signed_in
 from quaestor.web.pages import database, go, page
 from quaestor.web.visits import field
+from quaestor.web.workshop.bench import speaker
+from quaestor.web.workshop.vocabulary import in_file
 
 routes = APIRouter(prefix="/desk/banks")
 LONGEST_PASTE = 2_000_000
@@ -69,6 +71,7 @@ def from_sheet(request: Request, form: Posted) -> Response:
     text = str(form.get("rows", ""))[:LONGEST_PASTE]
     try:
         document, _ = read_csv(text)
+        document = in_file(document, speaker(request))
     except BankError as error:
         return _list(request, 400, problems=error.problems, pasted=text, name=say("the pasted rows"))
     title = field(form, "title")[:200]

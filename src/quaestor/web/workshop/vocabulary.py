@@ -22,6 +22,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "kind": KINDS,
 }
 _EVERY = {word for name, words in WORDS.items() if name != "kind" for word in words}
+SECTIONS = ("skills", "templates", "questions")
 LEVELS = ("no", "yes")  # the levels of a skill that names none
 
 
@@ -42,6 +43,24 @@ def written(field: str, text: str, translate: Translate) -> str:
     if not meant or not any(parts):
         return text
     return " | ".join(part or old.strip() for part, old in zip(parts, text.split("|"), strict=True))
+
+
+def in_file(document: dict[str, Any], translate: Translate) -> dict[str, Any]:
+    """A document as the file has it: words that somebody wrote into cells in their own language become the file's."""
+    return {
+        section: {name: _written_fields(entry, translate) for name, entry in entries.items()} if section in SECTIONS else entries
+        for section, entries in document.items()
+    }
+
+
+def _written_fields(entry: dict[str, Any], translate: Translate) -> dict[str, Any]:
+    return {field: _written_all(field, value, translate) for field, value in entry.items()}
+
+
+def _written_all(field: str, value: Any, translate: Translate) -> Any:
+    if isinstance(value, list):
+        return [_written_all(field, one, translate) for one in value]
+    return written(field, value, translate) if isinstance(value, str) else value
 
 
 def told(problems: Iterable[Problem], translate: Translate) -> tuple[Problem, ...]:
