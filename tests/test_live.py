@@ -132,7 +132,8 @@ def test_groups_by_what_to_practise_next():
 
 
 def test_levels_of_a_class():
-    takers = [outcome(1, **TOP).skills, outcome(2, **TOP | {"parts": ("no", False)}).skills]
+    takers = [Member("", 3, outcome(1, **TOP).skills), Member("", 3, outcome(2, **TOP | {"parts": ("no", False)}).skills)]
+    takers.append(Member("hardly began", 2, outcome(3, **TOP).skills))
     assert spread(FRACTIONS, takers)["parts"] == [("no", 1, 0), ("yes", 1, 1)]
 
 

@@ -110,7 +110,7 @@ ROWS = {
     f"POST {BANKS}/try": row(OWN, {**FORM, "students": "10"}),
     # Drafts
     f"GET {DRAFT}": row(SHARED),
-    f"POST {DRAFT}/fields": row(SHARED, {"title": "Another title"}),
+    f"POST {DRAFT}/fields": row(SHARED, {"title": "Another title", "seen": "2"}),
     f"POST {DRAFT}/images": row(SHARED, files={"images": ("new.png", PICTURE)}),
     f"GET {DRAFT}/media/{{name:path}}": row(SHARED),
     f"POST {DRAFT}/share": row(AUTHOR, {"email": "other@school.example"}),

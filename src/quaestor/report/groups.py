@@ -1,13 +1,13 @@
 """Groups by what to practise next: everybody is put where they would best begin, foundations first."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from quaestor.bank import Bank
 from quaestor.report.advice import practise
 from quaestor.store.outcome import Finding
 
-ENOUGH = 3  # answers before somebody is put into a group
+ENOUGH = 3  # answers before anything is said of somebody
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,11 @@ class Member:
     name: str
     answers: int
     skills: Mapping[str, Finding]
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there are enough answers to say anything."""
+        return self.answers >= ENOUGH
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ def groups(bank: Bank, members: Iterable[Member]) -> list[Group]:
     done: list[Place] = []
     early: list[Place] = []
     for member in sorted(members, key=lambda member: member.name.casefold()):
-        if member.answers < ENOUGH:
+        if not member.is_known:
             early.append(Place(member.name, True))
             continue
         wanted = practise(bank, _standings(bank, member.skills))
@@ -75,11 +80,12 @@ def groups(bank: Bank, members: Iterable[Member]) -> list[Group]:
     return [group for group in made if group.members]
 
 
-def spread(bank: Bank, takers: Sequence[Mapping[str, Finding]]) -> dict[str, list[tuple[str, int, int]]]:
-    """For each skill its levels, with how many were found there, and how many of them are sure."""
+def spread(bank: Bank, members: Iterable[Member]) -> dict[str, list[tuple[str, int, int]]]:
+    """For each skill its levels, with how many were found there, and how many of them are sure; without those of too few answers."""
     found: dict[str, list[tuple[str, int, int]]] = {}
+    known = [member for member in members if member.is_known]
     for skill in bank.skills.values():
-        here = [skills[skill.id] for skills in takers]
+        here = [member.skills[skill.id] for member in known]
         levels = [[one for one in here if one.level == level] for level in skill.levels]
         found[skill.id] = [(level, len(at), sum(one.sure for one in at)) for level, at in zip(skill.levels, levels, strict=True)]
     return found

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session as Work
 from quaestor.bank import Bank
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published, Pupil
+from quaestor.store.progress import counts, is_over
 from quaestor.store.publishing import open_bank
 
 
@@ -42,7 +43,7 @@ def given(work: Work, test: Published) -> list[Given]:
 def clocks(work: Work, test: Published) -> Mapping[int, Clock]:
     """The clocks of the attempts that run and have an answer, by the attempt's number."""
     columns = select(Event.attempt_id, Event.seconds, Event.at).join(Attempt)
-    running = columns.where(Attempt.test_id == test.id, Attempt.ended.is_(None)).order_by(Event.attempt_id, Event.step)
+    running = columns.where(Attempt.test_id == test.id, ~is_over([test], now())).order_by(Event.attempt_id, Event.step)
     seconds: dict[int, list[float]] = defaultdict(list)
     last: dict[int, datetime] = {}
     for number, taken, at in work.execute(running):
@@ -55,10 +56,10 @@ def pulse(work: Work, test: Published) -> str:
     """A short text that changes whenever the live view of a test does: with each answer, and every minute while somebody is at work."""
     of_test = select(Attempt.id).where(Attempt.test_id == test.id)
     answers = work.execute(select(func.count(), func.max(Event.at)).where(Event.attempt_id.in_(of_test))).one()
-    begun, ended = work.execute(select(func.count(), func.count(Attempt.ended)).where(Attempt.test_id == test.id)).one()
+    running, over = counts(work, [test], now()).get(test.id, (0, 0))
     listed = work.scalar(select(func.count()).where(Pupil.test_id == test.id))
-    minute = f"{now():%d %H:%M}" if begun > ended else ""
-    return hashlib.sha256(repr((*answers, begun, ended, listed, minute)).encode()).hexdigest()[:16]
+    minute = f"{now():%d %H:%M}" if running else ""
+    return hashlib.sha256(repr((*answers, running, over, listed, minute)).encode()).hexdigest()[:16]
 
 
 class Answered(NamedTuple):

@@ -24,9 +24,9 @@ class Finding:
 class Outcome:
     """An attempt at a glance. `state`: running or over; `minutes`: until the end, or the last answer of one that runs.
 
-    `questions` were put, skipped ones too; `right` of them were answered with the best class. `hint`: whether the answers fit together so
-    badly that somebody should have a look; None of attempts that run, and of those that were not looked at yet. `code`: the pupil's own
-    one, or that of the attempt.
+    `questions` were put, `skipped` of them skipped; `right` of them were answered with the best class. `hint`: whether the answers fit
+    together so badly that somebody should have a look; None of attempts that run, and of those that were not looked at yet. `code`: the
+    pupil's own one, or that of the attempt.
     """
 
     attempt_id: int
@@ -42,6 +42,12 @@ class Outcome:
     reason: str
     skills: Mapping[str, Finding]
     hint: bool | None
+    skipped: int = 0
+
+    @property
+    def answered(self) -> int:
+        """How many questions were answered."""
+        return self.questions - self.skipped
 
     @property
     def expected(self) -> float:

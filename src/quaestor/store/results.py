@@ -40,6 +40,7 @@ class _Found:
     """What follows from a log."""
 
     questions: int
+    skipped: int
     right: int
     skills: Mapping[str, Finding]
     answers: Mapping[str, str]
@@ -100,6 +101,7 @@ def _outcome(attempt: Attempt, found: _Found, last: datetime | None, code: str) 
         reason=reason,
         skills=found.skills,
         hint=None,
+        skipped=found.skipped,
     )
 
 
@@ -108,7 +110,8 @@ def _find(session: Session) -> _Found:
     questions = session.bank.questions
     right = sum(isinstance(line, Answer) and line.answer == questions[line.question].classes[-1] for line in session.log)
     skills = {skill: _finding(bounds) for skill, bounds in session.beliefs.items()}
-    return _Found(len(session.log), right, skills, session.answers)
+    skipped = sum(isinstance(line, Answer) and line.answer is None for line in session.log)
+    return _Found(len(session.log), skipped, right, skills, session.answers)
 
 
 def _finding(bounds: Bounds) -> Finding:

@@ -1,5 +1,6 @@
 """Banks as they were frozen for a test: look into, download, delete. They are written in the workshop."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,8 @@ from quaestor.errors import QuaestorError
 from quaestor.formats import dump_bytes
 from quaestor.report.graph import skill_graph
 from quaestor.saying import say
-from quaestor.store.models import Published
+from quaestor.store import drafts
+from quaestor.store.models import Draft, Published
 from quaestor.store.publishing import MissingError, bank_of, image, open_bank, unusable
 from quaestor.web import pictures
 from quaestor.web.desk.access import Posted, download, signed_in
@@ -31,6 +33,7 @@ def show(request: Request, number: int, start: int = 0) -> Response:
         teacher = signed_in(request, work)
         kept = bank_of(work, teacher, number)
         bank = open_bank(kept)
+        draft = _draft(drafts.drafts_of(work, teacher), kept.title)
         tests = work.scalars(select(Published).where(Published.bank_id == kept.id).order_by(Published.id.desc())).all()
     questions = list(bank.questions.values())
     first = min(max(start, 0), len(questions) - 1) // A_PAGE * A_PAGE
@@ -42,11 +45,17 @@ def show(request: Request, number: int, start: int = 0) -> Response:
         "first": first,
         "a_page": A_PAGE,
         "tests": tests,
+        "draft": draft,
         "formats": FORMATS,
         "lacking": unusable(bank),
         "counts": {skill: sum(skill in question.skills for question in questions) for skill in bank.skills},
     }
     return page(request, "desk/bank.html", teacher=teacher, **values)
+
+
+def _draft(mine: Iterable[Draft], title: str) -> Draft | None:
+    """The bank on the bench that has this title; of several the one changed last."""
+    return next((draft for draft in mine if draft.title == title), None)
 
 
 @routes.get("/{number}/file.{ending}", name="bank-file")

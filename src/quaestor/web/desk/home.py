@@ -1,12 +1,12 @@
-"""The desk: a teacher's tests with what goes on in them, and their banks."""
+"""The desk: a teacher's tests with what goes on in them, and the banks they write."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import func, select
 
-from quaestor.store import publishing
+from quaestor.store import drafts, progress, publishing
 from quaestor.store.clock import now
-from quaestor.store.models import Attempt, BankVersion, Published, Pupil
+from quaestor.store.models import Published, Pupil
 from quaestor.web.desk.access import signed_in
 from quaestor.web.pages import database, page
 
@@ -20,12 +20,11 @@ def overview(request: Request) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         tests = publishing.published_by(work, teacher)
+        takers = progress.counts(work, tests, now())
         mine = select(Published.id).where(Published.teacher_id == teacher.id)
-        began = select(Attempt.test_id, func.count(), func.count(Attempt.ended)).where(Attempt.test_id.in_(mine)).group_by(Attempt.test_id)
-        takers = {test: (all_of_them - over, over) for test, all_of_them, over in work.execute(began)}
         listed = select(Pupil.test_id, func.count()).where(Pupil.test_id.in_(mine)).group_by(Pupil.test_id)
         pupils = dict(iter(work.execute(listed)))
-        banks = work.scalars(select(BankVersion).where(BankVersion.teacher_id == teacher.id).order_by(BankVersion.id.desc())).all()
+        banks = drafts.drafts_of(work, teacher)
     states = {test.id: state(test) for test in tests}
     return page(
         request,

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from quaestor.errors import QuaestorError
 from quaestor.report import classroom
-from quaestor.report.groups import Member, groups
+from quaestor.report.groups import ENOUGH, Member, groups
 from quaestor.store import answers, results
 from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
@@ -74,8 +74,9 @@ def _seen(work: Work, test: Published) -> dict[str, Any]:
     absent = [pupil.name for pupil in pupils_of(work, test) if pupil.id not in there]
     seats = classroom.seats(found, answers.clocks(work, test), absent, now())
     bank = open_bank(test.bank)
-    members = [Member(outcome.name, outcome.questions, outcome.skills) for outcome in found]
-    return {"mark": mark, "seats": seats, "counts": classroom.counts(seats), "bank": bank, "groups": groups(bank, members)}
+    members = [Member(outcome.name, outcome.answered, outcome.skills) for outcome in found]
+    counted = {"counts": classroom.counts(seats), "groups": groups(bank, members), "enough": ENOUGH}
+    return {"mark": mark, "seats": seats, "bank": bank, **counted}
 
 
 def _mark(request: Request, number: int) -> str:

@@ -9,7 +9,7 @@ from starlette.datastructures import UploadFile
 from quaestor.errors import QuaestorError
 from quaestor.rules_file import read_rules
 from quaestor.saying import say
-from quaestor.store import privacy
+from quaestor.store import privacy, progress
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil, Teacher
 from quaestor.store.publishing import MissingError, add_pupils, published, pupils_of
@@ -36,7 +36,7 @@ def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Re
         test = published(work, teacher, number)
         bank = test.bank
         pupils = pupils_of(work, test)
-        began, over = work.execute(select(func.count(), func.count(Attempt.ended)).where(Attempt.test_id == test.id)).one()
+        running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
         there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
     link = public_url(request, "code", code=test.code)
     return page(
@@ -52,7 +52,7 @@ def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Re
         picture=qr.inline(link),
         pupils=pupils,
         there=there,
-        running=began - over,
+        running=running,
         over=over,
         names=names,
         wrong=wrong,

@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.bank import Bank
 from quaestor.report import flags
-from quaestor.report.groups import Member, groups, next_skills, spread
+from quaestor.report.groups import ENOUGH, Member, groups, next_skills, spread
 from quaestor.report.statistics import Statistic, probabilities, statistics
 from quaestor.store import answers, results
 from quaestor.store.clock import now
@@ -66,6 +66,7 @@ def report(request: Request, number: int, pupils: bool = False) -> Response:
         hints = [one for one in _statistics(work, test, bank, found) if one.flags]
     counted = results.counted(found, test.retakes)
     over = sorted((outcome for outcome in counted if outcome.state == "over"), key=lambda outcome: outcome.name.casefold())
+    members = {outcome.attempt_id: Member(outcome.name, outcome.answered, outcome.skills) for outcome in over}
     return page(
         request,
         "desk/report.html",
@@ -76,9 +77,11 @@ def report(request: Request, number: int, pupils: bool = False) -> Response:
         running=len(counted) - len(over),
         absent=len({pupil.id for pupil in listed} - {outcome.pupil_id for outcome in found}),
         listed=len(listed),
-        levels=spread(bank, [outcome.skills for outcome in over]),
-        groups=groups(bank, [Member(outcome.name, outcome.questions, outcome.skills) for outcome in over]),
-        practise={outcome.attempt_id: next_skills(bank, outcome.skills) for outcome in over},
+        levels=spread(bank, members.values()),
+        unknown=sum(not member.is_known for member in members.values()),
+        enough=ENOUGH,
+        groups=groups(bank, members.values()),
+        practise={number: next_skills(bank, member.skills) for number, member in members.items() if member.is_known},
         hints=hints[:HINTS],
         more=max(0, len(hints) - HINTS),
         pupils=pupils,
