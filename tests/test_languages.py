@@ -1,5 +1,7 @@
 """Which language a page has, and words of the bank file that are written in the teacher's own."""
 
+from html import unescape
+
 import pytest
 from browsing import Browser, application
 
@@ -74,6 +76,24 @@ def test_an_unknown_column_of_pasted_rows_is_shown_with_its_place_and_the_known_
     page = teacher.fill("/desk/banks/pasted", rows="id\tFrage\tskill\nQ1\tWie?\ta")
     assert "Zeile 1, Spalte 2" in page.text
     assert "bekannte Spalten: id, template, text, " in page.text
+
+
+def test_versions_are_compared_as_sheets_have_them(make_database):
+    made = make_database("sqlite")
+    before = {"skills": {"a": {"levels": ["nein", "ja"]}}, "questions": {"Q": {"skill": "a", "tags": ["x"], "difficulty": "easy"}}}
+    table = {"nein": [0.621619128992926, 0.378380871007074], "ja": [[0.1, 0.2], 0.85]}
+    after = {**before, "questions": {"Q": {"skill": "a", "tags": ["x", "y"], "table": table, "pilot": True}}}
+    with made.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        cookie = teachers.log_in(work, owner)
+        draft = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "Neu", **before}, "x")
+        drafts.change(work, draft, owner, 1, ("questions", "Q"), after["questions"]["Q"], "y")
+    browser = Browser(application(made), **{"accept-language": "de"})
+    browser.client.cookies.set("teacher", cookie)
+    page = unescape(browser.go(f"/desk/drafts/{draft.id}/versions/compare").text)
+    assert "<h3>Frage Q" in page
+    for cell in ("x | y", "nein -> 0.622 | 0.378\nja -> 0.1..0.2 | 0.85", "leicht", "ja"):
+        assert f'<td class="cell">{cell}</td>' in page
 
 
 @pytest.mark.parametrize("field", WORDS)

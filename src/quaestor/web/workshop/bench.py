@@ -18,7 +18,7 @@ from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
 from quaestor.web.visits import drop_cookie, set_cookie
 from quaestor.web.workshop.check import Checked, checked, part_of
-from quaestor.web.workshop.vocabulary import WORDS, spoken, told
+from quaestor.web.workshop.vocabulary import WORDS, readable, spoken, told
 
 SAVED = "saved"  # the cookie that tells the next page of a save
 
@@ -73,6 +73,7 @@ def shown(request: Request, template: str, bench: Bench, status: int = 200, **va
         templates=bench.section("templates"),
         words_of=WORDS,
         spoken=partial(spoken, translate=translate),
+        readable=partial(readable, translate=translate),
         tongue=str(bench.document.get("language") or "") or language(request),
         saved=_just_saved(request, bench.draft),
         part_of=partial(part_of, document=bench.document),

@@ -3,13 +3,14 @@
 The file's words are understood in every language too, so what somebody copies out of a file can be pasted into a form.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from quaestor.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
 from quaestor.errors import Problem
 from quaestor.fields import KINDS
+from quaestor.formats.cells import write_cell
 from quaestor.saying import Said
 
 Translate = Callable[[str], str]
@@ -22,6 +23,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "kind": KINDS,
 }
 _EVERY = {word for name, words in WORDS.items() if name != "kind" for word in words}
+DIGITS = 3  # of numbers that are looked at, not edited
 SECTIONS = ("skills", "templates", "questions")
 LEVELS = ("no", "yes")  # the levels of a skill that names none
 
@@ -34,6 +36,21 @@ def spoken(field: str, value: Any, translate: Translate) -> Any:
     if not isinstance(value, str) or not known:
         return value
     return " | ".join(translate(part) if part in known else part for part in value.split(" | "))
+
+
+def readable(field: str, value: Any, translate: Translate) -> str:
+    """What a field holds, to look at: as a cell of a sheet has it, with no more digits than tell something."""
+    if isinstance(value, bool):
+        return translate("yes" if value else "no")
+    return str(write_cell(field, _rounded(spoken(field, value, translate))))
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _rounded(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_rounded(one) for one in value]
+    return round(value, DIGITS) if isinstance(value, float) else value
 
 
 def written(field: str, text: str, translate: Translate) -> str:
