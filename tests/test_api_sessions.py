@@ -12,8 +12,8 @@ from sqlalchemy import func, select
 
 import quaestor as qs
 from quaestor.formats import dump_bytes
-from quaestor.store import clock, publishing, sittings
-from quaestor.store.models import Attempt, Event, Reply
+from quaestor.store import clock, publishing, results, sittings, teachers
+from quaestor.store.models import Attempt, Event, Published, Reply
 from quaestor.web.api import PREFIX
 
 KEYS = {"correct", "accept", "option_classes", "explanation", "table", "classes", "gain", "probability", "skill", "skills"}
@@ -275,3 +275,26 @@ def test_deleted_sessions_leave_nothing(world):
     with world.database.read() as work:
         assert work.scalar(select(func.count()).select_from(Event)) == 0
         assert "explanation" not in json.dumps([kept.body for kept in work.scalars(select(Reply))])
+
+
+def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small, monkeypatch):
+    monkeypatch.setattr(results.outcomes, "__defaults__", (0,))
+    api, test = small.api(), small.publish(by_list=True, retakes="any")
+    with small.database.work() as work:
+        pupil = publishing.add_pupils(work, work.get(Published, test), ["Ada"])[0]
+    for _ in range(2):
+        take(api, api.post("/sessions", {"test": test, "code": pupil.code}).json())
+    rows = api.get(f"/tests/{test}/results").json()["results"]
+    assert [(row["pupil"], row["name"], row["code"], row["counts"]) for row in rows] == [
+        (pupil.id, "Ada", pupil.code, False),
+        (pupil.id, "Ada", pupil.code, True),
+    ]
+    assert None not in [row["look"] for row in rows]
+    with small.database.work() as work:
+        login = teachers.log_in(work, small.teacher)
+    for every, count in (("", 2), ("?every=true", 3)):
+        sheet = api.get(f"/tests/{test}/results.csv{every}")
+        assert len(sheet.text.splitlines()) == count
+        desk = api.client.get(f"/desk/tests/{test}/results.csv{every}", headers={"cookie": f"teacher={login}"})
+        assert sheet.content == desk.content
+    assert api.get(f"/tests/{test}/results.csv?every=perhaps").status_code == 422

@@ -1,5 +1,6 @@
 """The teacher's desk: results, one taker's path, and who may see what."""
 
+import csv
 import io
 import json
 import re
@@ -8,6 +9,7 @@ from html import unescape
 import openpyxl
 from desks import BANK, FORM, HOSTILE, count, freeze, one, put_bank, put_test, take
 
+from quaestor.store import results
 from quaestor.store.attempts import answer, enter, sitting
 from quaestor.store.models import BankVersion, Published, Pupil, Token
 
@@ -49,6 +51,16 @@ def test_only_attempts_that_count_are_in_the_files_unless_all_are_wanted(kept, a
     assert "does not count" in ada.get(f"{where}/results").text
     assert len(ada.get(f"{where}/results.csv").text.splitlines()) == 2
     assert len(ada.get(f"{where}/results.csv?every=yes").text.splitlines()) == 3
+
+
+def test_files_have_a_look_at_every_attempt(kept, ada, monkeypatch):
+    monkeypatch.setattr(results.outcomes, "__defaults__", (1,))
+    where = put_test(ada).headers["location"]
+    for name, entries in (("Ben", ("50", "12")), ("Cem", ("15", "1")), ("Dana", ("50", "1"))):
+        take(kept, name, entries)
+    results._hints.clear()
+    rows = list(csv.DictReader(io.StringIO(ada.get(f"{where}/results.csv").content.decode("utf-8-sig"))))
+    assert [row["look"] for row in rows] == ["no", "no", "no"]
 
 
 def test_the_path_of_a_taker(kept, ada):

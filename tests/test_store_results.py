@@ -147,8 +147,9 @@ def test_the_table_and_its_dictionary(database):
     table, dictionary = results.table(found(database, test), bank), results.dictionary(bank)
     assert list(table.columns) == list(dictionary["column"])
     assert list(table.columns[:9]) == ["name", "code", "started", "ended", "minutes", "questions", "right", "state", "reason"]
+    assert list(table.columns[9:11]) == ["counts", "look"]
     skill = next(iter(bank.skills))
-    assert [f"{skill} {what}" for what in ("level", "lower", "upper", "sure")] == list(table.columns[10:14])
+    assert [f"{skill} {what}" for what in ("level", "lower", "upper", "sure")] == list(table.columns[11:15])
     assert set(table[f"{skill} level"]) <= set(bank.skills[skill].levels)
     assert results.table([], bank).empty
 
@@ -192,3 +193,14 @@ def test_no_outcomes_of_another_test(database):
     assert found(database, second) == []
     with database.read() as work:
         assert len(work.scalars(select(Published)).all()) == 2
+
+
+def test_an_outcome_tells_whether_it_counts(database):
+    test = publish(database, by_list=True, retakes="any")
+    with database.work() as work:
+        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+    take(database, code, "")
+    take(database, code, "")
+    rows = found(database, test)
+    assert [one.counts for one in rows] == [False, True]
+    assert list(results.table(rows, qs.load("fractions"))["counts"]) == ["no", "yes"]

@@ -26,7 +26,7 @@ class Outcome:
 
     `questions` were put, `skipped` of them skipped; `right` of them were answered with the best class. `hint`: whether the answers fit
     together so badly that somebody should have a look; None of attempts that run, and of those that were not looked at yet. `code`: the
-    pupil's own one, or that of the attempt.
+    pupil's own one, or that of the attempt. `counts`: whether it is the attempt that counts for its taker.
     """
 
     attempt_id: int
@@ -42,6 +42,7 @@ class Outcome:
     reason: str
     skills: Mapping[str, Finding]
     hint: bool | None
+    counts: bool = True
     skipped: int = 0
 
     @property

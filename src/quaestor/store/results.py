@@ -54,7 +54,7 @@ def outcomes(work: Work, test: Published, looks: int | None = LOOKS) -> list[Out
     """What every attempt of a test came to, the first one first.
 
     Whether answers fit together is remembered too, but takes some 10 ms: of at most so many attempts it is worked out anew (None: of all),
-    so that a page never waits long for it; the rest follow when the page is asked for again.
+    so that a page never waits long for it; the rest follow when the page is asked for again. Files and programs want all.
     """
     attempts = work.scalars(select(Attempt).where(Attempt.test_id == test.id).order_by(Attempt.id)).all()
     codes = {pupil.id: pupil.code for pupil in work.execute(select(Pupil.id, Pupil.code).where(Pupil.test_id == test.id))}
@@ -78,7 +78,8 @@ def outcomes(work: Work, test: Published, looks: int | None = LOOKS) -> list[Out
                 hint, left = _look(bank, found), left - 1
             outcome = replace(outcome, hint=hint)
         made.append(outcome)
-    return made
+    counting = {outcome.attempt_id for outcome in counted(made, test.retakes)}
+    return [outcome if outcome.attempt_id in counting else replace(outcome, counts=False) for outcome in made]
 
 
 def _outcome(attempt: Attempt, found: _Found, last: datetime | None, code: str) -> Outcome:

@@ -29,6 +29,7 @@ _COLUMNS = {
     "right": (say("questions answered with the best answer class"), say("whole number")),
     "state": (say("whether the attempt is over"), "running, over"),
     "reason": (say("why it is over"), say("text")),
+    "counts": (say("whether it is the attempt that counts for its taker"), "yes, no"),
     "look": (
         say("whether the answers contradict one another so much that somebody should have a look; one in twenty by chance alone"),
         "yes, no",
@@ -45,6 +46,7 @@ def table(found: Iterable[Outcome], bank: Bank) -> pd.DataFrame:
 def _row(outcome: Outcome) -> dict[str, Any]:
     row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "questions", "right", "state", "reason")}
     row |= {"started": _second(outcome.started), "ended": _second(outcome.ended), "minutes": round(outcome.minutes, 1)}
+    row["counts"] = "yes" if outcome.counts else "no"
     row["look"] = "" if outcome.hint is None else "yes" if outcome.hint else "no"
     for skill, finding in outcome.skills.items():
         row[f"{skill} level"] = finding.level

@@ -131,6 +131,8 @@ PUBLISHED = {
 }
 ROW = {
     "session": 12,
+    "pupil": None,
+    "counts": True,
     "name": "Ada",
     "code": "7KMRX2PQ",
     "state": "over",

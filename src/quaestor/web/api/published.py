@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy.orm import Session as Work
 from starlette.responses import Response
 
@@ -20,6 +20,7 @@ from quaestor.web.problems import reply
 
 routes = APIRouter(prefix=f"{PREFIX}/tests", tags=["tests"], route_class=Route)
 Number = Annotated[int, Path(alias="test", ge=1, le=shapes.MOST, description="the number of the test", examples=[3])]
+Every = Annotated[bool, Query(description="sessions that do not count too", examples=[True])]
 CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_days")
 
 
@@ -61,18 +62,22 @@ def show(request: Request, number: Number, bearer: ForTests) -> Response:
 
 @routes.get("/{test}/results", response_model=shapes.Results, summary="Read the results")
 def found(request: Request, number: Number, bearer: ForResults) -> Response:
-    """What every session of a test came to, the first one first."""
+    """What every session of a test came to, the first one first; `counts` tells which of a pupil's sessions counts."""
     with reading(request, bearer) as (work, token):
-        rows = results.outcomes(work, published(work, token.teacher, number))
+        rows = results.outcomes(work, published(work, token.teacher, number), looks=None)
     return reply({"test": number, "results": [_row(outcome) for outcome in rows]})
 
 
 @routes.get("/{test}/results.csv", response_class=Response, summary="Download the results")
-def sheet(request: Request, number: Number, bearer: ForResults) -> Response:
-    """The results as CSV, in UTF-8 with a mark that spreadsheets understand; no cell is taken for a formula."""
+def sheet(request: Request, number: Number, bearer: ForResults, every: Every = False) -> Response:
+    """The results as CSV, in UTF-8 with a mark that spreadsheets understand; no cell is taken for a formula.
+
+    It is the file of the teacher's desk: the sessions that count, or all.
+    """
     with reading(request, bearer) as (work, token):
         test = published(work, token.teacher, number)
-        frame = results.table(results.outcomes(work, test), open_bank(test.bank))
+        rows = results.outcomes(work, test, looks=None)
+        frame = results.table(rows if every else results.counted(rows, test.retakes), open_bank(test.bank))
     named = {"content-disposition": f'attachment; filename="results-{number}.csv"'}
     return Response(results.csv_bytes(frame), media_type="text/csv", headers=named)
 
@@ -100,6 +105,8 @@ def _told(request: Request, test: Published) -> dict[str, Any]:
 def _row(outcome: Outcome) -> dict[str, Any]:
     return {
         "session": outcome.attempt_id,
+        "pupil": outcome.pupil_id,
+        "counts": outcome.counts,
         "name": outcome.name,
         "code": outcome.code,
         "state": outcome.state,

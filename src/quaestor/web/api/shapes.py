@@ -333,10 +333,15 @@ class ResultSkill(Level):
 
 
 class ResultRow(Sent):
-    """A session at a glance. `look`: whether the answers fit together so badly that somebody should have a look; null: not known."""
+    """A session at a glance. `pupil`: the number of the pupil on the class list; `counts`: whether it is the session that counts for them.
+
+    `look`: whether the answers fit together so badly that somebody should have a look; null while it runs.
+    """
 
     model_config = example(**examples.ROW)
     session: int
+    pupil: int | None
+    counts: bool
     name: str
     code: str
     state: Literal["running", "over"]

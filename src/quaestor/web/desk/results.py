@@ -34,7 +34,7 @@ def file(request: Request, number: int, ending: str, every: bool = False) -> Res
         test = published(work, signed_in(request, work), number)
         if ending not in ("csv", "xlsx"):
             raise MissingError(say("there is no such file"))
-        found = results.outcomes(work, test)
+        found = results.outcomes(work, test, looks=None)
         bank = open_bank(test.bank)
     rows = results.table(found if every else results.counted(found, test.retakes), bank)
     content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank))
