@@ -15,6 +15,7 @@ from quaestor.learn.maximise import aim_of
 from quaestor.learn.options import is_count, is_number
 from quaestor.learn.people import Responses, read_people
 from quaestor.learn.work import steps
+from quaestor.saying import say
 
 if TYPE_CHECKING:
     import pandas as pd  # noqa: F401  (in the type of responses)
@@ -70,9 +71,10 @@ def learn(
         held = held_out(layout, own, aim, step, people, folds, rng, tolerance, iterations, progress) if folds else None
     warnings = list(people.warnings)
     if not best.converged:
-        rule = f"the last step gains less than {tolerance:g}; more iterations may change the tables"
+        rule = say("the last step gains less than {tolerance:g}; more iterations may change the tables", tolerance=tolerance)
         gain = best.trace[-1] - best.trace[-2]
-        warnings.append(Problem("learn.iterations", rule, f"{gain:.2g} after {len(best.trace) - 1}", severity="warning"))
+        shown = say("{gain:.2g} after {count}", gain=gain, count=len(best.trace) - 1)
+        warnings.append(Problem("learn.iterations", rule, shown, severity="warning"))
     return Fit(
         given=bank,
         bank=bank.with_tables(as_tables(bank, layout, best.tables, chosen=answered(best.expected.counts))),

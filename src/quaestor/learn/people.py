@@ -14,6 +14,8 @@ from quaestor.bank import Bank
 from quaestor.errors import Problem, QuaestorError, format_value
 from quaestor.learn.answers import Responses, read_answers
 from quaestor.learn.layout import Layout
+from quaestor.saying import say
+from quaestor.sentences import class_word
 from quaestor.table import Array
 
 __all__ = ["Patterns", "People", "Responses", "read_people", "sparse_patterns"]
@@ -104,8 +106,8 @@ def sparse_patterns(layout: Layout, row: NDArray[Any], place: NDArray[Any], answ
 def _without_answers(count: int, names: NDArray[Any]) -> tuple[Problem, ...]:
     if not count:
         return ()
-    rule = "people without any answer are left out"
-    shown = f"{count} of them, the first in row {format_value(names[0])}"
+    rule = say("people without any answer are left out")
+    shown = say("{count} of them, the first in row {row}", count=count, row=format_value(names[0]))
     return (Problem("responses", rule, shown, severity="warning"),)
 
 
@@ -114,8 +116,8 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
     found = []
     levels = max(layout.sizes)
     if len(people) < levels:
-        rule = "there are at least as many people as a skill has levels; the bank's own numbers decide"
-        found.append(Problem("responses", rule, f"{len(people)} for {levels} levels", severity="warning"))
+        rule = say("there are at least as many people as a skill has levels; the bank's own numbers decide")
+        found.append(Problem("responses", rule, say("{people} for {levels} levels", people=len(people), levels=levels), severity="warning"))
     weights, listed = people.weights(), list(bank.questions.values())
     for group, answers in zip(layout.groups, people.patterns.answers, strict=True):
         for number, place in enumerate(group.places.tolist()):
@@ -127,10 +129,11 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
                 column = answers[:, number]
                 counts = np.bincount(column[column >= 0], weights[column >= 0], group.classes)
             if counts.sum() == 0:
-                rule = "a question has answers; its table stays as it is"
-                found.append(Problem(f"responses.{question.id}", rule, "none", severity="warning"))
+                rule = say("a question has answers; its table stays as it is")
+                found.append(Problem(f"responses.{question.id}", rule, say("none"), severity="warning"))
             elif (counts > 0).sum() == 1:
-                same = question.classes[int(counts.argmax())]
-                rule = "answers to a question differ; constant ones tell nothing of its levels"
-                found.append(Problem(f"responses.{question.id}", rule, f"'{same}' from all {counts.sum():.0f}", severity="warning"))
+                same = class_word(question.classes[int(counts.argmax())])
+                shown = say("'{answer}' from all {count}", answer=same, count=round(float(counts.sum())))
+                rule = say("answers to a question differ; constant ones tell nothing of its levels")
+                found.append(Problem(f"responses.{question.id}", rule, shown, severity="warning"))
     return found

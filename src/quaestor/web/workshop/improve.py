@@ -1,4 +1,9 @@
-"""Improve a bank from its answers: choose tests, see proposals beside the present tables, accept some, and there is a new version."""
+"""Improve a bank from its answers: choose tests, see proposals beside the present tables, accept some, and there is a new version.
+
+Those that were refused are kept in the job's record, apart from the others, and can be opened again.
+"""
+
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -9,6 +14,7 @@ from quaestor.store import drafts, jobs
 from quaestor.store.models import Edition, Job
 from quaestor.store.parts import Document, part, with_part
 from quaestor.store.publishing import MissingError
+from quaestor.web.desk import waiting
 from quaestor.web.desk.access import Posted
 from quaestor.web.pages import go
 from quaestor.web.visits import field
@@ -52,9 +58,7 @@ def start(request: Request, draft: int, form: Posted) -> Response:
             raise
         with opened(request, draft) as bench:
             return _form(request, bench, 400, said(error))
-    foreman = getattr(request.app.state, "foreman", None)
-    if foreman is not None:
-        foreman.wake()
+    waiting.begin(request)
     return go(request, "proposals", draft=draft, job=made.id)
 
 
@@ -76,40 +80,73 @@ def _found(bench: Bench, number: int) -> Job:
 
 def _proposals(request: Request, bench: Bench, found: Job, status: int = 200, wrong: str = "") -> Response:
     told = found.found or {"proposals": [], "people": 0, "answers": 0, "warnings": []}
-    before = drafts.document_of(drafts.edition(bench.work, bench.draft, found.asked["edition"]))
+    listed = _listed(bench, found, told)
+    groups: dict[str, list[dict[str, Any]]] = {"worth": [], "small": [], "refused": []}
+    for one in listed:
+        is_worth = one["change"] >= SMALL or one["words"]
+        groups["refused" if one["state"] == "refused" else "worth" if is_worth else "small"].append(one)
+    failed = unpacked(found.words) if found.state == jobs.FAILED else ""
+    warnings = [unpacked(text) for text in told["warnings"]]
+    return shown(request, "proposals.html", bench, status, job=found, told=told, warnings=warnings, failed=failed, wrong=wrong, **groups)
+
+
+def _listed(bench: Bench, found: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
+    """The proposals, each with what became of it: open, accepted, refused, or the bank has changed."""
+    before, refused = _before(bench, found), told.get("refused", ())
     listed = []
     for one in told["proposals"]:
         path = (one["section"], one["id"])
         there = part(bench.document, path)
         state = "accepted" if there == one["entry"] else "open" if there == part(before, path) else "changed"
+        state = "refused" if state == "open" and _key(one) in refused else state
         words = [unpacked(text) for text in one["words"]]
-        listed.append({**one, "before": unpacked(one["before"]), "after": unpacked(one["after"]), "words": words, "state": state})
-    listed.sort(key=lambda one: (one["section"] != "skills", not one["words"], -one["change"]))
-    worth = [one for one in listed if one["change"] >= SMALL or one["words"]]
-    failed = unpacked(found.words) if found.state == jobs.FAILED else ""
-    small = len(listed) - len(worth)
-    return shown(request, "proposals.html", bench, status, job=found, told=told, worth=worth, small=small, failed=failed, wrong=wrong)
+        said_so = {"before": unpacked(one["before"]), "after": unpacked(one["after"]), "words": words}
+        listed.append({**one, **said_so, "state": state, "key": _key(one)})
+    return sorted(listed, key=lambda one: (one["section"] != "skills", not one["words"], -one["change"]))
+
+
+def _before(bench: Bench, found: Job) -> Document:
+    """The edition that was learnt from."""
+    return drafts.document_of(drafts.edition(bench.work, bench.draft, found.asked["edition"]))
+
+
+def _key(one: dict[str, Any]) -> str:
+    return f"{one['section']}.{one['id']}"
 
 
 @routes.post("/{job}", name="accept")
 def accept(request: Request, draft: int, job: int, form: Posted) -> Response:
-    """Accept the ticked proposals: one new version. What was edited meanwhile stays as it is."""
-    ticked = {value for value in form.getlist("accept") if isinstance(value, str)}
+    """Accept the ticked proposals, refuse them, or open them again."""
+    ticked = {value for value in form.getlist("proposal") if isinstance(value, str)}
     with opened(request, draft, writing=True) as bench:
         found = _found(bench, job)
         if found.found is None or not ticked:
             return _proposals(request, bench, found, 400, say("please tick at least one proposal"))
-        before = drafts.document_of(drafts.edition(bench.work, bench.draft, found.asked["edition"]))
-        wanted = [one for one in found.found["proposals"] if f"{one['section']}.{one['id']}" in ticked]
-
-        def put(document: Document, _: Edition) -> Document:
-            for one in wanted:
-                path = (one["section"], one["id"])
-                if part(document, path) == part(before, path):
-                    document = with_part(document, path, one["entry"])
-            return document
-
-        drafts.rewrite(
-            bench.work, bench.draft, bench.teacher, put, say("{count} {count:proposal|proposals} accepted from answers", count=len(wanted))
-        )
+        refused = set(found.found.get("refused", ()))
+        if field(form, "act") == "refuse":
+            refused |= {_key(one) for one in found.found["proposals"]} & ticked
+        else:
+            refused -= ticked
+            if field(form, "act") != "open":
+                _put(bench, found, ticked)
+        found.found = {**found.found, "refused": sorted(refused)}
     return go(request, "proposals", draft=draft, job=job)
+
+
+def _put(bench: Bench, found: Job, ticked: set[str]) -> None:
+    """One new version with the ticked proposals. What was edited meanwhile stays as it is, and does not count."""
+    before = _before(bench, found)
+
+    def fitting(document: Document) -> list[dict[str, Any]]:
+        wanted = [one for one in found.found["proposals"] if _key(one) in ticked]
+        there = {_key(one): part(document, (one["section"], one["id"])) for one in wanted}
+        return [one for one in wanted if there[_key(one)] == part(before, (one["section"], one["id"])) != one["entry"]]
+
+    def put(document: Document, _: Edition) -> Document:
+        for one in fitting(document):
+            document = with_part(document, (one["section"], one["id"]), one["entry"])
+        return document
+
+    count = len(fitting(bench.document))
+    note = say("{count} {count:proposal|proposals} accepted from answers", count=count)
+    drafts.rewrite(bench.work, bench.draft, bench.teacher, put, note)

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import Problem, QuaestorError, got, placed
 from quaestor.learn import learn
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.intervals import imprecise
@@ -57,7 +57,8 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
     def tell(*_: Any) -> None:
         nonlocal steps
         steps += 1
-        go_on(steps / (steps + SLOW))
+        if not go_on(steps / (steps + SLOW)):
+            raise QuaestorError(say("learning took too long and was ended; please choose fewer tests"))
 
     fit = learn(bank, frame, weight=WEIGHTS[asked["weight"]], progress=tell)
     learnt = imprecise(fit) if asked["intervals"] else fit.bank
@@ -65,9 +66,16 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
     return {
         "people": people,
         "answers": len(lines),
-        "warnings": [packed(str(warning)) for warning in fit.warnings],
+        "warnings": [packed(_said(warning)) for warning in fit.warnings],
         "proposals": [_told(bank, learnt, one) for one in found],
     }
+
+
+def _said(warning: Problem) -> str:
+    """A warning as a sentence, with the question it is about, if it is about one."""
+    words = got(warning.rule, warning.value, warning.hint)
+    question = warning.place.partition("responses.")[2]
+    return placed(question, words) if question else words
 
 
 def _told(bank: Bank, learnt: Bank, one: Any) -> dict[str, Any]:
