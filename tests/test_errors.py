@@ -78,3 +78,4 @@ def test_the_nearest_word_is_proposed():
     assert nearest("zzz", ["difficulty", "right"]) == ""
     assert nearest(5, ["5"]) == ""
     assert nearest("x", []) == ""
+    assert nearest("x" * 100_000, ["x" * 99_999]) == ""  # to compare them would take for ever

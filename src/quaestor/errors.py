@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Literal
 
 from quaestor.saying import Said, say, together
 
 Place = tuple[str | int, ...]
+LONGEST_WORD = 200  # letters of a word for which a like one is looked for
 Locate = Callable[[str], str]  # from a problem's place to where that stands in a file, e.g. `line 12`
 
 
@@ -106,8 +108,13 @@ def located(problems: Iterable[Problem], locate: Locate | None) -> list[Problem]
 
 def nearest(word: object, known: Iterable[str]) -> str:
     """A hint that proposes the known word most like this one; empty when none is near."""
-    close = get_close_matches(word, list(known), n=1, cutoff=0.6) if isinstance(word, str) else []
-    return say("did you mean '{word}'?", word=close[0]) if close else ""
+    close = _closest(word, tuple(known)) if isinstance(word, str) and len(word) <= LONGEST_WORD else ""
+    return say("did you mean '{word}'?", word=close) if close else ""
+
+
+@lru_cache(maxsize=1000)  # a file with the same slip in every line is read no more slowly
+def _closest(word: str, known: tuple[str, ...]) -> str:
+    return next(iter(get_close_matches(word, known, n=1, cutoff=0.6)), "")
 
 
 def format_place(place: Place) -> str:
