@@ -17,20 +17,23 @@ def empty(tmp_path, migrated_file):
 
 
 def steps(page):
-    """What the page tells to do: (step, kind, words) in order, where a link's words are its address."""
+    """What the page tells to do: (step, kind, words) in order, where a link's words are its address.
+
+    A field may have a longer name than the page shows (`right` in the second row is `right 2`): the walk checks that both are right.
+    """
     return page.eval_on_selector_all(
         MARKS,
         """found => found.map(e => [[...document.querySelectorAll(".walk > li")].indexOf(e.closest("li")) + 1,
            e.tagName == "KBD" ? "write" : e.tagName == "A" ? "go" : e.classList.contains("answer") ? "answer" : e.className,
-           e.tagName == "A" ? e.href : e.textContent])""",
+           e.tagName == "A" ? e.href : e.dataset.named || e.textContent])""",
     )
 
 
 class Walk:
     """Somebody who does what a page says. `within`: the part of the page that was named last, until the page changes."""
 
-    def __init__(self, page):
-        self.page, self.within, self.into = page, page, None
+    def __init__(self, page, shown):
+        self.page, self.within, self.into, self.shown = page, page, None, shown
 
     def go(self, address):
         self.page.goto(address)
@@ -47,6 +50,9 @@ class Walk:
 
     def field(self, words):
         self.into = self.within.get_by_label(words, exact=True)
+        if words in self.shown:
+            row = self.into.locator("xpath=ancestor::label")
+            assert row.inner_text().strip().startswith(self.shown[words]), "the field shows the words of the page"
         if self.into.get_attribute("type") == "checkbox":
             self.into.check()
 
@@ -81,7 +87,8 @@ def test_the_page_can_be_followed_from_an_empty_database(empty, browse, locale):
     told = steps(page)
     assert len(told) > 30
     assert {step for step, _, _ in told} == set(range(1, page.locator(".walk > li").count() + 1)), "every step names something to do"
-    walk = Walk(page)
+    shown = dict(page.eval_on_selector_all(".walk b[data-named]", "found => found.map(e => [e.dataset.named, e.textContent])"))
+    walk = Walk(page, shown)
     walk.go(empty.link)
     for step, kind, words in told:
         try:

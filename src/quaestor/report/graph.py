@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from html import escape
+from textwrap import wrap
 
 from quaestor.bank import Bank
 from quaestor.network import topological_order
 from quaestor.saying import say
 
-_BOX, _GAP, _HEIGHT, _ROW = 240, 30, 62, 120  # width of a box, gap between boxes, height of a box, height of a row
+_BOX, _GAP, _HEIGHT, _ROW = 240, 30, 78, 132  # width of a box, gap between boxes, height of a box, height of a row
 _STYLE = """
 text { font-family: system-ui, sans-serif; fill: #1b2733; text-anchor: middle }
 .name { font-size: 14px; font-weight: 600 } .note { font-size: 11px; fill: #4a5a68 }
@@ -95,12 +96,21 @@ def _count(questions: int) -> str:
 
 
 def _box(box: Box, x: float, y: float, count: str) -> str:
-    lines = (("name", _cut(box.id, 22)), ("note", _cut(" < ".join(box.levels), 34)), ("note", count))
+    names = [("name", line) for line in _lines(box.title, 28)]
+    lines = (*names, ("note", _cut(" < ".join(box.levels), 38)), ("note", count))
+    top = y + _HEIGHT / 2 + 5 - 8 * (len(lines) - 1)
     texts = "".join(
-        f'<text class="{kind}" x="{x:g}" y="{y + 21 + 16 * row:g}">{escape(text)}</text>' for row, (kind, text) in enumerate(lines)
+        f'<text class="{kind}" x="{x:g}" y="{top + 16 * row:g}">{escape(text)}</text>' for row, (kind, text) in enumerate(lines)
     )
     shape = f'<rect x="{x - _BOX / 2:g}" y="{y:g}" width="{_BOX}" height="{_HEIGHT}" rx="8"/>'
-    return f"<g><title>{escape(box.title)}</title>{shape}{texts}</g>"
+    known = box.title if box.id == box.title else f"{box.title} ({box.id})"
+    return f"<g><title>{escape(known)}</title>{shape}{texts}</g>"
+
+
+def _lines(text: str, length: int) -> list[str]:
+    """A title in one line or two, cut where it is longer still."""
+    first, *rest = wrap(text, length) or [text]
+    return [_cut(first, length), _cut(" ".join(rest), length)] if rest else [_cut(first, length)]
 
 
 def _cut(text: str, length: int) -> str:
