@@ -26,7 +26,6 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "A wrong option: at least {count} strong takers answered, at least {chose} and a third of them chose it, and more than the table"
     " expects to be wrong.",
     "At least {count} characters; three or four words in a row are good.",
-    "At most {most} more questions.",
     "Share right: at least {count} takers of a level; at least {points} points away from the table; and so far that chance alone would"
     " hardly do it (one false alarm in twenty such pages).",
     "Skipped: asked at least {count} times and skipped in 3 of 10.",

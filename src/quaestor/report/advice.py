@@ -1,4 +1,4 @@
-"""What a result means for the taker: what is sure, what is not yet, and what to practise next."""
+"""What a result means for the taker: why the test ended, what is sure, what is not yet, and what to practise next."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -8,6 +8,17 @@ from quaestor.bank import Bank
 from quaestor.beliefs import Beliefs, Bounds
 from quaestor.decisions import level, undominated
 from quaestor.explain import OPEN_BELOW
+from quaestor.saying import say
+from quaestor.session import Stop
+
+_SURE = say("The test ended as soon as we were sure enough.")
+ENDINGS = {  # by the criterion that said stop; for others the reason of the engine is plain enough
+    "max_questions": say("That is as many as this test asks."),
+    **dict.fromkeys(("entropy_below", "mode_below", "gini_below", "probability_above", "dominant"), _SURE),
+    "gain_below": say("More questions would have told us little."),
+    "right_answers": say("That many right answers are enough."),
+    "minutes": say("The time for this test was used up."),
+}
 
 
 @dataclass(frozen=True)
@@ -28,6 +39,11 @@ class Finding:
     def at_top(self) -> bool:
         """Whether it is the highest level."""
         return self.place == len(self.bounds.states) - 1
+
+
+def ending(stop: Stop) -> str:
+    """Why a test ended, in words for the taker and those at home: what the rules measure is not theirs to know."""
+    return ENDINGS.get(stop.rule, stop.reason)
 
 
 def findings(bank: Bank, beliefs: Beliefs) -> list[Finding]:

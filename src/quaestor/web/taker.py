@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 
 from quaestor.errors import AnswerError, unplaced
 from quaestor.log import Answer
-from quaestor.report.advice import findings, practise
+from quaestor.report.advice import ending, findings, practise
 from quaestor.report.marking import worth
 from quaestor.saying import said, say
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
@@ -172,7 +172,14 @@ def result(request: Request, attempt: int) -> Response:
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
-    return page(request, "result.html", stands=stands, findings=found, practise=practise(bank, found), answered=answered)
+    told = practise(bank, found)
+    return page(request, "result.html", stands=stands, ending=_ending(stands), findings=found, practise=told, answered=answered)
+
+
+def _ending(stands: Sitting) -> str:
+    """Why the test is over, in words for the taker."""
+    stopped = stands.session.stopped
+    return ending(stopped) if stopped is not None and stopped.reason == stands.over else stands.over
 
 
 @routes.get("/media/{image}", name="media")
