@@ -135,7 +135,8 @@ def test_show_draws_every_skill(run, in_an_empty_folder):
     assert run("show", "fractions", "--svg", "skills.svg") == (0, "wrote skills.svg\n", "")
     drawn = ElementTree.parse(in_an_empty_folder / "skills.svg").getroot()
     assert drawn.tag == "{http://www.w3.org/2000/svg}svg"
-    assert set(load("fractions").skills) <= {text.text for text in drawn.iter("{http://www.w3.org/2000/svg}text")}
+    tips = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    assert tips[1:] == [f"{skill.title} ({skill.id})" for skill in load("fractions").skills.values()]
 
 
 # convert
