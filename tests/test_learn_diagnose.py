@@ -7,11 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from learning import SMALL, draw, likelihood, profiles, rows_of, school
+from scipy.stats import norm
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.learn.chance import discoveries
-from quaestor.learn.diagnose import diagnose
+from quaestor.learn.diagnose import _Sums, diagnose
 from quaestor.learn.proposals import accept, proposals
 
 ROOT = Path(__file__).parents[1]
@@ -24,11 +25,13 @@ def test_discoveries():
     assert discoveries(np.array([]), 0.05).tolist() == []
 
 
-def test_what_other_answers_foretell_by_hand():
-    """P(right | all other answers) by listing all profiles, gathered by level."""
+@pytest.mark.parametrize("weight", [2, 0])
+def test_what_other_answers_foretell_by_hand(weight):
+    """P(right | all other answers) by listing all profiles, gathered by level; with weight 0 some chances are 0."""
     bank = SMALL["two skills in one question"]
     frame = draw(bank, 30, missing=0.2)
-    fit = qs.learn(bank, frame)
+    fit = qs.learn(bank, frame, weight=weight, tolerance=1e-6)
+    assert (fit.bank.questions["Q3"].table.lower.min() < 1e-9) == (weight == 0)
     found = next(one for one in diagnose(fit) if one.question == "Q3")
     weight, observed, expected = np.zeros(3), np.zeros(3), np.zeros(3)
     for answers in rows_of(frame):
@@ -50,6 +53,51 @@ def test_what_other_answers_foretell_by_hand():
 def test_a_sound_bank_raises_few_flags():
     flags = [flag for seed in range(3) for one in diagnose(qs.learn(school(seed), draw(school(seed), 300, seed))) for flag in one.flags]
     assert len(flags) <= 2  # of 72 questions
+
+
+def of_one_skill():
+    """Twenty questions on one skill of five levels."""
+    right = np.linspace(0.15, 0.85, 5) + np.random.default_rng(1).uniform(-0.1, 0.1, (20, 1))
+    questions = {f"Q{n}": {"skill": "a", "right": row.round(3).tolist()} for n, row in enumerate(right)}
+    return qs.Bank({"skills": {"a": {"levels": list("12345")}}, "questions": questions})
+
+
+def of_three_skills():
+    """Eight questions that need all of three skills, eight rows of which two differ, and four on each skill."""
+    skills = {name: {} for name in "abc"}
+    questions = {f"all{n}": {"skills": list("abc"), "needs": "all", "slip": 0.1, "guess": 0.2} for n in range(8)}
+    questions |= {f"{name}{n}": {"skill": name, "right": [0.2, 0.85]} for name in skills for n in range(4)}
+    return qs.Bank({"skills": skills, "questions": questions})
+
+
+@pytest.mark.parametrize(
+    ("bank", "people", "options", "start"),
+    [
+        (of_one_skill(), 60, {"weight": 50}, "Q"),
+        (of_three_skills(), 300, {"weight": 2, "tied": True}, "all"),
+        (of_three_skills(), 300, {"weight": 2}, "all"),
+        (school(), 300, {"weight": 2}, "Q"),
+    ],
+    ids=["hardly fitted", "tied", "free", "two skills"],
+)
+def test_misfits_of_a_sound_bank_are_as_rare_as_they_say(bank, people, options, start):
+    found = [
+        one.misfit
+        for seed in range(100, 125)
+        for one in diagnose(qs.learn(bank, draw(bank, people, seed), **options))
+        if one.question.startswith(start)
+    ]
+    assert np.mean(np.array(found) < 0.05) <= 0.065
+    assert np.mean(np.array(found) < 0.5) == pytest.approx(0.5, abs=0.15)
+
+
+def test_two_correlations_are_one_finding():
+    """Of a question's two correlations the lower one counts, its tail doubled; one that is not known counts for nothing."""
+    sums = _Sums(qs.learn(SMALL["one skill"], draw(SMALL["one skill"], 60)))
+    sums.moments[:, :, 0] = 103
+    found = sums._falls(np.array([-0.2, 0.3, np.nan]), np.array([0.1, -0.3, -0.1]))
+    np.testing.assert_allclose(found, 2 * norm.cdf(10 * np.arctanh([-0.2, -0.3, -0.1])))
+    assert sums._falls(np.full(3, 0.2), np.full(3, 0.1)).tolist() == [1, 1, 1]
 
 
 def test_faults_are_found():

@@ -1,14 +1,15 @@
 """What a teacher should look at: questions that tell nothing, that the bank does not fit, or whose key looks wrong.
 
 Every answer is compared with what the *other* answers of the same person foretell: P(level | others) is proportional to P(level | all
-answers) / P(answer | level), so no second inference is needed. Thresholds are stated below. A finding must also stand among all questions,
-so that of the findings of one kind at most one in twenty is expected to be chance.
+answers) / P(answer | level), so no second inference is needed, but where that is next to zero. Thresholds are stated below. A finding must
+also stand among all questions, so that of the findings of one kind at most one in twenty is expected to be chance.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import chi2, norm
 
 from quaestor.learn.chance import discoveries
@@ -24,6 +25,7 @@ BITS = 0.01  # a question that shares less information with its skills tells not
 GAP = 0.05  # a share right that is off by less in every fifth of the people is no misfit
 FEWEST = 20  # answers to a question; with fewer nothing is said of its key and fit
 FIFTHS = 5
+LEAST = 1e-6  # a smaller chance of an answer is not divided by
 FIFTH = (
     say("the lowest fifth"),
     say("the second lowest fifth"),
@@ -116,21 +118,35 @@ class _Sums:
         rest = np.divide(apart @ self.alike, others, out=np.zeros_like(others), where=others > 0)
         _, configurations = beliefs(self.layout, self.fit.tables, part)
         for group, table in zip(self.layout.groups, self.fit.tables.groups, strict=True):
-            heights = _heights(group)
             for number, place in enumerate(group.places.tolist()):
                 rows = given[:, place]
                 if not rows.any():
                     continue
                 own, answer, weight = configurations[rows][:, group.block], classes[rows, place], weights[rows]
-                before = _without(own, table[number], answer)
+                before = self._before(classes[rows], place, group, own, table[number][:, answer].T)
                 score = np.arange(group.classes) / (group.classes - 1)
                 chance = before @ table[number]
                 mean, square = chance @ score, chance @ score**2
                 x = scores[rows, place]
                 self._moment(0, place, weight * (others[rows, place] > 0), x, rest[rows, place])
-                self._moment(1, place, weight, x, before @ heights)
-                self.foretold[place].append((mean, before @ heights, x, square - mean**2, weight))
+                self._moment(1, place, weight, x, before @ group.heights)
+                self.foretold[place].append((mean, before @ group.heights, x, square - mean**2, weight))
                 self._by_level(group, place, before, x, mean, square - mean**2, weight)
+
+    def _before(self, classes: NDArray[np.int16], place: int, group: Group, own: Array, chance: Array) -> Array:
+        """P(configuration | all answers but the one to this question), (people, configurations), from that given all, `own`.
+
+        `chance`: of the answer in each configuration; where it is next to zero, `own` holds nothing to divide.
+        """
+        found = own / np.maximum(chance, LEAST)
+        lost = (chance < LEAST).any(axis=1)
+        if lost.any():
+            others = classes[lost]
+            others[:, place] = -1
+            patterns = Patterns(tuple(others[:, one.places] for one in self.layout.groups))
+            found[lost] = beliefs(self.layout, self.fit.tables, patterns)[1][:, group.block]
+        result: Array = found / found.sum(axis=1, keepdims=True)
+        return result
 
     def _moment(self, kind: int, place: int, weight: Array, x: Array, y: Array) -> None:
         self.moments[kind, place] += [float(weight @ term) for term in (np.ones_like(x), x, y, x * x, y * y, x * y)]
@@ -147,66 +163,44 @@ class _Sums:
     def diagnoses(self) -> tuple[Diagnosis, ...]:
         rest, with_level = (np.array([_correlation(moments) for moments in kind]) for kind in self.moments)
         enough = self.answers >= FEWEST
-        falling = np.zeros(len(self.questions), bool)
-        for kind, values in enumerate((rest, with_level)):
-            error = 1 / np.sqrt(np.maximum(self.moments[kind, :, 0] - 3, 1))
-            tails = np.where(enough, norm.cdf(np.arctanh(np.clip(values, -0.999, 0.999)) / error), np.nan)
-            falling |= discoveries(tails, CHANCE) & (values < 0)
-        fits = [_misfit(parts, question.table.rows) for parts, question in zip(self.foretold, self.questions, strict=True)]
+        falling = discoveries(np.where(enough, self._falls(rest, with_level), np.nan), CHANCE)
+        fits = [_misfit(parts, rows) for parts, rows in zip(self.foretold, _fitted_rows(self.fit), strict=True)]
         unlike = discoveries(np.where(enough, [tail for tail, _, _ in fits], np.nan), CHANCE)
         bits = _information(self.fit)
         made = []
         for place, question in enumerate(self.questions):
-            flags: list[str] = []
-            words: list[str] = []
             tail, gap, where = fits[place]
+            found = {}
             if falling[place]:
-                flags.append("key")
-                words.append(
-                    say(
-                        "Check the key: those who do better elsewhere do worse here (correlation with the other questions {rest:+.2f},"
-                        " with the level {level:+.2f}).",
-                        rest=float(rest[place]),
-                        level=float(with_level[place]),
-                    )
-                )
+                found["key"] = _turned(float(rest[place]), float(with_level[place]))
             elif bits[place] < BITS and self.answers[place]:
-                flags.append("nothing")
-                words.append(say("It tells next to nothing: {bits:.3f} bits between its answers and its skills.", bits=float(bits[place])))
+                found["nothing"] = _nothing(float(bits[place]))
             if unlike[place] and abs(gap) >= GAP and not falling[place]:
-                flags.append("misfit")
-                words.append(_apart(gap, where))
-            by_level = tuple(_shares(question.skills, self.fit, self.levels[place]))
-            score = float(self.score[place] / self.answers[place]) if self.answers[place] else np.nan
+                found["misfit"] = _apart(gap, where)
             made.append(
                 Diagnosis(
-                    question.id,
-                    int(self.answers[place]),
-                    score,
-                    float(rest[place]),
-                    float(with_level[place]),
-                    float(bits[place]),
-                    tail,
-                    gap,
-                    by_level,
-                    tuple(flags),
-                    tuple(words),
+                    question=question.id,
+                    answers=int(self.answers[place]),
+                    score=float(self.score[place] / self.answers[place]) if self.answers[place] else np.nan,
+                    rest=float(rest[place]),
+                    with_level=float(with_level[place]),
+                    information=float(bits[place]),
+                    misfit=tail,
+                    gap=gap,
+                    by_level=tuple(_shares(question.skills, self.fit, self.levels[place])),
+                    flags=tuple(found),
+                    words=tuple(found.values()),
                 )
             )
         return tuple(made)
 
-
-def _heights(group: Group) -> Array:
-    """The mean relative level of each configuration of a scope, from 0 to 1."""
-    grids = np.meshgrid(*(np.linspace(0, 1, size) for size in group.sizes), indexing="ij")
-    return np.asarray(np.mean(grids, axis=0)).reshape(-1)
-
-
-def _without(own: Array, table: Array, answer: Array) -> Array:
-    """P(configuration | all answers but this one), (people, configurations), from that given all."""
-    weights = own / np.maximum(table[:, answer].T, 1e-12)
-    result: Array = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    return result
+    def _falls(self, rest: Array, with_level: Array) -> Array:
+        """The tail probability of the lower of two correlations, (questions,): twice the smaller tail, since there are two."""
+        tails = []
+        for kind, values in enumerate((rest, with_level)):
+            error = 1 / np.sqrt(np.maximum(self.moments[kind, :, 0] - 3, 1))
+            tails.append(norm.cdf(np.arctanh(np.clip(values, -0.999, 0.999)) / error))
+        return np.asarray(np.minimum(2 * np.fmin(*tails), 1))
 
 
 def _correlation(moments: Array) -> float:
@@ -217,11 +211,25 @@ def _correlation(moments: Array) -> float:
     return float((xy - x * y / count) / np.sqrt(spread)) if spread > 1e-12 else 0.0
 
 
-def _misfit(parts: Sequence[tuple[Array, ...]], rows: int) -> tuple[float, float, str]:
+def _fitted_rows(fit: Fit) -> Array:
+    """How many rows of each question's table were fitted to its answers, (questions,): the sum of N / (N + weight) over its distinct rows.
+
+    N is the number of answers that a row is expected to have: a row that the bank's own numbers decide counts little.
+    """
+    found = np.zeros(fit.layout.questions)
+    for group, counts, prior, ties in zip(fit.layout.groups, fit.expected.counts.groups, fit.aim.prior.groups, fit.aim.ties, strict=True):
+        for number, place in enumerate(group.places.tolist()):
+            labels = ties[number].labels if ties else np.arange(group.configurations)
+            own, weight = (np.bincount(labels, table[number].sum(axis=1)) for table in (counts, prior))
+            found[place] = np.divide(own, own + weight, out=np.zeros_like(own), where=own > 0).sum()
+    return found
+
+
+def _misfit(parts: Sequence[tuple[Array, ...]], rows: float) -> tuple[float, float, str]:
     """By fifths of the people in the order of what was foretold: the tail of the squared differences, the largest gap, and where it is.
 
-    Where a question is as easy for all, the height of the level that their other answers foretell decides the order. The rows of the
-    question's table were fitted to the same answers, so the squares have fewer degrees of freedom than fifths.
+    Where a question is as easy for all, the height of the level that their other answers foretell decides the order. So many `rows` of the
+    question's table were fitted to the same answers, so the squares have fewer degrees of freedom than fifths, but two at least.
     """
     if not parts:
         return float("nan"), 0.0, ""
@@ -237,6 +245,19 @@ def _misfit(parts: Sequence[tuple[Array, ...]], rows: int) -> tuple[float, float
         gaps[number] = apart / max(weight[chosen].sum(), 1e-9)
     worst = int(np.argmax(np.abs(gaps)))
     return float(chi2.sf(total, max(FIFTHS - rows, 2))), float(gaps[worst]), FIFTH[worst]
+
+
+def _turned(rest: float, level: float) -> str:
+    return say(
+        "Check the key: those who do better elsewhere do worse here (correlation with the other questions {rest:+.2f},"
+        " with the level {level:+.2f}).",
+        rest=rest,
+        level=level,
+    )
+
+
+def _nothing(bits: float) -> str:
+    return say("It tells next to nothing: {bits:.3f} bits between its answers and its skills.", bits=bits)
 
 
 def _apart(gap: float, where: str) -> str:

@@ -101,11 +101,10 @@ def random_start(layout: Layout, rng: np.random.Generator) -> Tables:
     )
     groups = []
     for group in layout.groups:
-        heights = np.mean(np.meshgrid(*(np.linspace(0, 1, size) for size in group.sizes), indexing="ij"), axis=0).reshape(-1)
         shape = (len(group.places), 1, group.classes - 1)
         low, high = rng.uniform(0.05, 0.5, shape), rng.uniform(0.5, 0.95, shape)
-        noise = rng.uniform(-0.1, 0.1, (len(group.places), len(heights), group.classes - 1))
-        chance = np.clip(low + (high - low) * heights[:, None] + noise, 0.02, 0.98)
+        noise = rng.uniform(-0.1, 0.1, (len(group.places), group.configurations, group.classes - 1))
+        chance = np.clip(low + (high - low) * group.heights[:, None] + noise, 0.02, 0.98)
         reached = np.concatenate([np.ones((*chance.shape[:2], 1)), np.cumprod(chance, axis=2), np.zeros((*chance.shape[:2], 1))], axis=2)
         groups.append(reached[..., :-1] - reached[..., 1:])
     return Tables(skills, tuple(groups))

@@ -31,6 +31,12 @@ class Group:
         """The number of combinations of levels of the scope."""
         return int(self.block.stop - self.block.start)
 
+    @property
+    def heights(self) -> Array:
+        """The mean relative level of each configuration, (configurations,), from 0 to 1."""
+        grids = np.meshgrid(*(np.linspace(0, 1, size) for size in self.sizes), indexing="ij")
+        return np.asarray(np.mean(grids, axis=0)).reshape(-1)
+
 
 @dataclass(frozen=True)
 class Tables:

@@ -7,7 +7,6 @@ combinations is cut in two where that gains most, until no cut gains (Spouge, Wa
 holds with a combination all those above it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -131,10 +130,3 @@ def _best_cut(gains: Array, order: Order) -> NDArray[np.bool_]:
     solved = linprog(-gains / scale, A_ub=rows, b_ub=np.zeros(len(rows)), bounds=(0, 1), method="highs-ds")
     chosen: NDArray[np.bool_] = solved.x > 0.5
     return chosen
-
-
-def falls(rights: Array, sizes: Sequence[int]) -> list[tuple[int, int, float]]:
-    """Where probabilities (places,) fall from one combination of levels to one just above: both places, and by how much."""
-    covers = levels_order(tuple(sizes)).covers
-    drops = rights[covers[:, 0]] - rights[covers[:, 1]]
-    return [(int(covers[pair, 0]), int(covers[pair, 1]), float(drops[pair])) for pair in np.flatnonzero(drops > 0)]
