@@ -1,5 +1,8 @@
 """Banks from a Q-matrix, graphs over skills, one-skill baselines, and candidates compared on held-out people."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +12,7 @@ import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.learn.answers import read_answers
 from quaestor.learn.compare import Maker, compare, foretold
-from quaestor.learn.graphs import chain, independent, learnt_tree, mutual_information, tree, with_graph
+from quaestor.learn.graphs import chain, every_link, independent, learnt_tree, mutual_information, tree, with_graph
 from quaestor.learn.skeleton import check_matrix, one_skill, read_matrix, skeleton
 
 MATRIX = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1]}, index=["Q1", "Q2", "Q3"])
@@ -66,6 +69,22 @@ def test_graphs():
     assert with_graph(bank, {"a": ["b"]}).skills["a"].parents == ("b",)
 
 
+def test_what_is_stated_stays_where_the_parents_stay():
+    document = four_skills().document
+    document["skills"]["a"]["prior"] = [0.1, 0.9]
+    document["skills"]["b"] = {"parents": ["a"], "table": {"no": [0.7, 0.3], "yes": [0.2, 0.8]}}
+    document["skills"]["e"] = {"shares": [3, 1], "confidence": "unsure"}
+    bank = qs.Bank(document)
+    for made in (independent(bank), chain(bank), every_link(bank)):
+        assert made.skills["a"].table == bank.skills["a"].table
+    assert independent(bank).skills["e"].table == bank.skills["e"].table
+    assert independent(bank).skills["b"].table.lower.tolist() == [0.5, 0.5]
+    assert chain(bank).skills["b"].table == bank.skills["b"].table
+    assert with_graph(bank, {"b": ["a"]}, strength=0.4).skills["b"].table == with_graph(bank, {"d": ["a"]}, 0.4).skills["d"].table
+    assert chain(bank).skills["e"].table == with_graph(bank, {"e": ["d"]}, 0.6).skills["e"].table
+    assert bank.document == document
+
+
 def test_mutual_information():
     assert mutual_information(np.array([[1.0, 0.0], [0.0, 1.0]])) == pytest.approx(np.log(2))
     assert mutual_information(np.outer([0.2, 0.8], [0.5, 0.3])) == pytest.approx(0, abs=1e-12)
@@ -87,6 +106,26 @@ def test_the_tree_that_was_there_is_learnt():
     fit = qs.learn(learnt, draw(bank, 1500))
     assert tree(fit)["e"] == ()
     assert learnt.skills["b"].table.lower[1, 1] == pytest.approx(0.9, abs=0.05)
+
+
+def test_the_tree_is_the_best_by_bic():
+    """Skills of 2, 2 and 6 levels: of all forests none gains more, people * information less what the numbers of its links cost."""
+    skills = {"a": {}, "b": {}, "c": {"levels": list("123456")}}
+    bank = qs.Bank({"skills": skills, "questions": {"Q": {"skill": "a", "right": [0.2, 0.8]}}})
+    fit = qs.learn(bank, pd.DataFrame({"Q": [1, 0]}))
+    rng, differ = np.random.default_rng(1), 0
+    forests = [links for count in range(3) for links in combinations([(0, 1), (0, 2), (1, 2)], count)]
+    for _ in range(60):
+        table = 200 * rng.dirichlet(np.full(24, 0.7)).reshape(2, 2, 6)
+        shared = {(one, other): mutual_information(table.sum(axis=3 - one - other)) for one, other in forests[-1] + forests[-2]}
+        gain = {link: 200 * shared[link] - 0.5 * (table.shape[link[0]] - 1) * (table.shape[link[1]] - 1) * np.log(200) for link in shared}
+        best = max(forests, key=lambda links: sum(gain[link] for link in links))
+        found = tree(replace(fit, expected=replace(fit.expected, profiles=table.ravel())))
+        assert {frozenset((child, parent)) for child, above in found.items() for parent in above} == {
+            frozenset(("abc"[one], "abc"[other])) for one, other in best
+        }
+        differ += set(best) != {link for link in sorted(shared, key=shared.get)[-2:] if gain[link] > 0}
+    assert differ > 5
 
 
 def test_a_tree_of_too_many_skills():

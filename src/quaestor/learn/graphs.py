@@ -1,9 +1,9 @@
 """How skills hang together: each on its own, in a chain, as somebody says, or in the tree that the answers tell.
 
-The tree is that of Chow and Liu (1968) on the expected table of all skills: the pairs that share most information are joined. The expected
-table depends on the graph it was found with, so the two are found in turn (structural EM, Friedman 1998). It begins with a table that is
-free: from independent skills on, the links that were left out would hide themselves. A link that is worth less than its numbers cost by BIC
-is left out, so the tree may be a forest.
+The tree is that of Chow and Liu (1968) on the expected table of all skills, by BIC: those pairs are joined that together gain most, where a
+link gains the people times the information shared, less what its numbers cost. The expected table depends on the graph it was found with,
+so the two are found in turn (structural EM, Friedman 1998). It begins with a table that is free: from independent skills on, the links that
+were left out would hide themselves. A link that costs more than it is worth is left out, so the tree may be a forest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,18 +28,24 @@ ROUNDS = 10
 FREE = 0.05  # weight of the first fit
 
 
-def with_graph(bank: Bank, parents: Mapping[str, Sequence[str]], strength: float = STRENGTH) -> Bank:
-    """The bank with another graph over its skills: skills without parents are even, the others follow theirs by one strength."""
+def with_graph(bank: Bank, parents: Mapping[str, Sequence[str]], strength: float | None = None) -> Bank:
+    """The bank with another graph over its skills.
+
+    A skill whose parents stay the same keeps what is stated of it: its prior, or with parents its table, unless a `strength` is given. Of
+    the others those without parents are even, and those with parents follow them by one strength, 0.6 unless it is given.
+    """
     for name in (*parents, *(parent for above in parents.values() for parent in above)):
         if name not in bank.skills:
             hint = nearest(name, bank.skills)
             raise QuaestorError(f"graph: a skill of the bank, got {format_value(name)}" + (f" ({hint})" if hint else ""))
     document = bank.document
-    document["skills"] = {}
     for skill in bank.skills.values():
-        kept = {key: value for key, value in bank.document["skills"][skill.id].items() if key not in _STATED}
         above = list(parents.get(skill.id, ()))
-        document["skills"][skill.id] = {**kept, **({"parents": above, "strength": strength} if above else {})}
+        if above == list(skill.parents) and (not above or strength is None):
+            continue
+        kept = {key: value for key, value in document["skills"][skill.id].items() if key not in _STATED}
+        stated = {"parents": above, "strength": STRENGTH if strength is None else strength} if above else {}
+        document["skills"][skill.id] = {**kept, **stated}
     return Bank(document)
 
 
@@ -85,12 +91,11 @@ def tree(fit: Fit) -> dict[str, tuple[str, ...]]:
     """The parents of each skill in the best tree for the expected skill table of a fit."""
     table = expected_skills(fit)
     names, people = fit.layout.names, table.sum()
-    shared = np.zeros((len(names), len(names)))
+    gained = np.zeros((len(names), len(names)))
     for one, other in combinations(range(len(names)), 2):
         cost = 0.5 * (table.shape[one] - 1) * (table.shape[other] - 1) * np.log(people)
-        information = mutual_information(_pair(table, one, other))
-        shared[one, other] = information if people * information > cost else 0
-    linked = minimum_spanning_tree(csr_array(-shared))
+        gained[one, other] = max(people * mutual_information(_pair(table, one, other)) - cost, 0)
+    linked = minimum_spanning_tree(csr_array(-gained))
     both = csr_array(linked + linked.T)
     parents: dict[str, tuple[str, ...]] = {}
     order = [names.index(name) for name in fit.bank.skills]

@@ -116,7 +116,7 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
     found = []
     levels = max(layout.sizes)
     if len(people) < levels:
-        rule = say("there are at least as many people as a skill has levels; the bank's own numbers decide")
+        rule = say("there are at least as many people as a skill has levels; so few tell hardly anything of them")
         found.append(Problem("responses", rule, say("{people} for {levels} levels", people=len(people), levels=levels), severity="warning"))
     weights, listed = people.weights(), list(bank.questions.values())
     for group, answers in zip(layout.groups, people.patterns.answers, strict=True):
