@@ -12,7 +12,9 @@ from scipy.optimize import minimize
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.learn import expect as expectation
+from quaestor.learn.compare import foretold
 from quaestor.learn.em import random_start, run
+from quaestor.learn.folds import fold_of
 from quaestor.learn.intervals import bootstrap, imprecise
 from quaestor.learn.layout import as_tables, layout_of, tables_of
 from quaestor.learn.maximise import aim_of, maximise
@@ -243,16 +245,27 @@ def test_more_levels_than_the_data_can_tell_is_no_harm():
     ]
 
 
-def test_bic_and_held_out():
-    bank = SMALL["one skill"]
-    fit = qs.learn(bank, draw(bank, 100), folds=4)
+def test_bic():
+    fit = qs.learn(SMALL["one skill"], draw(SMALL["one skill"], 100))
     assert fit.parameters == 7
     assert fit.bic == pytest.approx(-2 * fit.log_likelihood + 7 * np.log(100))
-    assert fit.held_out.by_person.shape == (100,)
-    assert fit.held_out.mean < fit.log_likelihood / 100 + 1e-9
-    assert 0 < fit.held_out.error < 0.2
-    again = qs.learn(bank, draw(bank, 100), folds=4)
-    assert (again.held_out.by_person == fit.held_out.by_person).all()
+
+
+def test_held_out_people_are_foretold_by_the_others_alone():
+    """Each part by a bank learnt from the table without it; restarts serve the fit only, and do not reach the parts."""
+    bank, frame = SMALL["three levels, three classes"], draw(SMALL["three levels, three classes"], 60)
+    fit = qs.learn(bank, frame, weight=0.5, folds=4, seed=3)
+    part = fold_of(60, 4, np.random.default_rng(3))
+    expected = np.empty(60)
+    for number in range(4):
+        expected[part == number] = foretold(qs.learn(bank, frame[part != number], weight=0.5).bank, frame[part == number])
+    np.testing.assert_allclose(fit.held_out.by_person, expected, atol=1e-9)
+    assert np.abs(fit.held_out.by_person - foretold(fit.bank, frame)).max() > 0.05
+    assert fit.held_out.mean == pytest.approx(expected.mean())
+    assert fit.held_out.error == pytest.approx(expected.std(ddof=1) / np.sqrt(60))
+    started = qs.learn(bank, frame, weight=0.5, folds=4, seed=3, restarts=2)
+    assert len(started.restarts) == 3
+    assert (started.held_out.by_person == fit.held_out.by_person).all()
 
 
 def test_a_credal_bank_is_learnt_from_its_centre():
