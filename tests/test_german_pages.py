@@ -118,7 +118,7 @@ FILES = {  # routes that send no page
     f"{TEST}/results.{{ending}}",
     f"{TEST}/takers/{{attempt}}/export.json",
     f"{TEST}/live/events",
-    "/desk/trials/{job}/progress",
+    "/desk/jobs/{job}/progress",
 }
 
 

@@ -11,7 +11,7 @@ from test_live import sign_in, take, words
 import quaestor as qs
 from quaestor.report import flags
 from quaestor.report.statistics import probabilities, statistics, tally
-from quaestor.report.tallies import Share
+from quaestor.report.tallies import AtLevel
 from quaestor.store import answers, attempts, publishing, results, teachers
 from quaestor.store.answers import Given
 from quaestor.store.models import Published
@@ -143,9 +143,9 @@ def test_another_share_than_the_table_says():
 
 def test_chances_are_binomial_tails():
     below, within, above = (
-        Share(("yes",), 20, 8, 0.9, 0.9, 0.7, 0.8),
-        Share(("yes",), 20, 15, 0, 0, 0.7, 0.8),
-        Share(("no",), 20, 19, 0, 0, 0.2, 0.5),
+        AtLevel(("yes",), 20, 8, 0.9, 0.9, 0.7, 0.8),
+        AtLevel(("yes",), 20, 15, 0, 0, 0.7, 0.8),
+        AtLevel(("no",), 20, 19, 0, 0, 0.2, 0.5),
     )
     tails = [2 * sum(binom.pmf(k, 20, 0.7) for k in range(9)), 1, 2 * sum(binom.pmf(k, 20, 0.5) for k in (19, 20))]
     assert flags._chances([below, within, above]) == pytest.approx(tails)
@@ -190,13 +190,13 @@ def test_flagged_ones_first_then_those_asked_most():
 
 
 def test_intervals_of_shares():
-    assert Share((), 10, 5, 0, 0, 0, 0).interval == pytest.approx((0.2366, 0.7634), abs=1e-4)  # Wilson, 95 %
-    assert Share((), 10, 0, 0, 0, 0, 0).interval == pytest.approx((0.0, 0.2775), abs=1e-4)
-    assert Share((), 0, 0, 0, 0, 0, 0).interval == (0.0, 1.0)
+    assert AtLevel((), 10, 5, 0, 0, 0, 0).interval == pytest.approx((0.2366, 0.7634), abs=1e-4)  # Wilson, 95 %
+    assert AtLevel((), 10, 0, 0, 0, 0, 0).interval == pytest.approx((0.0, 0.2775), abs=1e-4)
+    assert AtLevel((), 0, 0, 0, 0, 0, 0).interval == (0.0, 1.0)
 
 
 def test_pictures_have_no_styles_and_say_what_they_show():
-    made = heat.against({"language": "en"}, Share(("yes",), 10, 5, 0.9, 0.9, 0.9, 0.9))
+    made = heat.against({"language": "en"}, AtLevel(("yes",), 10, 5, 0.9, 0.9, 0.9, 0.9))
     assert 'aria-label="50\u00a0% / 90\u00a0%"' in made
     assert 'class="seen" cx="120.0"' in made
     stack = heat.stack([("<no>", 1, 1), ("yes", 3, 0)])

@@ -9,7 +9,8 @@ from browsing import Browser, application
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.report.trial import compared, told_of, wilson
+from quaestor.report.shares import wilson
+from quaestor.report.trial import compared, told_of
 from quaestor.simulate.trial import alike, try_out
 from quaestor.store import drafts, jobs, publishing, teachers
 from quaestor.store.models import BankVersion, Job
@@ -173,14 +174,16 @@ def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     (ada, eve), draft, _, _ = school
     ada.go(f"/desk/drafts/{draft}/try")
     assert "Try it on simulated students" in ada.page.text
+    assert f'<a href="/desk/drafts/{draft}/try" aria-current="page">' in ada.page.text  # the tabs of the workshop stay
     ada.fill("/try", pace="own", most="5", sure="80", join="first", students="60", seed="2")
     assert re.fullmatch(r"/desk/trials/\d+", ada.path)
-    trial = ada.path
-    assert '<meta http-equiv="refresh" content="2">' in ada.page.text
-    assert ada.client.get(f"{trial}/progress").json() == {"state": "waiting", "share": 0.0}
-    assert eve.go(trial).status_code == eve.go(f"{trial}/progress").status_code == eve.go(f"/desk/drafts/{draft}/try").status_code == 404
+    trial, progress = ada.path, f"/desk/jobs/{ada.path.rpartition('/')[2]}/progress"
+    assert f'data-progress="{progress}"' in ada.page.text
+    assert '<noscript><meta http-equiv="refresh" content="2">' in ada.page.text
+    assert ada.client.get(progress).json() == {"state": "waiting", "share": 0.0}
+    assert eve.go(trial).status_code == eve.go(progress).status_code == eve.go(f"/desk/drafts/{draft}/try").status_code == 404
     work_off(database)
-    assert ada.client.get(f"{trial}/progress").json() == {"state": "done", "share": 1.0}
+    assert ada.client.get(progress).json() == {"state": "done", "share": 1.0}
     ada.go(trial)
     said = words(ada.page)
     found = try_out(FRACTIONS, [qs.Rules(stop=qs.any_of(qs.max_questions(5), qs.probability_above(0.8)))], 60, 2)

@@ -132,7 +132,7 @@ ROWS = {
     f"POST {DRAFT}/improve/{{job}}": row(OWN, {"accept": "questions.number"}, job="learning"),
     # Trials
     "GET /desk/trials/{job}": row(OWN),
-    "GET /desk/trials/{job}/progress": row(OWN),
+    "GET /desk/jobs/{job}/progress": row(OWN),
     "POST /desk/trials/{job}/delete": row(OWN),
     "POST /desk/trials/{job}/publish": row(OWN),
     # Published tests

@@ -18,14 +18,18 @@ HANGS = 60  # seconds without a sign of life after which a worker is replaced; o
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_settings(parser)
-    parser.add_argument("--demo", action="store_true", help="add a test with a class of 25 simulated takers, once, to see the pages with")
+    parser.add_argument(
+        "--demo",
+        action="store_true",
+        help="add a test with a class of 25 simulated takers, who work while the server runs, to see the pages with",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Prepare the database, say where things are, and serve until stopped."""
     import uvicorn
 
-    from quaestor.web import demo
+    from quaestor.web import demo, demo_class
     from quaestor.web.beginning import begin
     from quaestor.web.settings import to_environment
 
@@ -46,21 +50,22 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  Watch the class:     {where}/desk/tests/{example}/live  (simulated; sign in first)")
     print("", flush=True)
     os.environ.update(to_environment(settings))
-    uvicorn.run(
-        "quaestor.web.app:served",
-        factory=True,
-        host=settings.host,
-        port=settings.port,
-        workers=settings.workers,
-        root_path=settings.root,
-        proxy_headers=True,
-        forwarded_allow_ips=settings.proxies,
-        access_log=False,
-        server_header=False,
-        log_level="warning",
-        timeout_graceful_shutdown=STOP,
-        timeout_worker_healthcheck=HANGS,
-    )
+    with demo_class.at_work(settings.database_url, example):
+        uvicorn.run(
+            "quaestor.web.app:served",
+            factory=True,
+            host=settings.host,
+            port=settings.port,
+            workers=settings.workers,
+            root_path=settings.root,
+            proxy_headers=True,
+            forwarded_allow_ips=settings.proxies,
+            access_log=False,
+            server_header=False,
+            log_level="warning",
+            timeout_graceful_shutdown=STOP,
+            timeout_worker_healthcheck=HANGS,
+        )
     return 0
 
 

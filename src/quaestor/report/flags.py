@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
-from quaestor.report.tallies import Option, Share, Tally
+from quaestor.report.tallies import AtLevel, Option, Tally
 from quaestor.saying import say, together
 from quaestor.wording import percent
 
@@ -28,18 +28,18 @@ ASKED, SKIPPED_SHARE = 10, 0.3
 def flags(tallies: Sequence[Tally]) -> list[tuple[str, ...]]:
     """The flags of each question, in words; they are judged together, as many comparisons would find something by chance."""
     compared = [(place, share) for place, one in enumerate(tallies) for share in one.shares if share.count >= AT_LEVEL]
-    odd: dict[int, list[Share]] = {}
+    odd: dict[int, list[AtLevel]] = {}
     for (place, share), chance in zip(compared, _chances([share for _, share in compared]), strict=True):
         if chance < FALSE_ALARMS / len(compared) and _points_off(share) >= POINTS:
             odd.setdefault(place, []).append(share)
     return [(*map(_share_words, odd.get(place, ())), *_answers(one), *_skips(one)) for place, one in enumerate(tallies)]
 
 
-def _points_off(share: Share) -> float:
+def _points_off(share: AtLevel) -> float:
     return max(share.least - share.seen, share.seen - share.most)
 
 
-def _chances(shares: Sequence[Share]) -> list[float]:
+def _chances(shares: Sequence[AtLevel]) -> list[float]:
     """How probable a share so far off, or further, is at the nearer end of the table's band; both sides count."""
     if not shares:
         return []
@@ -50,7 +50,7 @@ def _chances(shares: Sequence[Share]) -> list[float]:
     return chances
 
 
-def _share_words(share: Share) -> str:
+def _share_words(share: AtLevel) -> str:
     return say(
         "At level “{level}” {right} of {count} were right; the table says {share}: have a look at the key, the text and the difficulty.",
         level=together(share.levels, ", "),

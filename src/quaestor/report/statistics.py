@@ -21,7 +21,7 @@ from quaestor.explain import OPEN_BELOW
 from quaestor.numerals import read_number
 from quaestor.question import Question, loose
 from quaestor.report.flags import flags
-from quaestor.report.tallies import Option, Share, Tally
+from quaestor.report.tallies import AtLevel, Option, Tally
 from quaestor.store.answers import Given
 from quaestor.store.outcome import Outcome
 from quaestor.table import Array, centre
@@ -90,7 +90,7 @@ def _without(question: Question, lines: Sequence[Given], found: Found) -> dict[i
 
 def _shares(
     bank: Bank, question: Question, answered: Sequence[Given], weights: Mapping[int, Array], places: Mapping[int, int | None]
-) -> tuple[Share, ...]:
+) -> tuple[AtLevel, ...]:
     """By combination of levels: how many answered, how many of them right, and what the table says of it."""
     at: dict[int, list[Given]] = defaultdict(list)
     for line in answered:
@@ -106,7 +106,7 @@ def _shares(
             mean = sum(weights[line.attempt] for line in here) / len(here)
             expects = (float(mean @ low), float(mean @ high))
         right = sum(line.answer == question.classes[-1] for line in here)
-        shares.append(Share(levels, len(here), right, *says, *expects))
+        shares.append(AtLevel(levels, len(here), right, *says, *expects))
     return tuple(shares)
 
 

@@ -1,15 +1,13 @@
 """What was counted of a question."""
 
 from dataclasses import dataclass
-from math import sqrt
 
 from quaestor.question import Question
-
-_Z = 1.96  # of an interval that holds the true share in 95 of 100 cases
+from quaestor.report.shares import wilson
 
 
 @dataclass(frozen=True)
-class Share:
+class AtLevel:
     """Takers found at one combination of levels: how many answered, how many right; `low` and `high`: what the bank's table says.
 
     `least` and `most`: what it says of these very takers, as some of them may be of another level.
@@ -30,12 +28,9 @@ class Share:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of Wilson (1927) around the share seen: where the true share may lie."""
-        if not self.count:
-            return 0.0, 1.0
-        n, p = self.count, self.seen
-        middle, spread = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n), _Z / (1 + _Z**2 / n) * sqrt(p * (1 - p) / n + _Z**2 / (4 * n * n))
-        return max(0.0, middle - spread), min(1.0, middle + spread)
+        """The 95 % interval around the share seen: where the true share may lie."""
+        found = wilson(self.right, self.count)
+        return found.low, found.high
 
 
 @dataclass(frozen=True)
@@ -60,7 +55,7 @@ class Tally:
     asked: int
     skipped: int
     seconds: float | None
-    shares: tuple[Share, ...]
+    shares: tuple[AtLevel, ...]
     strong: int
     options: tuple[Option, ...]
 

@@ -1,6 +1,6 @@
 """What a trial (`simulate.trial`) says, in plain words for teachers, with the numbers behind them.
 
-- A share has the 95 % interval of Wilson beside it; fewer than `FEW` students are too few to tell.
+- A share has the 95 % interval of Wilson beside it; fewer than `shares.FEW` students are too few to tell.
 - Two levels are *mixed up* when more than `MIXED` of the students at one are found at the other, and *alike* when every question has the
   same table for both.
 - A question is (nearly) always used when at least `ALWAYS` of the students are asked it.
@@ -8,14 +8,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
+from quaestor.report.shares import NORMAL, Share, wilson
 from quaestor.saying import Said, say
 from quaestor.sentences import has_or_not
 
-FEW, MIXED, ALWAYS = 20, 0.3, 0.95
-NORMAL = 1.96  # of the 95 % intervals
+MIXED, ALWAYS = 0.3, 0.95
 ENDS = {
     "max_questions": say("the number of questions was reached"),
     "min_questions": say("enough questions were asked"),
@@ -28,21 +27,6 @@ ENDS = {
     "right_answers": say("enough answers were right"),
     "minutes": say("the time was over"),
 }
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of `count` students with the ends of its 95 % interval."""
-
-    value: float
-    low: float
-    high: float
-    count: float
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there are enough students to tell."""
-        return self.count >= FEW
 
 
 @dataclass(frozen=True)
@@ -121,15 +105,6 @@ def _told(found: Mapping[str, Any], one: Mapping[str, Any]) -> Told:
         tuple(sorted(used.items(), key=lambda item: -item[1])),
         tuple(ends.items()),
     )
-
-
-def wilson(hits: float, count: float) -> Share:
-    """A share with its 95 % interval (Wilson 1927): (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)."""
-    if not count:
-        return Share(0.0, 0.0, 1.0, 0)
-    p, square = hits / count, NORMAL**2 / count
-    half = NORMAL * sqrt(max(p * (1 - p), 0) / count + square / (4 * count))
-    return Share(p, max((p + square / 2 - half) / (1 + square), 0.0), min((p + square / 2 + half) / (1 + square), 1.0), count)
 
 
 def _skill(skill: Mapping[str, Any], table: Sequence[Sequence[float]], sure: Sequence[float], students: int) -> Skill:

@@ -60,10 +60,10 @@ def ask(work: Work, teacher: Teacher, kind: str, subject: str, asked: Mapping[st
     return made
 
 
-def job_of(work: Work, teacher: Teacher, number: int, kind: str) -> Job:
-    """One of a teacher's jobs, with what was asked and found; the same words whether it is another's or nobody's."""
+def job_of(work: Work, teacher: Teacher, number: int, kind: str | None = None) -> Job:
+    """One of a teacher's jobs, of a kind or of any, with what was asked and found; the same words whether it is another's or nobody's."""
     found = work.get(Job, number, options=[undefer(Job.asked), undefer(Job.found)])
-    if found is None or found.teacher_id != teacher.id or found.kind != kind:
+    if found is None or found.teacher_id != teacher.id or kind not in (None, found.kind):
         raise MissingError(say("there is no such trial"))
     return found
 

@@ -48,18 +48,41 @@ class _Line:
 
 
 def add(database: Database) -> int:
-    """Add the class unless it is there; the number of its test."""
+    """Add the class unless it is there, else bring it up to the present; the number of its test."""
     with database.work() as work:
         owner = work.scalars(select(Teacher).where(Teacher.is_owner).order_by(Teacher.id)).first()
         assert owner is not None, "the first start makes the owner"
-        mine = select(Published.id).where(Published.teacher_id == owner.id, Published.title == TITLE)
-        return work.scalars(mine).first() or _fill(work, owner).id
+        test = work.scalars(select(Published).where(Published.teacher_id == owner.id, Published.title == TITLE)).first()
+        if test is None:
+            return _fill(work, owner).id
+        _refresh(work, test)
+        return test.id
+
+
+def _refresh(work: Work, test: Published) -> None:
+    """Let those who are unfinished have given their last answer as long ago as on the first day."""
+    random, moment = np.random.default_rng(SEED), now()
+    running = work.scalars(select(Attempt).where(Attempt.test_id == test.id, Attempt.ended.is_(None)).order_by(Attempt.id)).all()
+    for place, attempt in enumerate(running):
+        lines = work.scalars(select(Event).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
+        last = lines[-1].at if lines else attempt.started
+        later = moment - timedelta(minutes=_idle(place, random)) - last
+        attempt.started += later
+        for line in lines:
+            line.at += later
+
+
+def _idle(place: int, random: np.random.Generator) -> float:
+    """Minutes since the last answer: the first places are stuck, then come those who are gone, then those in the middle of it."""
+    if place < STUCK:
+        return random.uniform(6, 9)
+    return random.uniform(18, 26) if place < STUCK + GONE else random.uniform(0.1, 0.8)
 
 
 def _fill(work: Work, owner: Teacher) -> Published:
     rules = Rules(stop=any_of(max_questions(20), probability_above(0.9)))
     kept = publishing.keep_bank(work, owner, load(BANK))
-    test = publishing.publish(work, owner, kept, rules, publishing.Conditions(by_list=True), TITLE)
+    test = publishing.publish(work, owner, kept, rules, publishing.Conditions(by_list=True, retakes="any"), TITLE)
     test.created = now() - timedelta(hours=2)
     pupils = publishing.add_pupils(work, test, [name.strip() for name in NAMES.replace("\n", " ").split(";")])
     random = np.random.default_rng(SEED)
@@ -78,12 +101,7 @@ def _take(work: Work, test: Published, rules: Rules, pupil: Pupil, code: str, pl
     is_through = place >= STUCK + GONE + MIDDLE
     if not is_through:
         lines = lines[: max(3, int(len(lines) * random.uniform(0.3, 0.8)))]
-    if place < STUCK:
-        idle = random.uniform(6, 9)
-    elif place < STUCK + GONE:
-        idle = random.uniform(18, 26)
-    else:
-        idle = random.uniform(4, 30) if is_through else random.uniform(0.1, 0.8)
+    idle = random.uniform(4, 30) if is_through else _idle(place, random)
     started = now() - timedelta(seconds=60 * idle + sum(line.seconds for line in lines))
     attempt = Attempt(
         key=token()[:32], code=code, test_id=test.id, pupil_id=pupil.id, name=pupil.name, seed=seed, started=started, reason=""

@@ -7,7 +7,7 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from quaestor.report.tallies import Share
+from quaestor.report.tallies import AtLevel
 from quaestor.web.language import translate
 from quaestor.wording import percent
 
@@ -37,7 +37,7 @@ def stack(levels: Sequence[tuple[str, int, int]]) -> Markup:
 
 
 @pass_context
-def against(page: Context, share: Share) -> Markup:
+def against(page: Context, share: AtLevel) -> Markup:
     """What the table says (a band) against what was seen (a dot, with the range in which the true share may lie)."""
     low, high = WIDTH * share.low, WIDTH * share.high
     if high - low < 4:

@@ -23,6 +23,7 @@ KINDS = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "svg": "image/svg+xml",
 }
+FORMATS = {"xlsx": "Excel", "csv": "CSV", "yaml": "YAML", "json": "JSON"}  # in which a bank can be downloaded
 
 
 def signed_in(request: Request, work: Work) -> Teacher:

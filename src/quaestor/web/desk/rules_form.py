@@ -6,7 +6,7 @@ written as in a rules file take the place of all that. Whatever is wrong is said
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from quaestor.bank import Bank
 from quaestor.errors import BankError, Problem
@@ -42,6 +42,7 @@ class RulesForm:
     filled: dict[str, str]
     wrong: dict[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    paces: ClassVar[Mapping[str, int]] = {pace: most for pace, (most, _) in PACES.items()}
 
     @property
     def good(self) -> bool:

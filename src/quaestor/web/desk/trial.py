@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import JSONResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session as Work
 
 from quaestor import __version__
@@ -18,11 +18,13 @@ from quaestor.rules_file import read_rules
 from quaestor.saying import unpacked
 from quaestor.store import drafts, jobs
 from quaestor.store.models import Job, Teacher
+from quaestor.store.parts import SECTIONS
 from quaestor.store.publishing import bank_of, open_bank
+from quaestor.web.desk import waiting
 from quaestor.web.desk.access import Posted, signed_in, told
 from quaestor.web.desk.histogram import histogram
 from quaestor.web.desk.rules_form import length, named
-from quaestor.web.desk.trial_form import KIND, TrialForm, blank, rules_of, sent
+from quaestor.web.desk.trial_form import FEWEST, KIND, MOST, TrialForm, blank, rules_of, sent
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page, url
 from quaestor.web.visits import field
@@ -34,7 +36,10 @@ routes = APIRouter(prefix="/desk")
 
 @dataclass(frozen=True)
 class Source:
-    """What is tried: a draft's latest edition (with its problems when it has some) or a kept bank. `action`: where the form is sent."""
+    """What is tried: a draft's latest edition (with its problems when it has some) or a kept bank.
+
+    `action`: where the form is sent; `frame`: what the workshop's frame around the form shows of a draft.
+    """
 
     subject: str
     place: dict[str, int]
@@ -43,6 +48,7 @@ class Source:
     action: str
     bank: Bank | None
     problems: tuple[Problem, ...] = ()
+    frame: dict[str, Any] | None = None
 
 
 @routes.get("/drafts/{draft}/try", name="try")
@@ -82,10 +88,12 @@ def _of(request: Request, find: Find, number: int) -> tuple[Teacher, Source, lis
 def _draft(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[Source, list[Job]]:
     draft = drafts.draft_of(work, teacher, number)
     head = drafts.edition(work, draft)
-    found = checked(head, drafts.document_of(head))
+    document = drafts.document_of(head)
+    found = checked(head, document)
     place, action = {"draft": draft.id, "edition": head.number}, url(request, "try", draft=draft.id)
     problems = words_of_forms(found.problems, partial(translate, language(request)))
-    source = Source(f"draft {draft.id}", place, draft.title, url(request, "draft", draft=draft.id), action, found.bank, problems)
+    frame = {"draft": draft, **{section: document.get(section) or {} for section in SECTIONS}}
+    source = Source(f"draft {draft.id}", place, draft.title, url(request, "draft", draft=draft.id), action, found.bank, problems, frame)
     return source, list(jobs.jobs_of(work, teacher, KIND, source.subject))
 
 
@@ -102,9 +110,9 @@ def _form(
     if form is None and source.bank is not None:
         form = blank(source.bank)
     names = {job.id: [named(one["filled"]) for one in job.asked["sets"]] for job in earlier}
-    return page(
-        request, "desk/trial_form.html", status, teacher=teacher, source=source, form=form, bank=source.bank, earlier=earlier, names=names
-    )
+    template = "desk/trial_form.html" if source.frame is None else "workshop/try.html"
+    values = {"source": source, "form": form, "bank": source.bank, "earlier": earlier, "names": names, "students": (FEWEST, MOST)}
+    return page(request, template, status, teacher=teacher, **values, **(source.frame or {}))
 
 
 def _start(request: Request, teacher: Teacher, source: Source, earlier: list[Job], posted: Any) -> Response:
@@ -121,9 +129,7 @@ def _start(request: Request, teacher: Teacher, source: Source, earlier: list[Job
     except QuaestorError as error:
         form.wrong["form"] = told(error)
         return _form(request, teacher, source, earlier, form, 400)
-    foreman = getattr(request.app.state, "foreman", None)
-    if foreman is not None:
-        foreman.wake()
+    waiting.begin(request)
     return go(request, "trial", job=made.id)
 
 
@@ -148,14 +154,6 @@ def show(request: Request, job: int) -> Response:
         sides = told_of(found.found)
         values |= {"sides": sides, "compared": compared(found.found, sides), "pictures_of": [histogram(side.lengths) for side in sides]}
     return page(request, "desk/trial.html", teacher=teacher, job=found, asked=asked, found=found.found, **values)
-
-
-@routes.get("/trials/{job}/progress", name="trial-progress")
-def progress(request: Request, job: int) -> Response:
-    """How far a trial is, for the page's own script."""
-    with database(request).read() as work:
-        found = jobs.job_of(work, signed_in(request, work), job, KIND)
-    return JSONResponse({"state": found.state, "share": found.share})
 
 
 @routes.post("/trials/{job}/delete", name="drop-trial")

@@ -9,12 +9,11 @@ from quaestor.saying import say
 from quaestor.store import drafts
 from quaestor.store.parts import differences
 from quaestor.store.publishing import MissingError
-from quaestor.web.desk.access import Posted, download
+from quaestor.web.desk.access import FORMATS, Posted, download
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import opened, saved, shown, whole
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/versions")
-FORMATS = {"xlsx": "Excel", "csv": "CSV", "yaml": "YAML", "json": "JSON"}
 A_PAGE = 100
 
 

@@ -1,0 +1,25 @@
+"""Waiting for work in the background: a page asks how far its job is, with a script every moment, without one by loading itself again."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+
+from quaestor.store import jobs
+from quaestor.web.desk.access import signed_in
+from quaestor.web.pages import database
+
+routes = APIRouter(prefix="/desk/jobs")
+
+
+@routes.get("/{job}/progress", name="progress")
+def progress(request: Request, job: int) -> Response:
+    """How far a job is, for the page's own script."""
+    with database(request).read() as work:
+        found = jobs.job_of(work, signed_in(request, work), job)
+    return JSONResponse({"state": found.state, "share": found.share})
+
+
+def begin(request: Request) -> None:
+    """Tell whoever does the jobs that there is one; at once, if it is this very server."""
+    foreman = getattr(request.app.state, "foreman", None)
+    if foreman is not None:
+        foreman.wake()
