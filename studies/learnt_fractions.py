@@ -32,6 +32,7 @@ FOLDS, SPLITS, HELD = 10, 20, 5
 SHARES = (0.25, 0.5, 0.75)
 CREDAL = {"qmatrix_15items_5skills.csv": 60}  # people by Q-matrix
 STRENGTH = 2.0
+KINDS = ("precise", f"credal, s = {STRENGTH:g}")
 RULES = {
     "entropy": qs.Rules(score="entropy"),
     "entropy, all skills": qs.Rules(score="entropy", target="all"),
@@ -115,16 +116,17 @@ def _error(values: np.ndarray) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
-def credal(matrix: pd.DataFrame, responses: pd.DataFrame, people: int, workers: int = 1) -> pd.DataFrame:
+def credal(matrix: pd.DataFrame, responses: pd.DataFrame, people: int, workers: int = 1, kinds: tuple[str, ...] = KINDS) -> pd.DataFrame:
     """Some people of the first split asked by the credal bank and by the precise one: log loss of the centres, own-skill targets."""
     responses = responses[list(matrix.index)]
     _, (fit, asked, held) = split(matrix, responses, 0)
     at = steps(len(responses.columns) - HELD)
     rows = []
-    for kind, bank in (("precise", fit.bank), (f"credal, s = {STRENGTH:g}", imprecise(fit, STRENGTH))):
+    banks = dict(zip(KINDS, (fit.bank, imprecise(fit, STRENGTH)), strict=True))
+    for kind in kinds:
         for order in ("entropy", "random"):
             rules = qs.Rules(score=order, stop=qs.max_questions(at[-1]))
-            run = qs.simulate(bank, rules, responses=asked.iloc[:people], holdout=held, seed=0, workers=workers)
+            run = qs.simulate(banks[kind], rules, responses=asked.iloc[:people], holdout=held, seed=0, workers=workers)
             losses = run.by_student["held_out_log_loss"][:, at]
             row: dict[str, object] = {"skills": len(matrix.columns), "people": people, "bank": kind, "order": order}
             for place, share in enumerate(SHARES):

@@ -1,6 +1,8 @@
 """The study of fraction subtraction with learnt numbers: its committed tables say what the docs say, and its parts repeat."""
 
 import importlib.util
+import re
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +49,45 @@ def test_what_is_claimed_of_orders_stands_in_the_table():
         assert (adaptive[f"{share}, below random"] > 2 * adaptive[f"{share}, its error"]).all()
 
 
+def doc_rows(heading):
+    """The rows of the table in docs/learning.md with this heading: first cell, then numbers of the others."""
+    lines = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8").splitlines()
+    start = next(number for number, line in enumerate(lines) if line == heading)
+    rows = [line.strip("| ").split(" | ") for line in lines[start + 2 : lines.index("", start)]]
+    return {first: [float(number) for cell in others for number in re.findall(r"-?[\d,]*\.\d+", cell)] for first, *others in rows}
+
+
+def test_what_is_claimed_of_credal_banks_stands_in_the_table():
+    table = pd.read_csv(RESULTS / "credal.csv")
+    assert (table["people"] == 60).all()
+    assert (table["skills"] == 5).all()
+    for share in ("25%", "50%", "75%"):
+        for one, other in combinations(range(len(table)), 2):  # no difference between any of these
+            apart = table[share][one] - table[share][other]
+            assert abs(apart) < 2 * np.hypot(table[f"{share}, error"][one], table[f"{share}, error"][other])
+    told = doc_rows("| bank, order | 25 % | 50 % | 75 % |")
+    for _, row in table.iterrows():
+        named = f"{row['bank'].partition(',')[0]}, {row['order']}"
+        shown = [row[f"{share}{more}"] for share in ("25%", "50%", "75%") for more in ("", ", error")]
+        assert told[named] == pytest.approx(shown, abs=0.00051)
+
+
+def test_the_steps_are_those_that_the_docs_name():
+    made = study()
+    assert made.steps(15) == [4, 8, 11]
+    assert made.steps(10) == [2, 5, 8]
+    words = " ".join((ROOT / "docs" / "learning.md").read_text(encoding="utf-8").split())
+    assert "(after 4, 8 and 11 of them)" in words
+    assert "(after 2, 5 and 8 of the 10)" in words
+
+
+def test_five_and_six_levels_are_level_as_the_docs_say():
+    table = pd.read_csv(RESULTS / "models.csv", index_col="bank")
+    five, six = table.loc["one skill, 5 levels"], table.loc["one skill, 6 levels"]
+    assert abs(five["above one skill"]) < 2 * five["error"]
+    assert five["BIC"] < six["BIC"]
+
+
 @needs_data
 def test_a_split_foretells_held_out_problems():
     made = study()
@@ -65,3 +106,22 @@ def test_the_tables_repeat():
     for name, frame in (("models", made.models(*data(made))), ("orders", made.orders(*data(made)))):
         kept = pd.read_csv(RESULTS / f"{name}.csv", index_col="bank")
         pd.testing.assert_frame_equal(kept, frame, atol=2e-3, check_dtype=False)
+
+
+def check_credal(made, kinds):
+    found = made.credal(made.read_matrix(DATA / "qmatrix_15items_5skills.csv"), pd.read_csv(DATA / "responses.csv"), 60, kinds=kinds)
+    kept = pd.read_csv(RESULTS / "credal.csv", index_col="skills")
+    pd.testing.assert_frame_equal(kept[kept["bank"].isin(kinds)], found, atol=2e-3, check_dtype=False)
+
+
+@needs_data
+def test_the_precise_half_of_the_credal_table_repeats():
+    made = study()
+    check_credal(made, made.KINDS[:1])
+
+
+@needs_data
+@pytest.mark.long
+def test_the_credal_table_repeats():
+    made = study()
+    check_credal(made, made.KINDS)
