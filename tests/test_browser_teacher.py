@@ -195,6 +195,56 @@ def test_nobody_loses_work_when_two_write_at_once(site, desk):
     assert mine.locator("tbody tr").count() == 3, "hers is still there, as a version"
 
 
+def test_a_form_that_came_back_is_asked_about_without_another_key(site, desk):
+    page = desk(f"desk/drafts/{small(site)}/questions/~new")
+    page.watch.expected.add(409)
+    page.get_by_label("Question", exact=True).fill("Not yet saved")
+    page.get_by_label("Short name (id)").fill("Q1")
+    follow(page.get_by_role("button", name="Save", exact=True))
+    assert "This short name is taken" in page.get_by_role("alert").inner_text()
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.get_by_label("Question", exact=True).click()
+    page.get_by_role("link", name="Overview").click()
+    page.wait_for_url(re.compile(r"/desk/drafts/\d+$"))
+    assert asked == ["beforeunload"]
+
+
+GRADED = {"classes": ["wrong", "half", "right"], "table": {"no": [0.7, 0.2, 0.1], "yes": [0.1, 0.2, 0.7]}, "skill": "adding"}
+
+
+def test_a_further_row_has_the_next_number_and_no_class_yet(site, desk):
+    options = {"seven": "right", "eight": "half", "nine": "wrong"}
+    page = desk(f"desk/drafts/{small(site, questions={'Q1': {'text': '3 + 4?', 'options': options, **GRADED}})}/questions/Q1")
+    rows = page.locator(".rows li")
+    before = rows.count()
+    rows.last.locator("select").select_option("right")
+    rows.last.locator("input").fill("another one")
+    expect(rows).to_have_count(before + 1)
+    number = before + 1
+    assert rows.last.locator("input").get_attribute("aria-label") == f"Option {number}"
+    assert rows.last.locator("select").get_attribute("aria-label").startswith(f"Option {number}:")
+    assert rows.last.locator("select").input_value() == "wrong"
+
+
+def test_a_further_row_with_a_tick_has_the_next_number(site, desk):
+    page = desk(f"desk/drafts/{small(site)}/questions/~new")
+    rows = page.locator(".rows li")
+    before = rows.count()
+    rows.last.locator("[name=option]").fill("another one")
+    expect(rows).to_have_count(before + 1)
+    assert page.get_by_role("checkbox", name=f"right {before + 1}").count() == 1
+
+
+def test_digits_choose_options_of_questions_only(site, desk):
+    page = desk(f"desk/drafts/{small(site)}")
+    follow(page.get_by_role("button", name="Publish a test"))
+    chosen = "[...document.querySelectorAll('input[type=radio]:checked')].map((box) => box.value)"
+    before = page.evaluate(chosen)
+    page.locator("body").press("2")
+    assert page.evaluate(chosen) == before
+
+
 def test_leaving_with_something_unsaved_is_asked_about(site, desk):
     page = desk(f"desk/drafts/{small(site)}/questions/Q1")
     asked = []

@@ -64,3 +64,14 @@ def test_the_view_moves_while_somebody_answers_elsewhere(served, browse):
     server.process.stdout.close()
     server.process = None
     assert time.monotonic() - began < 15
+
+
+def test_nothing_is_cut_off_on_paper(served, browse):
+    _, _, address, number, cookie = served
+    page = desk(browse, address, cookie)
+    for path in ("live", "results"):
+        page.goto(f"{address}/desk/tests/{number}/{path}")
+        page.emulate_media(media="print")
+        style = "getComputedStyle(document.querySelector('.scroll')).overflowX"
+        assert page.evaluate(style) == "visible"
+        assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.scroll table')).fontSize)") < 13
