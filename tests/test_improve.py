@@ -11,6 +11,7 @@ import quaestor as qs
 from quaestor.saying import unpacked
 from quaestor.store import drafts, jobs, publishing, teachers
 from quaestor.store.attempts import answer, enter, sitting
+from quaestor.web.language import catalogue
 from quaestor.web.working import work_off
 
 STATED = qs.Bank(
@@ -198,7 +199,8 @@ def test_warnings_stand_above_the_proposals(kept):
     assert said.casefold().index(warning) < said.index("Proposed, from")
     browser.client.headers["accept-language"] = "de"
     german = text_of(browser.go(browser.path)).casefold()
-    assert "unasked: eine frage hat antworten; ihre tabelle bleibt, wie sie ist; gefunden: nichts" in german
+    rule = catalogue("de")["a question has answers; its table stays as it is"]
+    assert f"unasked: {rule}; gefunden: nichts".casefold() in german
 
 
 def test_learning_that_takes_too_long_is_ended(kept):

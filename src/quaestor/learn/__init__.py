@@ -46,7 +46,7 @@ def learn(
     """Learn the tables of a bank's skills and questions from answers.
 
     `responses`: a table with a row a person and a column a question id (class names, 0/1 where there are two classes, empty where not
-    answered); or with columns person, question, answer; or several wide tables one after another. `weight`: each row of the bank's own
+    answered); or with columns person, question, answer; or several tables one after another. `weight`: each row of the bank's own
     tables counts as so many answers (0: the data alone). `monotone`: no class or better is less likely at a higher level. `tied`: rows
     that are equal in a question's own table stay equal. Questions without answers keep their tables. `restarts`: further random starts,
     the best end is kept. `folds`: how many parts to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance`
