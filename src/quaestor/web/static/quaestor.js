@@ -15,10 +15,10 @@ addEventListener("pageshow", (event) => {
 addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input:not([type=radio], [type=checkbox]), textarea, select");
   if (typing || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
-  const option = document.querySelectorAll(".options input")[Number(event.key) - 1];
+  const option = document.querySelectorAll("form.question .options input")[Number(event.key) - 1];
   if (option) { option.click(); option.focus(); }
 });
-for (const box of document.querySelectorAll(".options input")) {
+for (const box of document.querySelectorAll("form.question .options input")) {
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); box.form.requestSubmit(); } });
 }
 
@@ -114,7 +114,7 @@ for (const trial of document.querySelectorAll("[data-progress]")) {
       const found = await answer.json();
       if (found.state === "done" || found.state === "failed") return location.reload();
       bar.value = found.share;
-      share.textContent = `${Math.floor(100 * found.share)} %`;
+      share.textContent = `${Math.floor(100 * found.share)}\u00a0%`;
       wait = 400;
     } catch { wait = Math.min(2 * wait, 10000); }
     setTimeout(ask, wait);
