@@ -25,6 +25,9 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     " typed the same.",
     "A wrong option: at least {count} strong takers answered, at least {chose} and a third of them chose it, and more than the table"
     " expects to be wrong.",
+    "Not among them: {count} with fewer than {least} answers, too few to tell a level.",
+    "{people} for {levels} levels",
+    "–: fewer than {count} answers, too few to tell a level.",
     "At least {count} characters; three or four words in a row are good.",
     "Share right: at least {count} takers of a level; at least {points} points away from the table; and so far that chance alone would"
     " hardly do it (one false alarm in twenty such pages).",
@@ -52,7 +55,7 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "the bank was saved by others all the time, got {count} tries; please try again",
     "there were too many tries that failed; please try again in {count} minutes",
 }
-SAME = ("Zeichen", "Bytes", "-mal")  # German words that have one form only
+SAME = ("Zeichen", "Bytes", "-mal", "nie gestellt")  # German words that have one form only
 
 
 def said():

@@ -238,7 +238,7 @@ def test_the_statistics_page(app, database):
                     attempts.answer(work, attempt, step, entry)
     page = browser.go("/desk/tests/1/questions")
     said = words(page)
-    assert "4 questions were asked 40 times together 0 were never asked" in said
+    assert "4 questions were asked 40 times in all 0 were never asked" in said
     assert "9 of 9 typed “7”, 0 of them strong; it counts as wrong" in said
     assert "asked 10 skipped 1" in said
     assert "The capital of <France>?" in said

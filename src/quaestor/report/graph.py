@@ -96,8 +96,8 @@ def _count(questions: int) -> str:
 
 
 def _box(box: Box, x: float, y: float, count: str) -> str:
-    names = [("name", line) for line in _lines(box.title, 28)]
-    lines = (*names, ("note", _cut(" < ".join(box.levels), 38)), ("note", count))
+    names = [("name", line) for line in _lines(box.title, 25)]
+    lines = (*names, ("note", _cut(" < ".join(box.levels), 34)), ("note", count))
     top = y + _HEIGHT / 2 + 5 - 8 * (len(lines) - 1)
     texts = "".join(
         f'<text class="{kind}" x="{x:g}" y="{top + 16 * row:g}">{escape(text)}</text>' for row, (kind, text) in enumerate(lines)
