@@ -182,6 +182,13 @@ def test_a_skill_with_a_parent():
     )
 
 
+def test_a_parent_with_levels_of_its_own_is_named_once():
+    made = said_of_skill("b", a={**THREE, "title": "First"}, b={"levels": ["no", "yes"], "parents": ["a"], "strength": 1})
+    assert made == (
+        "At level “low” in “First”: 0 % have the skill; at level “middle”: 50 % have the skill; at level “high”: 100 % have the skill."
+    )
+
+
 def test_a_skill_with_two_parents():
     assert said_of_skill("c", a={}, b={}, c={"levels": ["no", "yes"], "parents": ["a", "b"], "strength": 1}) == (
         "Without “a” and without “b”: 0 % have the skill; without “a” and with “b”: 50 % have the skill; "

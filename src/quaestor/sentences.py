@@ -105,11 +105,11 @@ def _rows(table: Table) -> list[list[tuple[float, float]]]:
 
 
 def _conditions(scope: Sequence[Skill], named: bool = True, begins: bool = False) -> list[str]:
-    """Each combination of levels in words; `named`: with the skills' titles; `begins`: the first one begins a sentence."""
+    """Each combination of levels in words; `named`: with the skills' titles, a single one once; `begins`: the first begins a sentence."""
     found: list[str] = []
     for combination in product(*(skill.levels for skill in scope)):
         levels = [
-            _at(skill, level, named, begins and not found and not place)
+            _at(skill, level, named and (len(scope) > 1 or not found), begins and not found and not place)
             for place, (skill, level) in enumerate(zip(scope, combination, strict=True))
         ]
         found.append(reduce(lambda first, second: say("{first} and {second}", first=first, second=second), levels))
@@ -119,7 +119,7 @@ def _conditions(scope: Sequence[Skill], named: bool = True, begins: bool = False
 def _at(skill: Skill, level: str, named: bool, begins: bool) -> Said:
     """One level of a skill: `with “Adding”`, `without “Adding”`, `at level “high” in “Adding”`."""
     title = say("“{title}”", title=skill.title or skill.id)
-    if named and has_or_not(skill.levels):
+    if has_or_not(skill.levels):
         if level == skill.levels[1]:
             return say("With {skill}", skill=title) if begins else say("with {skill}", skill=title)
         return say("Without {skill}", skill=title) if begins else say("without {skill}", skill=title)
