@@ -16,6 +16,7 @@ from quaestor.web.places import place
         ("skills.a b.table.no, yes[0]", "Skill a b · table · no, yes 1", "Fähigkeit a b · Tabelle · no, yes 1"),
         ("templates.easy.right[0][1]", "Template easy · right 1 2", "Vorlage easy · richtig 1 2"),
         ("skills", "skills", "Fähigkeiten"),
+        ("difficulty", "difficulty", "Schwierigkeit"),
         ("imprecision", "imprecision", "Unsicherheit aller Zahlen"),
     ],
 )

@@ -17,7 +17,7 @@ def place(text: str) -> str:
     if section in FIELDS and rest:
         name, steps = _divided(rest, FIELDS[section])
         return together([_entry(section, name), *steps], " · ")
-    steps = _steps(text, BANK_FIELDS)
+    steps = _steps(text, {*BANK_FIELDS, *QUESTION_FIELDS, *SKILL_FIELDS})  # a form names its fields alone
     return together(steps, " · ") if steps else Markup("<code>{}</code>").format(escape(text))
 
 
