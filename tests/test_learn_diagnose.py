@@ -1,6 +1,7 @@
 """Faults put into simulated answers are found, and hardly anything else is; real faults are found without being told."""
 
 import importlib.util
+import re
 from pathlib import Path
 
 import numpy as np
@@ -116,8 +117,26 @@ def test_faults_are_found():
         .startswith("Check the key: those who do better elsewhere do worse here (correlation with the other questions -0.")
     )
     assert found["Q5"].flags[0] == "nothing"
+    assert re.match(
+        r"It tells next to nothing: at the lowest level (4|5)\d in 100 are right, at the highest (4|5)\d\.", found["Q5"].words[0]
+    )
     assert found["Q7"].answers == 484
     assert sum(bool(one.flags) for one in found.values()) <= 4
+
+
+def test_a_question_asked_of_few_who_are_alike_does_not_tell_nothing():
+    """As adaptive tests do: the others of the class were not asked."""
+    bank = school()
+    frame = draw(bank, 400)
+    good = (frame[["Q1", "Q2", "Q3"]] == "right").sum(axis=1) == 3
+    frame.loc[~good, "Q4"] = None
+    frame.loc[frame.index[good][19:], "Q5"] = None
+    frame.loc[~good, "Q5"] = None
+    found = {one.question: one for one in diagnose(qs.learn(bank, frame))}
+    assert found["Q4"].answers >= 20
+    assert found["Q5"].answers == 19
+    assert found["Q4"].information > 0.05
+    assert "nothing" not in found["Q4"].flags + found["Q5"].flags
 
 
 def test_a_question_that_depends_on_something_else_does_not_fit():

@@ -17,13 +17,14 @@ from quaestor.learn.expect import batch, beliefs
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Group
 from quaestor.learn.people import Patterns
+from quaestor.question import Question
 from quaestor.saying import say
 from quaestor.table import Array
 
 CHANCE = 0.05  # the share of findings of one kind that may be chance
 BITS = 0.01  # a question that shares less information with its skills tells nothing
 GAP = 0.05  # a share right that is off by less in every fifth of the people is no misfit
-FEWEST = 20  # answers to a question; with fewer nothing is said of its key and fit
+FEWEST = 20  # answers to a question; with fewer nothing is said of it
 FIFTHS = 5
 LEAST = 1e-6  # a smaller chance of an answer is not divided by
 FIFTH = (
@@ -173,8 +174,8 @@ class _Sums:
             found = {}
             if falling[place]:
                 found["key"] = _turned(float(rest[place]), float(with_level[place]))
-            elif bits[place] < BITS and self.answers[place]:
-                found["nothing"] = _nothing(float(bits[place]))
+            elif bits[place] < BITS and enough[place]:
+                found["nothing"] = _nothing(question)
             if unlike[place] and abs(gap) >= GAP and not falling[place]:
                 found["misfit"] = _apart(gap, where)
             made.append(
@@ -256,8 +257,12 @@ def _turned(rest: float, level: float) -> str:
     )
 
 
-def _nothing(bits: float) -> str:
-    return say("It tells next to nothing: {bits:.3f} bits between its answers and its skills.", bits=bits)
+def _nothing(question: Question) -> str:
+    right = question.table.lower[..., -1].ravel()
+    lowest, highest = f"{100 * right[0]:.0f}", f"{100 * right[-1]:.0f}"
+    return say(
+        "It tells next to nothing: at the lowest level {lowest} in 100 are right, at the highest {highest}.", lowest=lowest, highest=highest
+    )
 
 
 def _apart(gap: float, where: str) -> str:
@@ -268,12 +273,15 @@ def _apart(gap: float, where: str) -> str:
 
 
 def _information(fit: Fit) -> Array:
-    """I(question; its skills) in bits by the learnt bank, (questions,)."""
+    """I(question; its skills) in bits by the learnt bank, (questions,): for people of whom nothing is known, not for those who were asked,
+    as adaptive tests ask a question of people who are alike.
+    """
     found = np.zeros(fit.layout.questions)
-    for group, table, counts in zip(fit.layout.groups, fit.tables.groups, fit.expected.counts.groups, strict=True):
+    nobody = Patterns(tuple(np.full((1, len(group.places)), -1) for group in fit.layout.groups))
+    shares = beliefs(fit.layout, fit.tables, nobody)[1][0]
+    for group, table in zip(fit.layout.groups, fit.tables.groups, strict=True):
         for number, place in enumerate(group.places.tolist()):
-            share = counts[number].sum(axis=1)
-            joint = table[number] * (share / max(share.sum(), 1e-300))[:, None]
+            joint = table[number] * shares[group.block, None]
             apart = joint.sum(axis=0) * joint.sum(axis=1, keepdims=True)
             positive = joint > 0
             found[place] = (joint[positive] * np.log2(joint[positive] / apart[positive])).sum()
