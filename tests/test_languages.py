@@ -1,12 +1,13 @@
 """Which language a page has, and words of the bank file that are written in the teacher's own."""
 
+from datetime import datetime
 from html import unescape
 
 import pytest
 from browsing import Browser, application
 
 from quaestor.store import drafts, teachers
-from quaestor.web.language import catalogue, chosen
+from quaestor.web.language import catalogue, chosen, day, moment, number
 from quaestor.web.workshop.vocabulary import WORDS
 
 # Words of the bank file
@@ -103,6 +104,22 @@ def test_no_two_words_of_a_field_have_the_same_german(field):
     assert not set(spoken) & set(WORDS[field]) or field == "kind"
 
 
+# Numbers and dates
+
+
+@pytest.mark.parametrize(
+    ("language", "share", "thousands", "date", "time"),
+    [
+        ("en", "82.9", "1,234", "5 March 2026", "5 March 2026, 08:30 UTC"),
+        ("de", "82,9", "1.234", "5. März 2026", "5. März 2026, 08:30 UTC"),
+    ],
+)
+def test_numbers_and_dates_are_written_in_the_way_of_the_language(language, share, thousands, date, time):
+    at = datetime(2026, 3, 5, 8, 30)
+    assert (number(language, 82.94), number(language, 1234, ",d")) == (share, thousands)
+    assert (day(language, at), moment(language, at), moment(language, None)) == (date, time, "")
+
+
 # Which language
 
 
@@ -131,6 +148,8 @@ def test_a_language_chosen_by_hand_is_kept_on_every_page(make_database):
     page = browser.fill("/language", language="de")
     assert browser.path == "/sign-in"
     assert '<html lang="de">' in page.text
+    browser.go("/five-minutes?step=3")
+    assert browser.fill("/language", language="de").url.query == b"step=3"
     assert "Als Lehrkraft anmelden" in page.text
     for path in ("/", "/five-minutes", "/nowhere", "/c/NOSUCH"):
         assert '<html lang="de">' in browser.go(path).text
