@@ -9,7 +9,8 @@ from quaestor import Bank, dump, load
 
 ENDINGS = (".yaml", ".json", ".csv", ".xlsx")
 
-unhurried = settings(suppress_health_check=[HealthCheck.too_slow])  # a large document takes a while to draw
+usual = settings.default.max_examples
+unhurried = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=usual // 2)  # a large document takes a while to draw
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +42,7 @@ def test_any_widened_bank_survives_a_file(folder, ending, document, epsilon):
     assert_survives(Bank(document).widen(epsilon), folder / f"wide{ending}")
 
 
-@settings(unhurried, max_examples=50)
+@settings(unhurried, max_examples=usual // 4)
 @given(document=documents(), endings=st.permutations(ENDINGS))
 def test_a_chain_of_conversions_ends_with_the_bank_it_began_with(folder, document, endings):
     bank = first = Bank(document)

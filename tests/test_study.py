@@ -129,14 +129,14 @@ def test_random_truths_are_the_same_students_for_every_method(written):
         f"  {name}: {{widen: {width}, rules: {{score: order, stop: {{max_questions: 6}}}}}}\n"
         for name, width in (("precise", 0), ("narrow", 0.02), ("wide", 0.1))
     )
-    study = load_study(written(f"bank: german\nstudents: 300\ntruth: {{random: 0.05}}{methods}"))
+    study = load_study(written(f"bank: german\nstudents: 60\ntruth: {{random: 0.05}}{methods}"))
     assert isinstance(study.truth, Scattered)
     assert study.scatter == 0.05
     found = [simulated for simulated, _ in study.run().values()]
     for other in found[1:]:
         assert (other.levels == found[0].levels).all()
         assert (other.answers == found[0].answers).all()
-    by_hand = qs.simulate(qs.load("german").widen(0.05), study.methods[0].rules, 300, truth="random")
+    by_hand = qs.simulate(qs.load("german").widen(0.05), study.methods[0].rules, 60, truth="random")
     assert (by_hand.answers == found[0].answers).all()
 
 
@@ -172,14 +172,14 @@ def test_an_exact_study(written):
 
 def test_the_page_says_what_was_done(written):
     path = written(
-        "bank: german\nstudents: 300\nseed: 7\nbehaviour: {slips: 0.1, reveals: {V1: {V2: 0.3}}}\ntruth: {random: 0.02}\n"
+        "bank: german\nstudents: 60\nseed: 7\nbehaviour: {slips: 0.1, reveals: {V1: {V2: 0.3}}}\ntruth: {random: 0.02}\n"
         "metrics: [u80, log_loss]\nmethods:\n  precise: {rules: {stop: {max_questions: 2}}}\n"
         "  chance: {rules: {score: random, stop: {max_questions: 2}}}\n  credal: {widen: 0.05, rules: {stop: {max_questions: 2}}}"
     )
     assert main(["simulate", str(path)]) == 0
     page, bank = words_of(path.with_suffix("") / "index.html"), qs.load("german")
     for words in (
-        "300 simulated students, each from another network of the credal set of German placement test, widened by 0.02",
+        "60 simulated students, each from another network of the credal set of German placement test, widened by 0.02",
         "the same ones for every method (seed 7)",
         "They answer otherwise than the bank says: slips 0.1, V1 gives the best answer of V2 away to 30%.",
         "credal: score mode, ties by entropy; a credal bank, every number widened by 0.05 to each side",
