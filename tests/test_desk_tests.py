@@ -38,7 +38,7 @@ def test_problems_are_listed_as_by_check_and_nothing_is_kept(kept, ada):
     page = put_bank(ada, BANK.replace("right: [0.3, 0.9]", "right: [0.3, 1.9]").replace("skill: mult", "skil: mult", 1))
     assert page.status_code == 400
     text = unescape(page.text)
-    assert "questions.Q1.right[1]" in text
+    assert "Question Q1 · right 2" in text
     assert "1.9" in text
     assert "line 7" in text
     assert "did you mean 'skill'?" in text

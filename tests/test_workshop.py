@@ -43,7 +43,7 @@ def test_a_bank_from_nothing_to_a_test(app, database):
     browser.go(f"{home}/skills/~new")
     browser.fill("/skills/~new", **SKILL)
     assert browser.path == f"{home}/skills/adding"
-    assert "Before any answer: 50 % have the skill" in text_of(browser.page)
+    assert "Before any answer: no" in text_of(browser.page)
     browser.go(f"{home}/questions/~new")
     browser.fill("/questions/~new", **QUESTION)
     assert browser.path == f"{home}/questions/Q1"
