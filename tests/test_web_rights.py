@@ -129,7 +129,7 @@ ROWS = {
     f"GET {DRAFT}/improve": row(SHARED),
     f"POST {DRAFT}/improve": row({**SHARED, "colleague": 400}, {"test": "{test}", "weight": "some"}),  # a colleague has no tests here
     f"GET {DRAFT}/improve/{{job}}": row(OWN, job="learning"),
-    f"POST {DRAFT}/improve/{{job}}": row(OWN, {"accept": "questions.number"}, job="learning"),
+    f"POST {DRAFT}/improve/{{job}}": row(OWN, {"proposal": "questions.number"}, job="learning"),
     # Trials
     "GET /desk/trials/{job}": row(OWN),
     "GET /desk/jobs/{job}/progress": row(OWN),

@@ -48,8 +48,8 @@ def test_a_bank_from_nothing_to_a_test(app, database):
     browser.fill("/questions/~new", **QUESTION)
     assert browser.path == f"{home}/questions/Q1"
     said = text_of(browser.page)
-    assert "with adding no" in said
-    assert "with adding yes" in said
+    assert "at level “no”" in said
+    assert "at level “yes”" in said
     assert "As a taker sees it" in said
     browser.go(home)
     browser.fill("/publish")
