@@ -55,7 +55,9 @@ for (const offset of document.querySelectorAll("[data-offset]")) {
   offset.form.addEventListener("submit", () => { offset.value = field.value ? new Date(field.value).getTimezoneOffset() : ""; });
 }
 for (const time of document.querySelectorAll("time[data-local]")) {
-  time.textContent = new Date(time.dateTime).toLocaleString(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const here = document.documentElement.lang; // as this reader's part of the world writes it
+  const tongue = navigator.languages.find((one) => one.startsWith(here)) ?? here;
+  time.textContent = new Date(time.dateTime).toLocaleString(tongue, { dateStyle: "medium", timeStyle: "short" });
 }
 for (const button of document.querySelectorAll("[data-print]")) {
   button.hidden = false;
