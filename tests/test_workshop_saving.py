@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import quaestor as qs
 from quaestor.formats import bundled_banks
 from quaestor.web.workshop import entries
+from quaestor.web.workshop.check import part_of
 
 # Other classes than wrong and right, templates that say half of a question, and statements that forms have no fields for.
 SKILLS = {"a": {"levels": ["no", "yes"], "prior": [0.4, 0.6]}, "b": {"levels": ["no", "yes"], "prior": [0.5, 0.5]}}
@@ -332,9 +333,18 @@ def test_places_are_those_of_the_part_they_name(app, database):
     assert "To look at" not in text_of(browser.go(f"{home}/questions/1"))
 
 
-def test_a_skill_has_no_warnings_of_another_that_begins_alike(app, database):
-    browser = sign_in(app, database)
-    questions = {"Q": {**ODD["questions"]["1"]}}
-    home = put(database, {**ODD, "questions": questions})
-    assert "look here" not in text_of(browser.go(f"{home}/skills")).split("ab no")[0]
-    assert "To look at" not in text_of(browser.go(f"{home}/skills/a"))
+@pytest.mark.parametrize(
+    ("place", "owner"),
+    [
+        ("skills.ab.prior", ("skills", "ab", "prior")),
+        ("skills.a", ("skills", "a", "")),
+        ("questions.1.right[0]", ("questions", "1", "right[0]")),
+        ("questions.1.2.right[0]", ("questions", "1.2", "right[0]")),
+        ("questions.3[0]", ("questions", "3[0]", "")),
+        ("questions.9.right", None),
+        ("skills", None),
+        ("title", None),
+    ],
+)
+def test_a_place_belongs_to_the_longest_id_that_is_there(place, owner):
+    assert part_of(place, ODD) == owner
