@@ -16,6 +16,7 @@ from quaestor.store.options import option_order
 from quaestor.store.sessions import session_of
 
 _BY_KEY = select(Attempt).where(Attempt.key == bindparam("key"))
+_BY_NUMBER = select(Attempt).where(Attempt.id == bindparam("number"))
 TIME_UP, CLOSED = say("The time is up."), say("The test is closed.")
 
 
@@ -56,6 +57,11 @@ def by_key(work: Work, key: str) -> Attempt | None:
     if len(key) > 32 or not key.isascii() or not key.isprintable():
         return None
     return work.scalar(_BY_KEY, {"key": key})
+
+
+def by_number(work: Work, number: int) -> Attempt | None:
+    """The attempt with this number. Every answer asks twice, and a query made beforehand takes a quarter less than `work.get`."""
+    return work.scalar(_BY_NUMBER, {"number": number})
 
 
 def sitting(work: Work, attempt: Attempt) -> Sitting:

@@ -19,6 +19,7 @@ from quaestor.saying import said, say
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
 from quaestor.store.models import Attempt
 from quaestor.store.shown import image_of, shown, with_images
+from quaestor.store.sittings import by_number
 from quaestor.store.teachers import AccessError
 from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.pages import database, go, page
@@ -34,7 +35,7 @@ class StrangerError(AccessError):
 
 def own(request: Request, work: Work, number: int) -> Attempt:
     """The attempt of this browser; anybody else is asked for their code, whether it exists or not."""
-    found = work.get(Attempt, number)
+    found = by_number(work, number)
     if found is None or not compare_digest(found.key.encode(), request.cookies.get(TAKER, "").encode()):
         raise StrangerError(say("to go on with a test, please enter your personal code"))
     return found

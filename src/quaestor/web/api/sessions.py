@@ -21,6 +21,7 @@ from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.publishing import MissingError, published
 from quaestor.store.secrets import tidy
 from quaestor.store.shown import shown, with_images
+from quaestor.store.sittings import by_number
 from quaestor.web.api import PREFIX, shapes
 from quaestor.web.api.access import Bearer, ForResults, ForSessions, ForSessionsOrResults, Route, reading
 from quaestor.web.api.history import history
@@ -36,7 +37,7 @@ RUNNING = Kind(409, "running", "The session is not over")
 
 def own(work: Work, token: Token, number: int) -> Attempt:
     """A session of a test of the token's teacher; anybody else's is not there."""
-    found = work.get(Attempt, number)
+    found = by_number(work, number)
     if found is None or found.test.teacher_id != token.teacher_id:
         raise MissingError("there is no such session")
     return found
