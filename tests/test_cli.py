@@ -247,6 +247,19 @@ def test_help_names_every_command(run):
     assert all(run(name, "--help")[0] == 0 for name in COMMANDS)
 
 
+@pytest.mark.parametrize("program", ["from quaestor.cli import main; main(['check', 'german'])", "import quaestor.web.app"])
+def test_a_start_does_not_wait_for_what_it_does_not_need(program):
+    """They take seconds to import on a slow machine."""
+    slow = {"pandas", "pyarrow", "matplotlib", "scipy.stats", "scipy.spatial", "scipy.optimize"}
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; import sys; print(sorted({slow!r} & set(sys.modules)))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
 def test_an_interrupt_is_no_traceback(run, monkeypatch):
     def interrupted(arguments):
         raise KeyboardInterrupt

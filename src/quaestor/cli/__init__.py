@@ -5,55 +5,46 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from quaestor import __version__
-from quaestor.cli import (
-    back_up,
-    check,
-    convert,
-    export,
-    learn,
-    posterior,
-    rank,
-    reproduce,
-    restore,
-    serve,
-    show,
-    sign_in,
-    simulate,
-    take,
-    tour,
-)
 from quaestor.errors import QuaestorError
 
-COMMANDS: dict[str, Any] = {
-    "check": check,
-    "show": show,
-    "convert": convert,
-    "posterior": posterior,
-    "rank": rank,
-    "take": take,
-    "simulate": simulate,
-    "reproduce": reproduce,
-    "export": export,
-    "learn": learn,
-    "serve": serve,
-    "sign-in": sign_in,
-    "back-up": back_up,
-    "restore": restore,
-    "tour": tour,
-}
+COMMANDS = (
+    "check",
+    "show",
+    "convert",
+    "posterior",
+    "rank",
+    "take",
+    "simulate",
+    "reproduce",
+    "export",
+    "learn",
+    "serve",
+    "sign-in",
+    "back-up",
+    "restore",
+    "tour",
+)
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+def _module(command: str) -> Any:
+    return import_module(f"quaestor.cli.{command.replace('-', '_')}")
+
+
+def parser(only: str = "") -> argparse.ArgumentParser:
+    """The parser of the whole command line; `only`: the one command whose arguments it has to know, as the others take long to import."""
     main_parser = argparse.ArgumentParser(prog="quaestor", description="Adaptive tests on Bayesian and credal networks.")
     main_parser.add_argument("--version", action="version", version=f"quaestor {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, module in COMMANDS.items():
-        summary = (module.__doc__ or "").splitlines()[0]
-        module.add_arguments(commands.add_parser(name, help=summary, description=summary))
+    for name in COMMANDS:
+        if only in ("", name):
+            summary = (_module(name).__doc__ or "").splitlines()[0]
+            _module(name).add_arguments(commands.add_parser(name, help=summary, description=summary))
+        else:
+            commands.add_parser(name)
     return main_parser
 
 
@@ -61,9 +52,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; every error of ours becomes a message and exit code 1."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal has every letter
-    parsed = parser().parse_args(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    parsed = parser(given[0] if given and given[0] in COMMANDS else "").parse_args(given)
     try:
-        code: int = COMMANDS[parsed.command].run(parsed)
+        code: int = _module(parsed.command).run(parsed)
         sys.stdout.flush()
         return code
     except QuaestorError as error:

@@ -5,7 +5,6 @@ from math import factorial, prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from quaestor.inference.vectors import LARGEST, MOST, TooLargeError, extreme, hull, joined, parts
 from quaestor.table import Array, Table
@@ -127,6 +126,8 @@ def choice_cones(table: Table) -> list[tuple[Array, Array]]:
 
 def _normals(points: Array) -> list[Array]:
     """For each vertex of a polytope, shape (vertices, states), the normals of its facets; where it is flat, all axes both ways."""
+    from scipy.spatial import ConvexHull, QhullError  # only here: it takes long to import
+
     states = points.shape[1]
     try:
         found = ConvexHull(points[:, :-1])

@@ -6,7 +6,6 @@ from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, QhullError
 
 from quaestor.errors import QuaestorError
 from quaestor.table import Array
@@ -167,6 +166,8 @@ def _levelled(points: Array) -> Array:
 
 def extreme(points: Array) -> NDArray[np.intp]:
     """Indices of the extreme points, also where the points lie in a flat."""
+    from scipy.spatial import ConvexHull, QhullError  # only here: it takes long to import
+
     try:
         return ConvexHull(points).vertices  # type: ignore[no-any-return]
     except (QhullError, ValueError):

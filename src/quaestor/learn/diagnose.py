@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import chi2, norm
+from scipy.special import chdtrc, ndtr
 
 from quaestor.learn.chance import discoveries
 from quaestor.learn.expect import batch, beliefs
@@ -200,7 +200,7 @@ class _Sums:
         tails = []
         for kind, values in enumerate((rest, with_level)):
             error = 1 / np.sqrt(np.maximum(self.moments[kind, :, 0] - 3, 1))
-            tails.append(norm.cdf(np.arctanh(np.clip(values, -0.999, 0.999)) / error))
+            tails.append(ndtr(np.arctanh(np.clip(values, -0.999, 0.999)) / error))
         return np.asarray(np.minimum(2 * np.fmin(*tails), 1))
 
 
@@ -245,7 +245,7 @@ def _misfit(parts: Sequence[tuple[Array, ...]], rows: float) -> tuple[float, flo
         total += apart**2 / max(spread, 1e-9)
         gaps[number] = apart / max(weight[chosen].sum(), 1e-9)
     worst = int(np.argmax(np.abs(gaps)))
-    return float(chi2.sf(total, max(FIFTHS - rows, 2))), float(gaps[worst]), FIFTH[worst]
+    return float(chdtrc(max(FIFTHS - rows, 2), total)), float(gaps[worst]), FIFTH[worst]
 
 
 def _turned(rest: float, level: float) -> str:

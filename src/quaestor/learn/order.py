@@ -13,7 +13,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from quaestor.table import Array
 
@@ -123,6 +122,8 @@ def _best_cut(gains: Array, order: Order) -> NDArray[np.bool_]:
     if order.sets is not None:
         best: NDArray[np.bool_] = order.sets[int(np.argmax(order.sets @ gains))] > 0
         return best
+    from scipy.optimize import linprog  # only here: it takes long to import
+
     rows = np.zeros((len(order.covers), order.size))
     rows[np.arange(len(rows)), order.covers[:, 0]] = 1
     rows[np.arange(len(rows)), order.covers[:, 1]] = -1

@@ -9,8 +9,6 @@ Vandenberghe 2004, section 11.7). All questions of a group are worked out togeth
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import splu
 
 from quaestor.learn.order import Order
 from quaestor.table import Array
@@ -43,6 +41,8 @@ def ordered(counts: Array, order: Order) -> Array:
 
 def _without_circles(order: Order) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Places that are both below and above one another (ties make them so) share a label: labels, and the order of the labels."""
+    from scipy.sparse.csgraph import connected_components  # only here: it takes long to import
+
     low, high = order.covers.T
     links = sparse.csr_array((np.ones(len(low)), (low, high)), shape=(order.size, order.size))
     labels = connected_components(links, connection="strong")[1].astype(np.intp)
@@ -77,6 +77,8 @@ def _step(rule: sparse.csr_array, weight: Array, gradient: Array) -> Array:
     if rule.shape[1] <= _SMALL:
         dense = rule.toarray()
         return np.asarray(np.linalg.solve((weight[:, None, :] * dense.T) @ dense, gradient[..., None])[..., 0])
+    from scipy.sparse.linalg import splu  # only here: it takes long to import
+
     rules = sparse.kron(sparse.eye_array(len(weight)), rule, format="csr")
     matrix = rules.T @ sparse.diags_array(weight.reshape(-1)) @ rules
     return np.asarray(splu(matrix.tocsc()).solve(gradient.reshape(-1))).reshape(gradient.shape)

@@ -14,7 +14,6 @@ set (l, u) and K(Q|s_j) interval rows; x_ij = P(s_j, q_i).
 from itertools import product
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
 from quaestor.errors import QuaestorError
@@ -67,6 +66,8 @@ def _four_lines(low: Array, high: Array, rows_low: Array) -> Array:
 
 def _one_program(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
     """The programs of all questions as the blocks of one: variables p_j, x_ij and t_i of each."""
+    from scipy.optimize import linprog  # only here: it takes long to import
+
     n, classes, levels = rows_low.shape
     cells = classes * levels
     width = levels + cells + classes

@@ -7,9 +7,8 @@ the kind of the cell.
 from collections.abc import Iterable
 from datetime import datetime
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.worksheet.worksheet import Worksheet
@@ -18,6 +17,9 @@ from quaestor.bank import Bank
 from quaestor.explain import OPEN_BELOW
 from quaestor.saying import say
 from quaestor.store.outcome import Outcome
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _COLUMNS = {
     "name": (say("who took the test"), say("text")),
@@ -38,8 +40,10 @@ _COLUMNS = {
 _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
-def table(found: Iterable[Outcome], bank: Bank) -> pd.DataFrame:
+def table(found: Iterable[Outcome], bank: Bank) -> "pd.DataFrame":
     """A row an attempt, as `dictionary` describes it."""
+    import pandas as pd  # only here: it takes long to import
+
     return pd.DataFrame([_row(outcome) for outcome in found], columns=[name for name, _, _ in described(bank)])
 
 
@@ -59,8 +63,10 @@ def _second(moment: datetime | None) -> datetime | None:
     return moment.replace(microsecond=0) if moment is not None else None
 
 
-def dictionary(bank: Bank) -> pd.DataFrame:
+def dictionary(bank: Bank) -> "pd.DataFrame":
     """What each column of `table` means and which values it has."""
+    import pandas as pd  # only here: it takes long to import
+
     return pd.DataFrame([list(row) for row in described(bank)], columns=["column", "meaning", "values"])
 
 
@@ -81,7 +87,7 @@ def described(bank: Bank) -> list[tuple[str, str, str]]:
     return rows
 
 
-def csv_bytes(frame: pd.DataFrame) -> bytes:
+def csv_bytes(frame: "pd.DataFrame") -> bytes:
     """A table as CSV: UTF-8 with a mark that spreadsheets understand."""
     safe = frame.map(_neutral).rename(columns=_neutral)
     return safe.to_csv(index=False, lineterminator="\r\n", date_format="%Y-%m-%d %H:%M:%S").encode("utf-8-sig")
@@ -92,7 +98,7 @@ def _neutral(cell: Any) -> Any:
     return f"'{cell}" if is_risky else cell
 
 
-def xlsx_bytes(results: pd.DataFrame, described: pd.DataFrame) -> bytes:
+def xlsx_bytes(results: "pd.DataFrame", described: "pd.DataFrame") -> bytes:
     """A workbook of two sheets: results, dictionary."""
     book = Workbook()
     first = book.active
@@ -105,7 +111,9 @@ def xlsx_bytes(results: pd.DataFrame, described: pd.DataFrame) -> bytes:
     return written.getvalue()
 
 
-def _fill(sheet: Worksheet, frame: pd.DataFrame) -> None:
+def _fill(sheet: Worksheet, frame: "pd.DataFrame") -> None:
+    import pandas as pd  # only here: it takes long to import
+
     rows = [list(frame.columns), *frame.astype(object).to_numpy().tolist()]
     for number, row in enumerate(rows, 1):
         for column, value in enumerate(row, 1):

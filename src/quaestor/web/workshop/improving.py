@@ -6,7 +6,6 @@ Each proposal carries the entry that would take the present one's place, so that
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
@@ -51,6 +50,8 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
     people = len({line.person for line in lines})
     if people < FEWEST:
         raise QuaestorError(say("answers of at least {least} people are needed, got {count}", least=FEWEST, count=people))
+    import pandas as pd  # only here: it takes long to import
+
     frame = pd.DataFrame(lines, columns=["person", "question", "answer"])
     steps = 0
 
