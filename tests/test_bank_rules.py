@@ -287,7 +287,7 @@ def test_an_entry_has_something_to_be_compared_with(changes, problem):
     ({"questions.I.irt": {"b": 0, "c": 1}}, "questions.I.irt: the guessing parameter c lies between 0 and 1, got 1"),
     ({"questions.I.irt": {"b": [0, 1], "c": 0.2}}, "questions.I.irt: the graded model has no guessing parameter c, got 0.2"),
     ({"questions.I.irt": {"b": [1, 0]}}, "questions.I.irt: the thresholds b rise, got [1, 0]"),
-    ({"questions.I.irt": {"b": [0, 1]}}, "questions.I.irt.b: 2 answer classes have 1 thresholds, got 2"),
+    ({"questions.I.irt": {"b": [0, 1]}}, "questions.I.irt.b: 2 answer classes have 1 threshold, got 2"),
     ({"questions.I.classes": ["x", "y", "z"]}, "questions.I.irt.b: 3 answer classes have 2 thresholds, got 1"),
     (
         {"questions.Q.confidence": "very"},
