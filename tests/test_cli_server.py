@@ -156,7 +156,7 @@ def test_serving(tmp_path):
     assert (tmp_path / "data").stat().st_mode & 0o077 == 0
 
 
-@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.long)])
 def test_serving_on_ipv6(tmp_path, workers):
     started, address, printed = serve("--data", str(tmp_path / "data"), "--host", "::1", "--workers", workers)
     try:

@@ -10,7 +10,6 @@ from scipy.optimize import linprog
 from score_oracles import KINDS, index_bound, index_of, interval_set, theorem_one
 
 from quaestor import QuaestorError, Table
-from quaestor.scores import conditional
 from quaestor.scores.conditional import lower_mode, upper_mode
 
 CASES = {  # (levels, classes): how many random cases
@@ -145,7 +144,7 @@ def test_a_point_where_the_solver_gave_up_is_no_bound(monkeypatch):
     def gives_up(*arguments, options, **others):
         return linprog(*arguments, options={**options, "maxiter": 0, "presolve": False}, **others)
 
-    monkeypatch.setattr(conditional, "linprog", gives_up)
+    monkeypatch.setattr("scipy.optimize.linprog", gives_up)
     rng = np.random.default_rng(0)
     with pytest.raises(QuaestorError, match=r"the upper deviation from the mode was not found \(.*limit"):
         upper_mode(*stacked([random_case(rng, 3, 3, ("some",)) for _ in range(5)]))

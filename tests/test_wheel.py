@@ -48,6 +48,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert {name.split("/")[0] for name in names} == {"quaestor", f"quaestor-{__version__}.dist-info"}
 
 
+@pytest.mark.long
 def test_the_installed_wheel_works_from_another_folder(wheel, tmp_path):
     venv.create(tmp_path / "environment", with_pip=True)
     python, command = (str(tmp_path / "environment" / BIN / name) for name in ("python", "quaestor"))
