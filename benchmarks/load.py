@@ -14,6 +14,9 @@ import time
 from takers import Page, Taker
 
 
+COMING = 100  # takers who come in a second, at the beginning: hundreds of connections in the same moment lose some on the way
+
+
 class Load:
     """Takers at work, and what they saw since the measurement began."""
 
@@ -42,6 +45,7 @@ class Load:
         return {"seconds": took, "waits": waits}
 
     async def somebody(self, number: int) -> None:
+        await asyncio.sleep(number / COMING)
         for turn in range(1_000_000):
             taker = Taker(self.port, self.code, f"taker {number}, turn {turn}")
             page = await taker.get((await taker.enter()).to)

@@ -68,7 +68,8 @@ def databases() -> Iterator[Callable[[str], str]]:
 def load(server: Server, code: str, takers: int, seconds: float, rate: float) -> tuple[float, np.ndarray]:
     """Answers a second, and milliseconds `(answers, 2)`: of the answer and of the next question."""
     command = [sys.executable, str(HERE / "load.py"), str(server.port), code, str(takers), str(seconds), str(rate)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120 + 4 * seconds)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240 + 4 * seconds)
+    assert done.returncode == 0, f"the takers gave up: {done.stderr[-2000:]}\nthe server said: {server.said()}"
     found = json.loads(done.stdout)
     return len(found["waits"]) / found["seconds"], np.array(found["waits"], dtype=float).reshape(-1, 2)
 

@@ -29,7 +29,7 @@ from quaestor.errors import QuaestorError
 from quaestor.saying import say
 
 WAIT = 15  # seconds that a writer waits for another one
-PROMPT = 0.02  # the same for one who can come back
+PROMPT = 0.002  # the same for one who can come back
 CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which somebody who was turned away may try again
 QUIET = 5.0  # seconds between two lines of the log on a database that is away

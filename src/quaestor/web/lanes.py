@@ -2,10 +2,13 @@
 
 What every taker does after every question must be quick, and a thread that is woken for it waits longer for the interpreter than the work
 takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). With a database in a file, where reading waits for
-nobody, it is done at once; so is writing, unless it cannot have its turn within a moment. With a database elsewhere, which may be slow or
-away, everything is done in threads.
+nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, without holding
+up anybody, and without a thread: threads that wait for their turn would hold it for long once they have it, and all others would follow them
+there. With a database elsewhere, which may be slow or away, everything is done in threads.
 """
 
+import asyncio
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -16,6 +19,8 @@ from quaestor.store.database import UnavailableError
 from quaestor.web.pages import database
 
 T = TypeVar("T")
+PATIENCE = 2.0  # seconds of trying again before a thread waits
+PAUSE = 0.004  # seconds between tries
 
 
 async def quickly(request: Request, make: Callable[[], T]) -> T:
@@ -28,8 +33,10 @@ async def quickly(request: Request, make: Callable[[], T]) -> T:
 async def in_turn(request: Request, write: Callable[[bool], T]) -> T:
     """Do something that writes; `write` is told whether to be prompt or to wait for its turn."""
     if database(request).is_file:
-        try:
-            return write(True)
-        except UnavailableError:
-            pass  # somebody else is writing: wait in a thread
+        begun = time.monotonic()
+        while time.monotonic() < begun + PATIENCE:
+            try:
+                return write(True)
+            except UnavailableError:
+                await asyncio.sleep(PAUSE)
     return await run_in_threadpool(write, False)
