@@ -19,7 +19,7 @@ from quaestor.store.database import UnavailableError
 from quaestor.web.pages import database
 
 T = TypeVar("T")
-PATIENCE = 2.0  # seconds of trying again before a thread waits
+PATIENCE = 0.5  # seconds of trying again before a thread waits
 PAUSE = 0.004  # seconds between tries
 
 
