@@ -147,8 +147,12 @@ def _plain(error: AnswerError) -> str:
 
 
 @routes.get("/feedback/{step}", name="feedback")
-def feedback(request: Request, attempt: int, step: int) -> Response:
+async def feedback(request: Request, attempt: int, step: int) -> Response:
     """Practice mode: what an answer was worth, and why."""
+    return await quickly(request, partial(_feedback, request, attempt, step))
+
+
+def _feedback(request: Request, attempt: int, step: int) -> Response:
     with database(request).read() as work:
         mine = own(request, work, attempt)
         stands = sitting(work, with_images(mine))
@@ -162,8 +166,12 @@ def feedback(request: Request, attempt: int, step: int) -> Response:
 
 
 @routes.get("/result", name="result")
-def result(request: Request, attempt: int) -> Response:
+async def result(request: Request, attempt: int) -> Response:
     """What was found, in words for the taker and those at home."""
+    return await quickly(request, partial(_result, request, attempt))
+
+
+def _result(request: Request, attempt: int) -> Response:
     with database(request).read() as work:
         stands = sitting(work, own(request, work, attempt))
     if not stands.over:
