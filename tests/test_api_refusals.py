@@ -119,6 +119,14 @@ def test_wrong_fields_are_named(small, body, place, words):
     assert words in json.dumps(refused.json()["problems"][0])
 
 
+def test_unknown_words_in_an_address_are_refused(small):
+    api = small.api("results")
+    refused = api.get("/tests/1/results.csv?evry=true")
+    assert refused.status_code == 422
+    assert "evry: a known field is expected, got 'evry' (did you mean 'every'?)" in refused.text
+    assert api.get("/tests/1/results?x=1").status_code == 422
+
+
 def test_conditions_that_contradict(small):
     small.publish()
     body = {"bank": 1, "opens": "2026-01-02T00:00:00Z", "closes": "2026-01-01T00:00:00+01:00"}

@@ -117,11 +117,16 @@ def invalid(request: Request, error: RequestValidationError) -> Response:
 def _problem(request: Request, wrong: Any) -> Problem:
     place = ".".join(str(part) for part in (wrong["loc"][1:] or wrong["loc"]))
     if wrong["type"] == "extra_forbidden":
-        known = _known(request)
+        known = query_fields(request.scope.get("route")) if wrong["loc"][0] == "query" else _known(request)
         hint = nearest(str(wrong["loc"][-1]), known) or (f"known: {', '.join(known)}" if known else "")
         return Problem(place, "a known field is expected", format_value(wrong["loc"][-1]), hint)
     rule = str(wrong["msg"]).removeprefix("Value error, ")
     return Problem(place, rule, "nothing" if wrong["type"] == "missing" else format_value(wrong.get("input")))
+
+
+def query_fields(route: Any) -> list[str]:
+    """What may stand in the address of a route after the question mark."""
+    return [field.alias for field in route.dependant.query_params]
 
 
 def _known(request: Request) -> list[str]:

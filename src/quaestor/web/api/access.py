@@ -71,6 +71,7 @@ class Route(APIRoute):
             try:
                 if self.body_field is not None and not _is_json(request):
                     raise HTTPException(415, "the body is JSON, with the header Content-Type: application/json")
+                self._refuse_unknown(request)
                 return await handle(request)
             except (RequestValidationError, HTTPException):
                 await run_in_threadpool(self._check, request)
@@ -82,6 +83,11 @@ class Route(APIRoute):
     def scopes(self) -> tuple[str, ...]:
         """The scopes of which a token needs one."""
         return next(found for one in self.dependant.dependencies if (found := getattr(one.call, "scopes", ())))
+
+    def _refuse_unknown(self, request: Request) -> None:
+        unknown = [name for name in request.query_params if name not in problems.query_fields(self)]
+        if unknown:
+            raise RequestValidationError([{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown])
 
     def _check(self, request: Request) -> None:
         with reading(request, Bearer(_secret(request), self.scopes)):
