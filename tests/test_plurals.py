@@ -53,7 +53,6 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "one probability for each of the {count} levels ({levels})",
     "one row for each of the {count} combinations of levels",
     "the bank was saved by others all the time, got {count} tries; please try again",
-    "there were too many tries that failed; please try again in {count} minutes",
 }
 SAME = ("Zeichen", "Bytes", "-mal", "nie gestellt")  # German words that have one form only
 

@@ -1,7 +1,5 @@
 """A bank learnt from answers: skills are never seen, so its tables are found by expectation and maximisation (EM)."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from quaestor.bank import Bank
@@ -16,9 +14,6 @@ from quaestor.learn.options import is_count, is_number
 from quaestor.learn.people import Responses, read_people
 from quaestor.learn.work import steps
 from quaestor.saying import say
-
-if TYPE_CHECKING:
-    import pandas as pd  # noqa: F401  (in the type of responses)
 
 __all__ = ["Fit", "learn"]
 

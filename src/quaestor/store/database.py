@@ -29,7 +29,6 @@ from quaestor.errors import QuaestorError
 from quaestor.saying import say
 
 WAIT = 15  # seconds that a writer waits for another one
-PROMPT = 0.002  # the same for one who can come back
 CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which somebody who was turned away may try again
 QUIET = 5.0  # seconds between two lines of the log on a database that is away
@@ -60,7 +59,7 @@ class Database:
         self._prompt = sessionmaker(self.engine.execution_options(prompt=True), expire_on_commit=False)
         self._read = sessionmaker(_reading(self.engine), expire_on_commit=False, info={"reads": True})
         event.listen(self._read, "before_flush", _refuse_writing)
-        self._writer = Lock() if self.engine.dialect.name == "sqlite" else None
+        self._writer = Lock() if self.is_file else None
 
     @property
     def is_file(self) -> bool:
@@ -96,10 +95,10 @@ class Database:
         """A unit of work: committed at its end, undone by an error. On SQLite there is one at a time.
 
         It is opened in the function that does the work and closed there, as soon as possible, never around another one. `prompt`: on
-        SQLite wait for the others no longer than a moment, for those who can come back.
+        SQLite wait for nobody, for those who can come back.
         """
         open_one = self._prompt if prompt and self.is_file else self._work
-        with _calmly(log=not prompt), self._turn(PROMPT if prompt else WAIT), open_one() as session, session.begin():
+        with _calmly(log=not prompt), self._turn(0 if prompt else WAIT), open_one() as session, session.begin():
             yield session
 
     @contextmanager
@@ -195,7 +194,7 @@ def _engine(url: str) -> Engine:
         if not options.get("prompt"):
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
             return
-        connection.exec_driver_sql(f"PRAGMA busy_timeout={int(PROMPT * 1000)}")
+        connection.exec_driver_sql("PRAGMA busy_timeout=0")
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         finally:

@@ -7,16 +7,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.rules_file import read_rules
 from quaestor.saying import say
 from quaestor.session import Session
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.invitations import EntryError, invited
 from quaestor.store.models import Attempt, Published, Pupil
-from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import hashed, token
-from quaestor.store.sessions import remember
+from quaestor.store.sessions import begun, remember
 from quaestor.store.sittings import by_key, end, sitting
 from quaestor.store.texts import line
 
@@ -34,7 +32,7 @@ def look_ahead(work: Work, written: str) -> Session | None:
         over = sitting(work, earlier).over
         if not over or found.test.retakes == "none":
             return None
-    first = Session(open_bank(found.test.bank), read_rules(found.test.rules), _seed())
+    first = begun(found.test, _seed())
     first.stopped  # noqa: B018  works out the next question
     return first
 

@@ -46,9 +46,8 @@ class LimitError(QuaestorError):
 
     def __init__(self, seconds: int) -> None:
         self.seconds = seconds
-        minutes = ceil(seconds / 60)
-        many = say("there were too many tries that failed; please try again in {count} minutes", count=minutes)
-        super().__init__(many if minutes > 1 else say("there were too many tries that failed; please try again in 1 minute"))
+        count = ceil(seconds / 60)
+        super().__init__(say("there were too many tries that failed; please try again in {count} {count:minute|minutes}", count=count))
 
 
 def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:

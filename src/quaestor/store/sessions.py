@@ -13,7 +13,7 @@ from quaestor.log import Answer
 from quaestor.rules_file import read_rules
 from quaestor.session import Session
 from quaestor.store.memory import Memory
-from quaestor.store.models import Attempt, Event
+from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.publishing import open_bank
 
 MOST = 4_000_000  # questions of all remembered sessions together: some 500 MB of look-aheads in the worst case
@@ -26,6 +26,11 @@ _LINES = (
     .order_by(Event.step)
 )
 _memory: Memory[str, tuple[Session, datetime]] = Memory(MOST)
+
+
+def begun(test: Published, seed: int) -> Session:
+    """The session of a test that begins."""
+    return Session(open_bank(test.bank), read_rules(test.rules), seed)
 
 
 def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
@@ -41,7 +46,7 @@ def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
     if session is not None and not lines:
         return _copy(session), at
     if session is None:
-        session = Session(open_bank(attempt.test.bank), read_rules(attempt.test.rules), attempt.seed)
+        session = begun(attempt.test, attempt.seed)
     if lines:
         session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
     remember(attempt, session, at)

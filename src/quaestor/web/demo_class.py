@@ -20,10 +20,8 @@ from quaestor.question import Question
 from quaestor.session import Session
 from quaestor.store import attempts
 from quaestor.store.clock import now
-from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Event, Published, Pupil
-from quaestor.store.secrets import token
 from quaestor.table import Array
 from quaestor.web.demo import GONE, MIDDLE, STUCK, written
 
@@ -69,7 +67,7 @@ def move(work: Work, number: int, random: np.random.Generator) -> bool:
         return False
     busy = unfinished(work, test)[STUCK + GONE :]
     if len(busy) < MIDDLE:
-        busy = [*busy, *_next(work, test, random)]
+        busy = [*busy, *_next(work, test)]
     if not busy:
         return False
     latest = select(Event.attempt_id, func.max(Event.at)).where(Event.attempt_id.in_([attempt.id for attempt in busy]))
@@ -84,7 +82,7 @@ def unfinished(work: Work, test: Published) -> Sequence[Attempt]:
     return work.scalars(mine.order_by(Attempt.id)).all()
 
 
-def _next(work: Work, test: Published, random: np.random.Generator) -> list[Attempt]:
+def _next(work: Work, test: Published) -> list[Attempt]:
     """Somebody who begins: of those who are not at it the one who has had the fewest attempts, and the longest ago."""
     if (work.scalar(select(func.count()).where(Attempt.test_id == test.id)) or 0) >= MOST:
         return []
@@ -93,19 +91,7 @@ def _next(work: Work, test: Published, random: np.random.Generator) -> list[Atte
     pupil = work.scalars(idle.group_by(Pupil.id).order_by(func.count(Attempt.id), func.max(Attempt.id), Pupil.id)).first()
     if pupil is None:
         return []
-    made = Attempt(
-        key=token()[:32],
-        code=free_codes(work, 1, OWN_CODE)[0],
-        test_id=test.id,
-        pupil_id=pupil.id,
-        name=pupil.name,
-        seed=int(random.integers(2**31)),
-        started=now(),
-        reason="",
-    )
-    work.add(made)
-    work.flush()
-    return [made]
+    return [attempts.enter(work, pupil.code)]
 
 
 def _answer(work: Work, attempt: Attempt, random: np.random.Generator) -> None:

@@ -2,9 +2,8 @@
 
 What every taker does after every question must be quick, and a thread that is woken for it waits longer for the interpreter than the work
 takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). With a database in a file, where reading waits for
-nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, without holding
-up anybody, and without a thread: threads that wait for their turn would hold it for long once they have it, and all others would follow
-them there. With a database elsewhere, which may be slow or away, everything is done in threads.
+nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, and holds nobody
+up in the meantime. With a database elsewhere, which may be slow or away, everything is done in threads.
 """
 
 import asyncio
