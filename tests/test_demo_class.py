@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 
 from quaestor.report import classroom
-from quaestor.store import answers, attempts, results
+from quaestor.store import answers, attempts, entry, results
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published
 from quaestor.web import demo, demo_class
@@ -49,7 +49,7 @@ def test_on_a_later_start_the_class_is_as_on_the_first_day(number):
 def test_a_quarter_of_an_hour_of_a_class(number, monkeypatch):
     database, test = number
     moment, random = now(), np.random.default_rng(3)
-    for module in (attempts, demo_class, results, answers):
+    for module in (attempts, demo_class, entry, results, answers):
         monkeypatch.setattr(module, "now", lambda: moment)
     monkeypatch.setattr("quaestor.store.sittings.now", lambda: moment)
     seen = Counter()
