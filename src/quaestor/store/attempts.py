@@ -24,6 +24,7 @@ from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, UnknownCodeError
 from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
+from quaestor.store.pace import step as engine
 from quaestor.store.sessions import forget, remember
 from quaestor.store.sittings import Sitting, by_key, end, sitting, stand
 from quaestor.store.texts import clean
@@ -92,12 +93,13 @@ def skip(work: Work, attempt: Attempt, step: int) -> Sitting:
     return write(work, prepare(work, attempt, step, None))
 
 
-def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None) -> Ready:
+def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, prompt: bool = False) -> Ready:
     """Do everything for an answer (None: a skip) but write it, the choice of the next question too; a reading unit of work will do.
 
     So the unit of work that writes is short, and on SQLite, where there is one at a time, nobody waits for somebody else's engine.
+    `prompt`: raises `SlowError` where the test's steps take long.
     """
-    stands = sitting(work, attempt)
+    stands = sitting(work, attempt, prompt)
     if step != stands.step:
         raise StaleError(stands.step)
     question = stands.session.next
@@ -106,8 +108,9 @@ def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] 
     written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
     moment = max(now(), stands.put)  # should the clock have been set back
     seconds = (moment - stands.put).total_seconds()
-    then = _answered(stands.session, question, written, seconds)
-    then.stopped  # noqa: B018  works out the next question
+    with engine(attempt.test_id, prompt):
+        then = _answered(stands.session, question, written, seconds)
+        then.stopped  # noqa: B018  works out the next question
     return Ready(attempt, step, then, moment, seconds)
 
 

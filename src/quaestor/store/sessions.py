@@ -14,6 +14,7 @@ from quaestor.rules_file import read_rules
 from quaestor.session import Session
 from quaestor.store.memory import Memory
 from quaestor.store.models import Attempt, Event, Published
+from quaestor.store.pace import step
 from quaestor.store.publishing import open_bank
 
 MOST = 4_000_000  # questions of all remembered sessions together: some 500 MB of look-aheads in the worst case
@@ -33,8 +34,11 @@ def begun(test: Published, seed: int) -> Session:
     return Session(open_bank(test.bank), read_rules(test.rules), seed)
 
 
-def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
-    """The session of an attempt as its log has it now, and when its present question was put: when the one before was answered."""
+def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Session, datetime]:
+    """The session of an attempt as its log has it now, and when its present question was put: when the one before was answered.
+
+    `prompt`: one that is not remembered is left to somebody else where its steps take long.
+    """
     session, at = _memory.get(attempt.key) or (None, attempt.started)
     known = len(session.log) if session is not None else 0
     lines = _lines(work, attempt, max(known, 1))
@@ -45,11 +49,12 @@ def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
             session, lines = None, _lines(work, attempt, 1)
     if session is not None and not lines:
         return _copy(session), at
-    if session is None:
-        session = begun(attempt.test, attempt.seed)
-    if lines:
-        session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
-    remember(attempt, session, at)
+    with step(attempt.test_id, prompt):
+        if session is None:
+            session = begun(attempt.test, attempt.seed)
+        if lines:
+            session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
+        remember(attempt, session, at)
     return session, at
 
 

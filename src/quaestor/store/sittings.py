@@ -64,9 +64,9 @@ def by_number(work: Work, number: int) -> Attempt | None:
     return work.scalar(_BY_NUMBER, {"number": number})
 
 
-def sitting(work: Work, attempt: Attempt) -> Sitting:
-    """An attempt as it stands now."""
-    session, put = session_of(work, attempt)
+def sitting(work: Work, attempt: Attempt, prompt: bool = False) -> Sitting:
+    """An attempt as it stands now; `prompt`: raises `SlowError` where that takes long to work out."""
+    session, put = session_of(work, attempt, prompt)
     return stand(attempt, session, put)
 
 

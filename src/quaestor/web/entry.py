@@ -69,7 +69,7 @@ async def _invitation(request: Request, code: str) -> Invited:
         raise
 
 
-def _look(request: Request, code: str) -> Invited:
+def _look(request: Request, code: str, _prompt: bool) -> Invited:
     with database(request).read() as work:
         limits.refuse(work, "code", *browser(request), address=address(request))
         return invited(work, code)

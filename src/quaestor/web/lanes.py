@@ -3,18 +3,21 @@
 What every taker does after every question must be quick, and a thread that is woken for it waits longer for the interpreter than the work
 takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). With a database in a file, where reading waits for
 nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, and holds nobody
-up in the meantime. With a database elsewhere, which may be slow or away, everything is done in threads.
+up in the meantime. Tests whose steps take long are worked out in a thread, a few at a time, while the others go on. With a database
+elsewhere, which may be slow or away, everything is done in threads.
 """
 
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from quaestor.store.database import UnavailableError
+from quaestor.store.pace import SlowError
 from quaestor.web.pages import database
 
 T = TypeVar("T")
@@ -22,11 +25,12 @@ PATIENCE = 0.5  # seconds of trying again before a thread waits
 PAUSE = 0.004  # seconds between tries
 
 
-async def quickly(request: Request, make: Callable[[], T]) -> T:
-    """Do something that only reads."""
+async def quickly(request: Request, make: Callable[[bool], T]) -> T:
+    """Do something that only reads; `make` is told whether it must be prompt, and raises `SlowError` where it cannot."""
     if database(request).is_file:
-        return make()
-    return await run_in_threadpool(make)
+        with suppress(SlowError):
+            return make(True)
+    return await run_in_threadpool(make, False)
 
 
 async def in_turn(request: Request, write: Callable[[bool], T]) -> T:

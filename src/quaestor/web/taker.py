@@ -48,16 +48,16 @@ async def question(request: Request, attempt: int) -> Response:
     return now if now is not None else await run_in_threadpool(_finish, request, attempt)
 
 
-def _now(request: Request, attempt: int) -> Response | None:
+def _now(request: Request, attempt: int, prompt: bool) -> Response | None:
     """The page of the present question; None when the test is over."""
     with database(request).read() as work:
-        stands = _standing(request, work, attempt)
+        stands = _standing(request, work, attempt, prompt)
     return None if stands.over else _ask(request, stands)
 
 
-def _standing(request: Request, work: Work, attempt: int) -> Sitting:
+def _standing(request: Request, work: Work, attempt: int, prompt: bool = False) -> Sitting:
     """Where an attempt of this browser stands; if its question has an image, the attempt knows it."""
-    stands = sitting(work, own(request, work, attempt))
+    stands = sitting(work, own(request, work, attempt), prompt)
     if stands.session.next is not None and stands.session.next.media:
         with_images(stands.attempt)
     return stands
@@ -122,9 +122,9 @@ async def put(request: Request, attempt: int, form: Posted) -> Response:
     return go(request, "result" if after.over else "question", attempt=attempt)
 
 
-def _prepared(request: Request, attempt: int, step: int, given: str | list[str] | None) -> Ready:
+def _prepared(request: Request, attempt: int, step: int, given: str | list[str] | None, prompt: bool) -> Ready:
     with database(request).read() as work:
-        return prepare(work, own(request, work, attempt), step, given)
+        return prepare(work, own(request, work, attempt), step, given, prompt)
 
 
 def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
@@ -152,10 +152,10 @@ async def feedback(request: Request, attempt: int, step: int) -> Response:
     return await quickly(request, partial(_feedback, request, attempt, step))
 
 
-def _feedback(request: Request, attempt: int, step: int) -> Response:
+def _feedback(request: Request, attempt: int, step: int, prompt: bool) -> Response:
     with database(request).read() as work:
         mine = own(request, work, attempt)
-        stands = sitting(work, with_images(mine))
+        stands = sitting(work, with_images(mine), prompt)
     lines = [line for line in stands.session.log if isinstance(line, Answer)]
     if mine.test.mode != "practice" or not 1 <= step <= len(lines):
         return go(request, "question", attempt=attempt)
@@ -171,9 +171,9 @@ async def result(request: Request, attempt: int) -> Response:
     return await quickly(request, partial(_result, request, attempt))
 
 
-def _result(request: Request, attempt: int) -> Response:
+def _result(request: Request, attempt: int, prompt: bool) -> Response:
     with database(request).read() as work:
-        stands = sitting(work, own(request, work, attempt))
+        stands = sitting(work, own(request, work, attempt), prompt)
     if not stands.over:
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
