@@ -24,8 +24,8 @@ def stop_of(name):
 def test_precise_banks(name, score):
     bank = qs.load(name)
     bound = "upper" if name == "single-skill" else "lower"  # in a precise bank they are the same
-    found = check_same(bank, qs.Rules(score=score, bound=bound, stop=stop_of(name)), students_of(bank, 50))
-    assert len(found) == 50
+    found = check_same(bank, qs.Rules(score=score, bound=bound, stop=stop_of(name)), students_of(bank, 20))
+    assert len(found) == 20
     assert {len(taken.asked) for taken in found} == {MOST.get(name, len(bank.questions))}
 
 
@@ -34,7 +34,7 @@ def test_precise_banks(name, score):
 @pytest.mark.parametrize("name", SMALL)
 def test_widened_banks(name, score, bound):
     bank = qs.load(name).widen(0.05)
-    check_same(bank, qs.Rules(score=score, bound=bound, then=None, stop=qs.entropy_below(0.1)), students_of(bank, 50))
+    check_same(bank, qs.Rules(score=score, bound=bound, then=None, stop=qs.entropy_below(0.1)), students_of(bank, 20))
 
 
 @pytest.mark.parametrize("bound", ["upper", "lower"])
@@ -162,7 +162,7 @@ def test_behaviour_of_all_kinds():
     bank = sessions.bank()
     behaviour = Behaviour(fatigue=0.1, guessing=0.1, slips=0.1, skipping=0.2, reveals={"a1": {"b1": 0.9, "a2": 0.5}, "b1": {"a2": 0.5}})
     for fields in ({}, {"among": 2}):
-        check_same(bank, qs.Rules(score="entropy", **fields), students_of(bank, 50), behaviour)
+        check_same(bank, qs.Rules(score="entropy", **fields), students_of(bank, 20), behaviour)
 
 
 @pytest.mark.parametrize("kind", ["precise", "credal"])

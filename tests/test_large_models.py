@@ -15,7 +15,7 @@ from quaestor.inference.vectors import bounds_of
 
 SAFE = 1e-9
 CASES = 40
-SLOW = {10, 20, 35}  # they take from ten seconds to half a minute; the long run has them all
+SOME = [number for number in range(CASES) if number % 5 in (1, 2, 3)]  # of every shape, none of the slow ones; the long run has them all
 
 cases = lru_cache(large_cases)
 
@@ -55,7 +55,7 @@ def test_the_cases_are_what_they_promise():
     assert {(case.shape, bool(case.evidence)) for case in cases(CASES)} == {(shape, seen) for shape in SIZES for seen in (False, True)}
 
 
-@pytest.mark.parametrize("number", [number for number in range(CASES) if number not in SLOW])
+@pytest.mark.parametrize("number", SOME)
 def test_exact_or_certified(number):
     agrees(cases(CASES)[number], number, starts=1, limit=0)
 

@@ -57,15 +57,16 @@ def test_tables_go_to_arrays_and_back(bank):
 @pytest.mark.parametrize("weight", [0, 0.5, 4])
 def test_the_objective_never_falls(bank, monotone, tied, weight):
     """With weight 0 the objective is the log-likelihood; otherwise the logarithm of the prior is added, and the sum never falls."""
-    for seed in range(2):
-        start = bank if tied else with_tables(bank, {name: table.lower for name, table in drawn(bank, seed).items()})
-        options = {"weight": weight, "monotone": monotone, "tied": tied, "tolerance": 1e-9}
-        fit = qs.learn(start, draw(bank, 60, seed, missing=0.2), restarts=2, seed=seed, **options)
-        assert np.diff(fit.trace).min() > -1e-8
-        assert fit.objective == max(fit.restarts)
-        if weight == 0:
-            assert fit.trace[-1] == fit.log_likelihood
-        assert fit.log_likelihood == pytest.approx(log_likelihood(fit.bank, draw(bank, 60, seed, missing=0.2)), rel=1e-9)
+    seed = 2 * monotone + tied
+    start, frame = bank, draw(bank, 60, seed, missing=0.2)
+    if not tied:
+        start = with_tables(bank, {name: table.lower for name, table in drawn(bank, seed).items()})
+    fit = qs.learn(start, frame, restarts=2, seed=seed, weight=weight, monotone=monotone, tied=tied, tolerance=1e-9)
+    assert np.diff(fit.trace).min() > -1e-8
+    assert fit.objective == max(fit.restarts)
+    if weight == 0:
+        assert fit.trace[-1] == fit.log_likelihood
+    assert fit.log_likelihood == pytest.approx(log_likelihood(fit.bank, frame), rel=1e-9)
 
 
 @pytest.mark.parametrize("monotone", [True, False])

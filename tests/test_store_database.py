@@ -168,8 +168,8 @@ def test_several_processes_migrate_at_once(make_database, kind):
     database = make_database(kind, migrated=False)
     url = database.engine.url.render_as_string(hide_password=False)
     context = multiprocessing.get_context("spawn")
-    with context.Pool(4) as pool:
-        pool.map(_migrate, [url] * 4, chunksize=1)
+    with context.Pool(3) as pool:
+        pool.map(_migrate, [url] * 3, chunksize=1)
         pool.close()
         pool.join()
     assert set(inspect(database.engine).get_table_names()) == {*Base.metadata.tables, "alembic_version"}
