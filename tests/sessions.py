@@ -28,6 +28,11 @@ def long_bank(skills="ab", each=10, pilots=0, **fields):
     return qs.Bank({"skills": {skill: {} for skill in skills}, "questions": questions})
 
 
+def notes(session):
+    """What the rules noted of the choice of the next question."""
+    return [(note.rule, note.text, note.left) for note in session.choice.narrowed]
+
+
 def asked(session, steps=1000, answer="right"):
     """The ids that the rules ask for, one after another, when every answer has this class."""
     found = []

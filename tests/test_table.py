@@ -1,4 +1,4 @@
-"""Credal tables: reachable rows, vertices, widening, centres, and what is refused."""
+"""Credal tables: reachable rows, vertices, and what is refused."""
 
 import pickle
 from dataclasses import FrozenInstanceError
@@ -8,24 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
-from strategies import distributions, interval_rows, tables
+from table_checks import ROUNDING, SOLVER, any_interval_row, any_table, optimum
 
 from quaestor.errors import NetworkError
-from quaestor.table import Table, centre, row_vertices
-
-SOLVER = 1e-9  # these problems are so small that HiGHS ends at a vertex, exact but for rounding
-ROUNDING = 1e-11  # a few sums of numbers below one, and the 1e-12 that construction leaves alone
-
-any_table = st.tuples(st.lists(st.integers(1, 3), max_size=2), st.integers(2, 4)).flatmap(lambda shape: tables(*shape))
-any_interval_row = st.integers(2, 5).flatmap(interval_rows)
-
-
-def optimum(lower, upper, goal):
-    """The largest value of goal . p over all distributions p between the bounds, by a general solver."""
-    found = linprog(-np.asarray(goal), A_eq=[[1.0] * len(goal)], b_eq=[1.0], bounds=list(zip(lower, upper, strict=True)))
-    assert found.success
-    return -found.fun
+from quaestor.table import Table, row_vertices
 
 
 def brute_force_vertices(lower, upper):
@@ -278,96 +264,6 @@ def test_an_interval_row_given_by_its_vertices_is_an_interval_row(row):
     assert not again.vertices
     assert again.lower == pytest.approx(table.lower, abs=ROUNDING)
     assert again.upper == pytest.approx(table.upper, abs=ROUNDING)
-
-
-# Widening and centres
-
-
-@given(any_interval_row, st.sampled_from([0.01, 0.05, 0.3, 1.0]))
-def test_widening_moves_every_bound_outwards_and_keeps_it_attained(row, epsilon):
-    table = Table(*row)
-    wide = table.widen(epsilon)
-    box = np.maximum(table.lower - epsilon, 0), np.minimum(table.upper + epsilon, 1)
-    for state in range(len(row[0])):
-        goal = np.eye(len(row[0]))[state]
-        assert wide.upper[state] == pytest.approx(optimum(*box, goal), abs=SOLVER)
-        assert wide.lower[state] == pytest.approx(-optimum(*box, -goal), abs=SOLVER)
-
-
-@given(any_table, st.sampled_from([0.0, 0.02, 0.2]), st.sampled_from([0.0, 0.1, 0.5]))
-def test_more_widening_gives_wider_tables(table, epsilon, more):
-    narrow, wide = table.widen(epsilon), table.widen(epsilon + more)
-    assert (wide.lower <= narrow.lower + ROUNDING).all()
-    assert (wide.upper >= narrow.upper - ROUNDING).all()
-
-
-def test_widening_two_states_moves_both_by_epsilon():
-    table = Table.precise([[0.3, 0.7], [0.99, 0.01]]).widen(0.05)
-    assert table.lower == pytest.approx(np.array([[0.25, 0.65], [0.94, 0.0]]))
-    assert table.upper == pytest.approx(np.array([[0.35, 0.75], [1.0, 0.06]]))
-
-
-def test_widening_a_row_of_vertices_widens_its_envelope():
-    points = {0: [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]}
-    table = Table([0.0] * 3, [1.0] * 3, points).widen(0.1)
-    assert not table.vertices
-    assert table == Table([0.1, 0.1, 0.1], [0.7, 0.7, 0.5])
-
-
-@given(any_table)
-def test_widening_by_nothing_changes_nothing(table):
-    assert table.widen(0) is table
-
-
-@given(any_table)
-def test_widening_by_one_leaves_no_knowledge(table):
-    wide = table.widen(1)
-    assert (wide.lower == 0).all()
-    assert (wide.upper == 1).all()
-
-
-@pytest.mark.parametrize("epsilon", [-0.1, 1.1, float("nan")])
-def test_widening_by_no_probability_is_refused(epsilon):
-    with pytest.raises(NetworkError) as caught:
-        Table.precise([0.5, 0.5]).widen(epsilon)
-    assert str(caught.value) == f"a table is widened by a number between 0 and 1, got {epsilon}"
-
-
-@given(any_table)
-def test_the_centre_lies_in_the_set(table):
-    middle = table.centre()
-    assert middle.is_precise
-    assert middle.lower.sum(axis=-1) == pytest.approx(1, abs=ROUNDING)
-    assert (middle.lower >= table.lower - ROUNDING).all()
-    assert (middle.lower <= table.upper + ROUNDING).all()
-
-
-@given(any_interval_row)
-def test_the_centre_goes_the_same_share_of_the_way_in_every_state(row):
-    table = Table(*row)
-    shares = (table.centre().lower - table.lower)[table.upper > table.lower] / (table.upper - table.lower)[table.upper > table.lower]
-    assert shares == pytest.approx(np.full(len(shares), shares.mean() if len(shares) else 0), abs=ROUNDING)
-
-
-@given(interval_rows(2))
-def test_the_centre_of_two_states_is_the_midpoint(row):
-    table = Table(*row)
-    assert table.centre().lower == pytest.approx((table.lower + table.upper) / 2, abs=ROUNDING)
-
-
-def test_the_centre_of_a_row_of_vertices_is_their_mean():
-    points = [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.1, 0.4, 0.5]]
-    assert Table([0.0] * 3, [1.0] * 3, {0: points}).centre().lower == pytest.approx([0.3, 0.4, 0.3])
-
-
-@given(st.integers(2, 5).flatmap(distributions))
-def test_a_precise_table_is_its_own_centre(row):
-    assert Table.precise(row).centre() == Table.precise(row)
-
-
-def test_the_centre_of_bounds_on_several_variables():
-    lower, upper = np.array([[0.1, 0.2, 0.3], [0.4, 0.3, 0.3]]), np.array([[0.3, 0.6, 0.5], [0.4, 0.3, 0.3]])
-    assert centre(lower, upper) == pytest.approx(np.array([[0.2, 0.4, 0.4], [0.4, 0.3, 0.3]]))
 
 
 # Plain properties of the type
