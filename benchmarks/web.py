@@ -65,9 +65,14 @@ def databases() -> Iterator[Callable[[str], str]]:
                 cluster.close()
 
 
+def takers_of(server: Server, code: str, takers: int, seconds: float, rate: float) -> list[str]:
+    """The command of takers in a process of their own."""
+    return [sys.executable, str(HERE / "load.py"), str(server.port), code, str(takers), str(seconds), str(rate)]
+
+
 def load(server: Server, code: str, takers: int, seconds: float, rate: float) -> tuple[float, np.ndarray]:
     """Answers a second, and milliseconds `(answers, 2)`: of the answer and of the next question."""
-    command = [sys.executable, str(HERE / "load.py"), str(server.port), code, str(takers), str(seconds), str(rate)]
+    command = takers_of(server, code, takers, seconds, rate)
     done = subprocess.run(command, capture_output=True, text=True, timeout=240 + 4 * seconds)
     assert done.returncode == 0, f"the takers gave up: {done.stderr[-2000:]}\nthe server said: {server.said()}"
     found = json.loads(done.stdout)
@@ -132,6 +137,29 @@ def loads(seconds: float, only: str) -> None:
     print("\n".join(best), flush=True)
 
 
+def beside(seconds: float) -> None:
+    """Print what takers of a quick test wait beside a class whose test is slow to work out."""
+    print("\n### Beside a class of 25 on a slow bank: `fractions` ±.05, an answer every 20 s each\n")
+    print("| bank | database | workers | the class | takers | answers a second | both |")
+    print(f"| {' | '.join(['---'] * 7)} |")
+    with databases() as make:
+        url = make("SQLite")
+        database = Database(url)
+        database.migrate()
+        quick, slow = (publish(database, bank, QUESTIONS, retakes="any") for bank in (qs.load("german"), qs.load("fractions").widen(0.05)))
+        database.close()
+        with Server(url) as server:
+            load(server, quick, 20, min(seconds, 3), 0)
+            for told, wait in (("is away", 0.0), ("is there", 25.0)):
+                others = subprocess.Popen(takers_of(server, slow, 25, 600, 25 / 20), stdout=subprocess.DEVNULL) if wait else None
+                time.sleep(wait)  # until the class has come in
+                answers, waits = load(server, quick, 50, 2 * seconds, 50)
+                print(f"| german | SQLite | 1 | {told} | 50 | {answers:.0f} | {percentiles(waits.sum(axis=1))} |", flush=True)
+                if others is not None:
+                    others.kill()
+                    others.wait()
+
+
 def engine() -> None:
     """Print what the engine needs of an answer: the answer taken, the stop looked at, the next question chosen."""
     print("\n### The engine's share of an answer, milliseconds of the processor\n")
@@ -175,6 +203,7 @@ def main() -> None:
     with contextlib.redirect_stdout(_Both(told)):
         print(f"\n{TITLE}\n\n{describe()}; takers, server and database share the machine\n")
         loads(1 if wanted.quick else 5, wanted.only)
+        beside(1 if wanted.quick else 10)
         engine()
     if wanted.write:
         write(told.getvalue())

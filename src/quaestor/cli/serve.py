@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             access_log=False,
             server_header=False,
             log_level="warning",
+            loop="asyncio",  # uvloop lets one connection in a turn: under load most wait outside
             timeout_graceful_shutdown=STOP,
             timeout_worker_healthcheck=HANGS,
         )

@@ -3,8 +3,8 @@
 What every taker does after every question must be quick, and a thread that is woken for it waits longer for the interpreter than the work
 takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). With a database in a file, where reading waits for
 nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, and holds nobody
-up in the meantime. Tests whose steps take long are worked out in a thread, a few at a time, while the others go on. With a database
-elsewhere, which may be slow or away, everything is done in threads.
+up in the meantime. Only tests whose steps take long are worked out in threads, so that the others wait a little for each step instead of
+once for the whole. With a database elsewhere, which may be slow or away, everything is done in threads.
 """
 
 import asyncio
