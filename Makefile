@@ -4,12 +4,15 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: run test test-long check bench docs screenshots clean
+.PHONY: run test short test-long check bench docs screenshots clean
 
 run: $(READY)  ## start the main job
 	$(BIN)/quaestor serve
 
-test: check  ## all tests but the long ones
+test: $(READY)  ## style, types, layers and, at the same time, all tests but the long ones
+	@$(MAKE) --no-print-directory --jobs=2 check short
+
+short: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
 test-long: $(READY)  ## the long walks, load and coverage runs
@@ -44,5 +47,5 @@ clean:
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quaestor needs Python 3.11 or newer; set PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt -e ".[dev]"
 	@touch $(READY)

@@ -23,6 +23,6 @@ __all__ = [
     "world",
 ]
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60)
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=40)
 settings.register_profile("exploring", deadline=None, max_examples=2000, print_blob=True)
 settings.load_profile("repeatable")
