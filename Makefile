@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Tests start many processes: what is compiled is kept.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: run test short test-long check bench docs screenshots clean
 
