@@ -199,6 +199,7 @@ def test_what_is_filled_in_when_the_time_is_up_counts(site, kinds, browse):
     assert "The time is up." in page.locator("main p").first.inner_text()
 
 
+@pytest.mark.long
 def test_nothing_is_sent_where_nothing_is_filled_in_and_the_page_is_loaded_once(site, kinds, browse):
     page = browse()
     hurried(page, site, kinds, 4)
@@ -210,6 +211,7 @@ def test_nothing_is_sent_where_nothing_is_filled_in_and_the_page_is_loaded_once(
     assert [method for method, _ in asked_for] == ["GET", "GET"], "the question's address, which leads to the result"
 
 
+@pytest.mark.long
 def test_an_entry_that_cannot_be_read_is_sent_once_at_the_end(site, browse):
     bank = qs.Bank({**KINDS.document, "questions": {"number": KINDS.document["questions"]["number"]}})
     page = browse()

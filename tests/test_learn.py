@@ -54,7 +54,7 @@ def test_tables_go_to_arrays_and_back(bank):
 @banks
 @pytest.mark.parametrize("monotone", [True, False])
 @pytest.mark.parametrize("tied", [True, False])
-@pytest.mark.parametrize("weight", [0, 0.5, 4])
+@pytest.mark.parametrize("weight", [0, 4, pytest.param(0.5, marks=pytest.mark.long)])
 def test_the_objective_never_falls(bank, monotone, tied, weight):
     """With weight 0 the objective is the log-likelihood; otherwise the logarithm of the prior is added, and the sum never falls."""
     seed = 2 * monotone + tied
@@ -121,7 +121,7 @@ def objective_of(bank, frame, prior, weight):
 
 
 @pytest.mark.parametrize("name", ["one skill", "two skills in one question", "three levels, three classes"])
-@pytest.mark.parametrize("weight", [0, 1, 4])
+@pytest.mark.parametrize("weight", [0, 1, pytest.param(4, marks=pytest.mark.long)])
 def test_a_constrained_optimiser_finds_the_same(name, weight):
     """The monotone fit by SLSQP on all free numbers under the same linear rules, from the fit and from the bank itself."""
     bank = SMALL[name]

@@ -37,6 +37,7 @@ def test_parts_do_not_matter_beyond_rounding(small_parts, monkeypatch):
     assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-6)
 
 
+@pytest.mark.long
 def test_a_cluster_that_loses_a_worker(small_parts):
     """Two worker processes; one is killed after the first step, and what it held is made anew."""
     from distributed import LocalCluster

@@ -16,6 +16,7 @@ CASES = {  # (levels, classes): how many random cases
     **{(2, 2): 60, (2, 3): 50, (3, 2): 50, (3, 3): 50, (2, 4): 40},
     **{(4, 2): 40, (3, 4): 16, (4, 3): 16, (4, 4): 4},
 }
+LONG = pytest.mark.long  # these programs are many
 PARTS = [(*size, part) for size, count in CASES.items() for part in range(-(-count // 10))]  # of ten cases: two cores share them
 
 
@@ -35,7 +36,7 @@ def test_there_are_three_hundred_cases():
     assert sum(CASES.values()) >= 300
 
 
-@pytest.mark.parametrize(("levels", "classes", "part"), PARTS)
+@pytest.mark.parametrize(("levels", "classes", "part"), [pytest.param(*one, marks=LONG if one[0] * one[1] > 9 else ()) for one in PARTS])
 def test_both_bounds_are_those_of_the_programs_of_theorem_1(levels, classes, part):
     rng = np.random.default_rng([levels, classes, part])
     cases = [random_case(rng, levels, classes) for _ in range(min(10, CASES[levels, classes] - 10 * part))]

@@ -8,7 +8,7 @@ from taking import url
 
 import quaestor as qs
 
-PEOPLE, QUESTIONS = 50, 10
+PEOPLE, QUESTIONS = 40, 10
 APART = 0.01  # seconds between two who come: more than the server can keep up with
 
 

@@ -80,7 +80,14 @@ class Tour:
 
     def stops(self, page: Any) -> Iterator[Stop]:
         """The pages that an address opens. `page`: one of the teacher's, to do what takes time."""
+        yield from self.at_once()
         trial, comparison, proposals = self.worked_out(page)
+        yield Stop("trial", trial)
+        yield Stop("trial-comparison", comparison)
+        yield Stop("improve-proposals", proposals)
+
+    def at_once(self) -> Iterator[Stop]:
+        """Those that are there without waiting."""
         test, draft, quiet = f"desk/tests/{self.demo}", f"desk/drafts/{self.draft}", f"desk/tests/{self.quiet}"
         yield Stop("home", "", "guest")
         yield Stop("home-invited", f"c/{self.kinds}", "guest")
@@ -131,9 +138,6 @@ class Tour:
         yield Stop("improve", f"{draft}/improve")
         yield Stop("trial-form", f"{draft}/try")
         yield Stop("trial-faults", f"desk/drafts/{self.faulty}/try", main=False)
-        yield Stop("trial", trial)
-        yield Stop("trial-comparison", comparison)
-        yield Stop("improve-proposals", proposals)
 
     def taking(self, page: Any) -> Iterator[str]:
         """A taker's pages one after the other: every kind of question, an entry that is refused, the result; then practice."""
