@@ -5,6 +5,7 @@ from browsers import browse, chromium, site
 from databases import cluster, database, make_database, migrated_file
 from desks import ada, desk_app, join, kept, visit
 from hypothesis import settings
+from school import school, shared_school
 
 __all__ = [
     "ada",
@@ -17,6 +18,8 @@ __all__ = [
     "kept",
     "make_database",
     "migrated_file",
+    "school",
+    "shared_school",
     "site",
     "small",
     "visit",

@@ -183,3 +183,18 @@ def opened(folder, migrated_file, **changed):
         yield made
         made.close()
     database.close()
+
+
+@pytest.fixture(scope="module")
+def shared_school(tmp_path_factory, migrated_file):
+    """A school for all tests of a module."""
+    with opened(tmp_path_factory.mktemp("school"), migrated_file) as made:
+        yield made
+
+
+@pytest.fixture
+def school(shared_school):
+    """The same, each time as it was in the beginning."""
+    shared_school.restore()
+    yield shared_school
+    shared_school.restore()

@@ -21,7 +21,7 @@ def clock(monkeypatch):
 
 
 def work(clock, seconds, prompt=False):
-    with pace.step(7, prompt):
+    with pace.engine(7, prompt):
         clock[0] += seconds
 
 
@@ -31,7 +31,7 @@ def test_a_slow_test_is_refused_to_those_who_must_not_wait(clock):
         work(clock, 0.2, prompt=True)
     work(clock, 0.2)
     assert clock[0] == pytest.approx(0.4)
-    with pace.step(8, True):
+    with pace.engine(8, True):
         pass
 
 

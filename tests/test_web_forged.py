@@ -8,27 +8,13 @@ import pytest
 from browsing import application
 from databases import KINDS
 from fastapi.testclient import TestClient
-from school import PASSWORD, opened, steady
+from school import PASSWORD, steady
 from sqlalchemy import select
 
 from quaestor.store import clock, teachers
 from quaestor.store.models import Attempt, Link, Login, Teacher
 from quaestor.store.secrets import hashed
 from quaestor.web.guard import POLICY
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory, migrated_file):
-    with opened(tmp_path_factory.mktemp("forged"), migrated_file) as made:
-        yield made
-
-
-@pytest.fixture
-def school(shared):
-    shared.restore()
-    yield shared
-    shared.restore()
-
 
 # Cookies, form tokens, links, API tokens
 

@@ -7,26 +7,13 @@ import pytest
 from browsing import Browser, application, give
 from databases import KINDS
 from fastapi.testclient import TestClient
-from school import PASSWORD, opened
+from school import PASSWORD
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from quaestor.store import limits, teachers
 from quaestor.store.database import Database
 from quaestor.store.secrets import hashed
 from quaestor.web.visits import address
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory, migrated_file):
-    with opened(tmp_path_factory.mktemp("forged"), migrated_file) as made:
-        yield made
-
-
-@pytest.fixture
-def school(shared):
-    shared.restore()
-    yield shared
-    shared.restore()
 
 
 def few(monkeypatch, kind, failures):
@@ -135,14 +122,13 @@ def test_guessing_tokens_ends(school):
     assert school.call("GET", "/api/v1/banks", school.tokens["banks"]).status_code == 200  # a good token is never shut out
 
 
-def test_nobody_learns_who_has_an_account(shared, monkeypatch):
+def test_nobody_learns_who_has_an_account(school, monkeypatch):
     """The same status, words and work: a password is hashed whether there is an account, with or without a password."""
-    shared.restore()
     hashes, pages = [], []
     real = teachers.password_fits
     monkeypatch.setattr(teachers, "password_fits", lambda kept, given: hashes.append(kept) or real(kept, given))
     for email in ("other@school.example", "teacher@school.example", "nobody@school.example", "<b>", ""):
-        page = shared.post("anonymous", "/sign-in", {"email": email, "password": "wrong password"})
+        page = school.post("anonymous", "/sign-in", {"email": email, "password": "wrong password"})
         pages.append((page.status_code, re.sub(r'value="[^"]*"', "", page.text)))
     assert len(set(pages)) == 1
     assert len(hashes) == 5

@@ -24,7 +24,7 @@ from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, UnknownCodeError
 from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
-from quaestor.store.pace import step as engine
+from quaestor.store.pace import engine
 from quaestor.store.sessions import forget, remember
 from quaestor.store.sittings import Sitting, by_key, end, sitting, stand
 from quaestor.store.texts import clean

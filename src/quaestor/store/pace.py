@@ -19,8 +19,8 @@ class SlowError(Exception):
 
 
 @contextmanager
-def step(test: int, prompt: bool) -> Iterator[None]:
-    """A step of the test with this number, worked out inside; `prompt`: refused where that takes long."""
+def engine(test: int, prompt: bool) -> Iterator[None]:
+    """The engine at a step of the test with this number; `prompt`: refused where that takes long."""
     usual = _usual.get(test) or 0.0
     if prompt and usual > SLOW:
         raise SlowError(test)

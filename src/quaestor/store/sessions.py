@@ -14,7 +14,7 @@ from quaestor.rules_file import read_rules
 from quaestor.session import Session
 from quaestor.store.memory import Memory
 from quaestor.store.models import Attempt, Event, Published
-from quaestor.store.pace import step
+from quaestor.store.pace import engine
 from quaestor.store.publishing import open_bank
 
 MOST = 4_000_000  # questions of all remembered sessions together: some 500 MB of look-aheads in the worst case
@@ -49,7 +49,7 @@ def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Sess
             session, lines = None, _lines(work, attempt, 1)
     if session is not None and not lines:
         return _copy(session), at
-    with step(attempt.test_id, prompt):
+    with engine(attempt.test_id, prompt):
         if session is None:
             session = begun(attempt.test, attempt.seed)
         if lines:
