@@ -12,8 +12,8 @@ from other_libraries import pgmpy_step, pyagrum_step
 from timing import full_step, median
 
 import quaestor as qs
-from quaestor.inference.banks import bank_model
 from quaestor.inference.groups import bank_batches
+from quaestor.inference.layout import bank_model
 
 
 def full_steps() -> None:

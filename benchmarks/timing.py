@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 
 import quaestor as qs
-from quaestor.ahead import Lookahead
-from quaestor.inference.lookahead import lookahead
+from quaestor.inference.chooser import lookahead
+from quaestor.inference.lookahead import Lookahead
 
 
 def full_step(bank: qs.Bank, answers: dict[str, int]) -> Lookahead:

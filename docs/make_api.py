@@ -1,7 +1,9 @@
 """Write docs/api.md from the docstrings of the public names; `make docs`. A test fails when the page is out of date."""
 
 import inspect
+import re
 from pathlib import Path
+from types import ModuleType
 
 import quaestor
 
@@ -13,12 +15,13 @@ def page() -> str:
     parts = ["# API", "", "Made from the docstrings by `make docs`. Import the package as `import quaestor as qs`.", ""]
     for name in sorted(quaestor.__all__, key=str.lower):
         value = getattr(quaestor, name)
-        parts += _class(name, value) if inspect.isclass(value) else _function(name, value, "##")
+        make = _class if inspect.isclass(value) else _module if inspect.ismodule(value) else _function
+        parts += make(name, value)
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _function(name: str, function: object, level: str) -> list[str]:
-    signature = str(inspect.signature(function)).replace("quaestor.", "")  # type: ignore[arg-type]
+def _function(name: str, function: object, level: str = "##") -> list[str]:
+    signature = re.sub(r"quaestor(\.[a-z_]+)*\.", "", str(inspect.signature(function)))  # type: ignore[arg-type]
     return [f"{level} `{name}`", "", "```text", f"{name}{signature}", "```", "", inspect.getdoc(function) or "", ""]
 
 
@@ -35,6 +38,12 @@ def _class(name: str, kind: type) -> list[str]:
             given = [parameter for parameter in inspect.signature(function).parameters if parameter not in ("self", "cls")]
             parts.append(f"- `.{member}({', '.join(given)})`: {_line(function)}")
     return [*parts, ""]
+
+
+def _module(name: str, module: ModuleType) -> list[str]:
+    own = [(member, value) for member, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    listed = [f"- `{name}.{member}`: {_line(value)}" for member, value in own if inspect.isfunction(value) and member[0] != "_"]
+    return [f"## `{name}`", "", inspect.getdoc(module) or "", "", *listed, ""]
 
 
 def _line(function: object) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 import quaestor as qs
-from quaestor.formats import save
+from quaestor.formats.files import save
 from quaestor.report import page
 from quaestor.report.figures import Line, curves, save_figure, svg
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 import quaestor as qs
-from quaestor.formats import save
+from quaestor.formats.files import save
 from quaestor.learn.diagnose import Diagnosis, diagnose
 from quaestor.learn.graphs import chain
 from quaestor.learn.sections import Untaken, untaken, without

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 import quaestor as qs
-from quaestor.formats import save
+from quaestor.formats.files import save
 from quaestor.learn.compare import Maker, compare
 from quaestor.learn.graphs import learnt_tree
 from quaestor.learn.intervals import imprecise

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 import quaestor as qs
-from quaestor.formats import save
+from quaestor.formats.files import save
 from quaestor.learn.intervals import bootstrap, imprecise
 from quaestor.report.figures import Line, curves, svg
 from quaestor.simulate.cohort import Cohort

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import random_models
 
-from quaestor.inference.enumeration import enumerate_bounds
+from quaestor.inference.engines.enumeration import enumerate_bounds
+from quaestor.inference.engines.odds import applies
 from quaestor.inference.model import reduce
-from quaestor.inference.odds import applies
 
 EXACT = 1e-9
 SAFE = 1e-12  # outer bounds may round, no more

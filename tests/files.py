@@ -7,9 +7,9 @@ from time import process_time
 import openpyxl
 import pytest
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError
-from quaestor.formats import load_bytes
+from quaestor.formats.files import load_bytes
 
 PATIENCE = 5  # seconds of the processor that the worst file may cost
 

@@ -13,8 +13,8 @@ from browsing import PICTURE, Browser
 from sqlalchemy import select
 
 import quaestor as qs
-from quaestor.formats import bundled_banks
-from quaestor.saying import say
+from quaestor.formats.files import bundled_banks
+from quaestor.i18n import say
 from quaestor.store import attempts, clock, drafts, jobs, publishing, teachers
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create

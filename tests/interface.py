@@ -7,7 +7,7 @@ from pathlib import Path
 from jinja2 import Environment, nodes
 
 import quaestor as qs
-from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
+from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
 from quaestor.web.workshop.vocabulary import LEVELS, WORDS
 
 WEB = Path(qs.__file__).parent / "web"

@@ -8,9 +8,9 @@ from math import log10
 import numpy as np
 from random_models import KINDS, Parents, loopy, network, relevant, tree
 
-from quaestor.inference.enumeration import combinations
+from quaestor.inference.engines.enumeration import combinations
 from quaestor.inference.model import Model
-from quaestor.network import Network
+from quaestor.model.network import Network
 
 SIZES = {"tree": (20, 40), "polytree": (12, 20), "loopy": (8, 12)}  # the fewest variables that matter, the most in the network
 STATES = [(2,), (2, 3), (2, 3, 4), (4,)]

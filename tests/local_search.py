@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.network import Network
+from quaestor.model.network import Network
 
 
 class Climber:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.bank import Bank
-from quaestor.inference.enumeration import combinations
+from quaestor.bankfile.bank import Bank
+from quaestor.inference.engines.enumeration import combinations
 from quaestor.inference.model import Model, reduce
-from quaestor.network import Network, Variable
-from quaestor.table import Table
+from quaestor.model.network import Network, Variable
+from quaestor.model.table import Table
 
 SHAPES = ("tree", "polytree", "loopy")
 KINDS = ("precise", "interval", "vertices")

@@ -7,7 +7,7 @@ from copy import deepcopy
 
 import pytest
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError
 
 CHANCES = "impossible, almost impossible, very unlikely, unlikely, even, likely, very likely, almost certain, certain"

@@ -15,7 +15,7 @@ from sqlalchemy import insert, select
 from starlette.testclient import TestClient
 
 import quaestor as qs
-from quaestor.saying import packed
+from quaestor.i18n import packed
 from quaestor.store import attempts, drafts, jobs, publishing, secrets, sessions, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token

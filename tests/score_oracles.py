@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from quaestor import Bank, Network, Table, Variable
-from quaestor.inference.enumeration import combinations, joints
+from quaestor.inference.engines.enumeration import combinations, joints
 from quaestor.inference.model import Model, reduce
 
 TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}

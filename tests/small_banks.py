@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 
 TWO = {"a": {}, "b": {"levels": ["low", "mid", "high"]}}
 

@@ -11,9 +11,9 @@ from math import prod
 import numpy as np
 from hypothesis import strategies as st
 
-from quaestor.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
-from quaestor.network import Network, Variable
-from quaestor.table import Table
+from quaestor.bankfile.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
+from quaestor.model.network import Network, Variable
+from quaestor.model.table import Table
 
 ROW_KINDS = ("precise", "interval", "vertices")
 

@@ -5,8 +5,8 @@ from browsing import application, enter, give
 
 import quaestor as qs
 from quaestor.report.advice import ENDINGS, ending
-from quaestor.session import Stop
-from quaestor.stopping import SIMPLE
+from quaestor.selection.stopping import SIMPLE
+from quaestor.session.session import Stop
 
 STOPS = {
     "That is as many as this test asks.": qs.max_questions(1),

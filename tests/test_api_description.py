@@ -26,7 +26,7 @@ def test_examples_fit_their_shapes():
     for shape in found:
         if "json_schema_extra" in shape.model_config and shape not in (shapes.Asked, shapes.Sent):
             shape.model_validate(_example(shape))
-    assert qs.formats.load_bytes(_example(shapes.NewBank)["content"].encode(), ".yaml").warnings == ()
+    assert qs.formats.files.load_bytes(_example(shapes.NewBank)["content"].encode(), ".yaml").warnings == ()
 
 
 def test_everything_is_described(small):

@@ -11,7 +11,7 @@ from api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from sqlalchemy import func, select
 
 import quaestor as qs
-from quaestor.formats import dump_bytes
+from quaestor.formats.files import dump_bytes
 from quaestor.store import clock, publishing, results, sittings, teachers
 from quaestor.store.models import Attempt, Event, Published, Reply
 from quaestor.web.api import PREFIX
@@ -65,7 +65,7 @@ def test_banks_go_in_and_out_in_every_format(small):
         made = api.post("/banks", {"ending": ending, "content": content, "encoding": "base64"}).json()
         assert made["version"] == bank.version
         again = api.client.get(f"{PREFIX}/banks/{made['id']}/content?ending={ending}", headers=api.headers)
-        assert qs.formats.load_bytes(again.content, ending).version == bank.version
+        assert qs.formats.files.load_bytes(again.content, ending).version == bank.version
     assert [kept["title"] for kept in api.get("/banks").json()["banks"]] == ["Fractions"]
     assert api.get("/banks/1").json() == {**api.get("/banks").json()["banks"][0], "skills": made["skills"], "warnings": []}
 
@@ -91,9 +91,9 @@ def test_images_come_with_their_questions(small):
 
 @pytest.mark.parametrize("mode", ["exam", "practice"])
 def test_nothing_is_told_before_the_answer(small, mode):
-    small.publish(qs.formats.load_bytes(KINDS_BANK.encode(), ".yaml"), 4, mode=mode)
+    small.publish(qs.formats.files.load_bytes(KINDS_BANK.encode(), ".yaml"), 4, mode=mode)
     api, watcher = small.api("sessions"), small.api("results", "tests")
-    bank = qs.formats.load_bytes(KINDS_BANK.encode(), ".yaml")
+    bank = qs.formats.files.load_bytes(KINDS_BANK.encode(), ".yaml")
     entries = {"one": "middle", "several": ["w3"], "number": "1", "word": "harp"}
     keys: dict[str, list[str]] = {"number": ["48151"], "word": ["xylophone"]}
     state, answered = begin(api), set()

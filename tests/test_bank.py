@@ -12,10 +12,10 @@ from rules import VALID, with_changes
 from small_banks import TWO, bank, rights
 from strategies import documents
 
-from quaestor.bank import Bank
-from quaestor.elicit import abilities
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.elicit import abilities
 from quaestor.errors import BankError
-from quaestor.table import Table
+from quaestor.model.table import Table
 
 ROUNDING = 1e-12  # of a few sums and differences of numbers below one
 

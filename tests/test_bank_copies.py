@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from small_banks import TWO, bank, prior, rights
 from strategies import documents
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, QuaestorError
 
 SMALL = documents(most_skills=3, most_questions=2)

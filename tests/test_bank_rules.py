@@ -3,7 +3,7 @@
 import pytest
 from rules import EVEN, GONE, ONE_WAY, QUESTION_FIELDS, VALID, cases, check, problems, with_changes
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 
 
 def test_the_document_that_is_changed_is_valid():

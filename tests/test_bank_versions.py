@@ -8,7 +8,7 @@ from copy import deepcopy
 
 import pytest
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 
 VERTICES = {"vertices": [[0.6, 0.2, 0.2], [0.2, 0.6, 0.2], [0.3, 0.3, 0.4]]}
 ENVELOPE = [[0.2, 0.6], [0.2, 0.6], [0.2, 0.4]]

@@ -3,7 +3,7 @@
 import pytest
 from rules import problems, with_changes
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 
 
 def warnings(changes):

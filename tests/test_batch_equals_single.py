@@ -6,7 +6,7 @@ import sessions
 from simulated import check_same, students_of
 
 import quaestor as qs
-from quaestor.scores import SCORES
+from quaestor.selection.scores.uncertainty import SCORES
 from quaestor.simulate.cohort import Behaviour
 from quaestor.simulate.run import PLAIN
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from quaestor.beliefs import Beliefs, Bounds
+from quaestor.model.beliefs import Beliefs, Bounds
 
 
 def bounds(lower, upper, inner_lower=None, inner_upper=None, method="enumeration"):

@@ -9,7 +9,7 @@ import sessions
 from simulated import probabilities, students_of
 
 import quaestor as qs
-from quaestor.intervals import pick
+from quaestor.credal.intervals import pick
 from quaestor.simulate import Behaviour, simulate
 from quaestor.simulate.cohort import Cohort
 

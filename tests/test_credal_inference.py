@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from strategies import networks
 
 from quaestor import AnswerError, Network, NetworkError, Table, Variable, bounds, posterior
-from quaestor.inference.banks import bank_model
 from quaestor.inference.credal import credal_bounds
-from quaestor.inference.enumeration import combinations, enumerate_bounds
+from quaestor.inference.engines.enumeration import combinations, enumerate_bounds
+from quaestor.inference.engines.odds import OddsMessages
+from quaestor.inference.layout import bank_model
 from quaestor.inference.model import reduce
-from quaestor.inference.odds import OddsMessages
 
 # Against enumeration
 

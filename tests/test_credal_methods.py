@@ -10,7 +10,7 @@ from credal_checks import SAFE, agrees, drawn
 
 from quaestor import Network, QuaestorError, Table, Variable, bounds, load, posterior
 from quaestor.inference.credal import METHODS, credal_bounds
-from quaestor.inference.enumeration import enumerate_bounds
+from quaestor.inference.engines.enumeration import enumerate_bounds
 
 # Asking for a method
 

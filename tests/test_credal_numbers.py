@@ -7,8 +7,8 @@ import pytest
 from credal_checks import EXACT, agrees, fitting
 
 from quaestor import Bank, posterior
-from quaestor.inference.banks import bank_model
-from quaestor.inference.enumeration import enumerate_bounds
+from quaestor.inference.engines.enumeration import enumerate_bounds
+from quaestor.inference.layout import bank_model
 
 
 def contradicting(levels, answers, scopes, width, seed=0):

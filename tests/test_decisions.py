@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 from score_oracles import KINDS, TIGHT, interval_set, linear
 
 from quaestor import Beliefs, Bounds, QuaestorError, Table, load, posterior
-from quaestor.decisions import SETS, admissible, expectation, level, maximal, passed_at, share_right, undominated, verdict
+from quaestor.credal.decisions import SETS, admissible, expectation, level, maximal, passed_at, share_right, undominated, verdict
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -6,7 +6,7 @@ import pytest
 from desks import BANK, FORM, PNG, count, freeze, one, put_bank, put_test, take
 
 import quaestor as qs
-from quaestor.formats import dump_bytes
+from quaestor.formats.files import dump_bytes
 from quaestor.store.attempts import enter
 from quaestor.store.models import BankVersion, Media, Published, Pupil
 from quaestor.web.desk.class_list import from_file, pasted
@@ -27,7 +27,7 @@ def test_a_bank_goes_up_and_comes_down_again_in_each_format(kept, ada, ending):
     for other in ("yaml", "json", "csv", "xlsx"):
         file = ada.get(f"{where}/file.{other}")
         assert file.headers["content-disposition"].endswith(f'.{other}"')
-        assert qs.formats.load_bytes(file.content, f".{other}").model_version == bank.model_version
+        assert qs.formats.files.load_bytes(file.content, f".{other}").model_version == bank.model_version
     assert ada.get(f"{where}/file.exe").status_code == 404
     again = put_bank(ada, dump_bytes(bank, ending), f"my bank{ending}").headers["location"]
     assert freeze(ada, again) == where

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 import quaestor as qs
+from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
 from quaestor.cli import COMMANDS
-from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
-from quaestor.formats import load_bytes, yaml_text
-from quaestor.rules_file import FIELDS, read_rules
-from quaestor.scores import SCORES
-from quaestor.stopping import COMBINED, SIMPLE
+from quaestor.formats import yaml_text
+from quaestor.formats.files import load_bytes
+from quaestor.selection.rules_file import FIELDS, read_rules
+from quaestor.selection.scores.uncertainty import SCORES
+from quaestor.selection.stopping import COMBINED, SIMPLE
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -106,8 +107,10 @@ def test_every_public_name_has_a_docstring():
 
 
 def test_docstring_examples():
-    from quaestor import numerals, sentences, wording
+    from quaestor import numerals
+    from quaestor.bankfile import sentences
     from quaestor.report import bars
+    from quaestor.session.explain import wording
 
     for module in (numerals, sentences, wording, bars):
         result = doctest.testmod(module)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from quaestor import elicit
+from quaestor.bankfile import elicit
 from quaestor.errors import StatementError
 
 unit = st.floats(0, 1)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from strategies import networks
 
 from quaestor import Bank, Network, Table, Variable, load, posterior
-from quaestor.inference.banks import bank_model
-from quaestor.inference.enumeration import combinations, enumerate_bounds, joints
+from quaestor.inference.engines.enumeration import combinations, enumerate_bounds, joints
+from quaestor.inference.layout import bank_model
 from quaestor.inference.model import reduce
 
 SINGLE = {"skills": {"S": {"prior": [[0.45, 0.55], [0.45, 0.55]]}}}

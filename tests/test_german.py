@@ -10,12 +10,12 @@ from browsing import KINDS, Browser, application, give
 from rules import GONE, VALID, with_changes
 
 import quaestor as qs
+from quaestor.bankfile.sentences import question_sentence, skill_sentence
 from quaestor.errors import BankError, QuaestorError
-from quaestor.formats import load_bytes
-from quaestor.rules import RulesError
-from quaestor.rules_file import read_rules
-from quaestor.saying import Said, said, say
-from quaestor.sentences import question_sentence, skill_sentence
+from quaestor.formats.files import load_bytes
+from quaestor.i18n import Said, said, say
+from quaestor.selection.rules import RulesError
+from quaestor.selection.rules_file import read_rules
 from quaestor.store import attempts, limits, media, publishing, teachers
 from quaestor.store.database import UnavailableError
 from quaestor.web.language import translate
@@ -145,7 +145,7 @@ def test_late_evidence_and_a_misfit_can_be_said_in_german():
 
 
 def test_tables_can_be_said_back_in_german():
-    for name in qs.formats.bundled_banks():
+    for name in qs.formats.files.bundled_banks():
         bank = qs.load(name)
         own = quoted(" ".join([*bank.skills, *(level for skill in bank.skills.values() for level in skill.levels)]))
         own |= {word for question in bank.questions.values() for word in quoted(" ".join(question.classes))}

@@ -11,7 +11,7 @@ from strategies import networks
 
 from quaestor import AnswerError, Bank, Network, NetworkError, QuaestorError, Table, Variable, bounds, posterior
 from quaestor.inference.conflict import smallest_conflict
-from quaestor.inference.enumeration import enumerate_bounds
+from quaestor.inference.engines.enumeration import enumerate_bounds
 from quaestor.inference.model import reduce
 
 SKILLS = {

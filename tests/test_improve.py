@@ -8,7 +8,7 @@ from benches import sign_in, text_of
 from browsing import application
 
 import quaestor as qs
-from quaestor.saying import unpacked
+from quaestor.i18n import unpacked
 from quaestor.store import drafts, jobs, publishing, teachers
 from quaestor.store.attempts import answer, enter, sitting
 from quaestor.web.language import catalogue

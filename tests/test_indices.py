@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from score_oracles import BOUNDS, KINDS, UNCERTAINTY, even, index_of, interval_set, linear
 
 from quaestor import Table
-from quaestor.indices import INDICES, deviation, entropy, gini, mode
-from quaestor.intervals import largest, most_even, smallest, vertices
+from quaestor.credal.indices import INDICES, deviation, entropy, gini, mode
+from quaestor.credal.intervals import largest, most_even, smallest, vertices
 
 LEVELS = (2, 3, 4, 5)
 SEEDS = st.integers(0, 2**32 - 1)

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.saying import unpacked
+from quaestor.i18n import unpacked
 from quaestor.simulate.trial import try_out
 from quaestor.store import jobs, publishing, teachers
 from quaestor.store.clock import now

@@ -5,7 +5,7 @@ import json
 import pytest
 from files import loaded, problems
 
-from quaestor.formats import dump_bytes
+from quaestor.formats.files import dump_bytes
 
 SMALL = {"skills": {"m": {}}, "questions": {"Q1": {"skill": "m", "right": [0.3, 0.9]}}}
 

@@ -8,10 +8,12 @@ import random_models
 from large_models import SIZES, large_cases
 from local_search import Climber
 
-from quaestor.inference import bounds, hulls, rows, vectors
-from quaestor.inference.hulls import HullMessages
-from quaestor.inference.rows import extreme_rows, mixtures
-from quaestor.inference.vectors import bounds_of
+from quaestor.credal import rows, vectors
+from quaestor.credal.rows import extreme_rows, mixtures
+from quaestor.credal.vectors import bounds_of
+from quaestor.inference.engines import hulls
+from quaestor.inference.engines.hulls import HullMessages
+from quaestor.inference.posterior import bounds
 
 SAFE = 1e-9
 CASES = 40

@@ -6,7 +6,7 @@ import sessions
 
 import quaestor as qs
 from quaestor.errors import AnswerError
-from quaestor.session import Late
+from quaestor.session.session import Late
 
 BANK = sessions.bank()
 CREDAL = BANK.widen(0.05)

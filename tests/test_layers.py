@@ -1,98 +1,119 @@
-"""The house of DESIGN.md: imports only point down, and within a floor only as drawn; nobody below the roof prints."""
+"""The house of docs/architecture.md: imports only point down, no package has a cycle, nobody below the roof prints."""
 
 import ast
 import sys
+from collections.abc import Iterable
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
-SOURCE = Path(__file__).parents[1] / "src" / "quaestor"
-FOUNDATION = {
-    *("errors", "numerals", "table", "elicit", "network", "beliefs", "fields"),
-    *("skill", "question", "statements", "reading", "saying", "sentences", "bank", "ahead", "intervals", "indices"),
-}
-GROUND = {"inference", "scores", "criteria", "stopping", "decisions"}
-FIRST = {"ranking", "rules", "rules_file", "log", "choice", "session", "explain", "reasons", "wording"}
-SECOND = {"simulate", "store", "learn"}
-ROOF = {"cli", "web", "report"}
-BELOW = {
-    **dict.fromkeys(FOUNDATION, FOUNDATION),
-    **dict.fromkeys({"formats"} | GROUND, FOUNDATION),
-    "criteria": FOUNDATION | {"decisions"},
-    "stopping": FOUNDATION | {"criteria"},
-    "ranking": FOUNDATION | GROUND,
-    "rules": FOUNDATION | GROUND | {"ranking"},
-    "log": FOUNDATION,
-    "rules_file": FOUNDATION | GROUND | {"ranking", "rules", "formats"},
-    "choice": FOUNDATION | GROUND | {"ranking", "rules"},
-    "session": FOUNDATION | GROUND | {"log", "ranking", "rules", "rules_file", "choice"},
-    "reasons": FOUNDATION | GROUND | {"choice"},
-    "wording": FOUNDATION | GROUND | {"session", "reasons"},
-    "explain": FOUNDATION | GROUND | FIRST,
-    **dict.fromkeys(SECOND, FOUNDATION | GROUND | FIRST | {"formats"}),
-    "learn": FOUNDATION | GROUND | FIRST | {"formats", "simulate"},  # the same tables of answers, the same cluster
-    "report": FOUNDATION | GROUND | FIRST | SECOND | {"formats"},
-    **dict.fromkeys(("cli", "web"), {"formats", "report", "web", "quaestor"} | FOUNDATION | GROUND | FIRST | SECOND),
-}
-NUMERICAL = {"numpy", "scipy"}
-LIBRARIES = {**dict.fromkeys(FOUNDATION | GROUND | FIRST, NUMERICAL), "formats": NUMERICAL | {"yaml", "openpyxl"}}
-FILES = {
-    path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py")) if path.parent != SOURCE or path.stem[:2] != "__"
-}
+SOURCE = next(parent for parent in Path(__file__).parents if (parent / "src").is_dir()) / "src" / "quaestor"
+FLOORS = (  # from the ground up; rooms of one floor do not know one another, but for `errors`, which speaks through `i18n`
+    *(("i18n", "numerals"), ("errors",), ("model",), ("bankfile", "credal"), ("formats", "inference"), ("selection",), ("session",)),
+    *(("simulate", "store"), ("learn",), ("report",), ("web",), ("cli",)),
+)
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+PLAIN = {"numpy", "scipy", "yaml"}  # what an installation without extras brings: enough for everything up to a session
+ROOF = ("cli", "web", "report")
 
 
-def room(name: str) -> str:
-    """The module or package directly below `quaestor` that a file belongs to."""
-    return name.split("/")[0].removesuffix(".py")
+def name_of(path: Path, source: Path = SOURCE) -> str:
+    """The full name of a module; of a package for its `__init__.py`."""
+    return ".".join(path.relative_to(source.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imported(path: Path) -> set[str]:
-    """The full names that a file imports; `from quaestor import bank` is `quaestor.bank`."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+FILES = {name_of(path): path for path in sorted(SOURCE.rglob("*.py")) if "migrations" not in path.parts}
+
+
+def imported(path: Path, modules: Iterable[str] = FILES, at_once: bool = False) -> set[str]:
+    """The full names of the modules that a file imports, packages on the way left out; `at_once`: not those inside functions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    later = {id(part) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for part in ast.walk(node)}
+    typing = [n for n in ast.walk(tree) if isinstance(n, ast.If) and isinstance(n.test, ast.Name) and n.test.id == "TYPE_CHECKING"]
+    later |= {id(part) for node in typing for part in ast.walk(node)}
+    found = set()
+    for node in ast.walk(tree):
+        if at_once and id(node) in later:
+            continue
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             assert not node.level, f"{path}: imports are absolute"
-            names |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return names
+            assert node.module is not None
+            found |= {full if (full := f"{node.module}.{alias.name}") in modules else node.module for alias in node.names}
+    return found
+
+
+def room(module: str) -> str:
+    """The module or package directly below `quaestor`."""
+    return module.split(".")[1] if "." in module else "quaestor"
 
 
 def rooms(path: Path) -> set[str]:
-    """The rooms of the house that a file imports from; `quaestor` stands for the package itself, which is above them all."""
-    inside = {name.partition(".")[2].split(".")[0] for name in imported(path) if name.split(".")[0] == "quaestor"}
-    return {name if name and ((SOURCE / name).is_dir() or (SOURCE / f"{name}.py").exists()) else "quaestor" for name in inside}
+    """The rooms that a file imports from; `quaestor` is the package itself, which is above them all."""
+    return {room(name) for name in imported(path) if name.split(".")[0] == "quaestor"}
 
 
 def test_imports_of_every_form_are_seen(tmp_path):
     path = tmp_path / "x.py"
-    path.write_text("import os.path\nfrom quaestor import Bank, elicit\ndef f():\n    from quaestor.formats.uai import read\n")
-    assert rooms(path) == {"quaestor", "elicit", "formats"}
+    path.write_text("import os.path\nfrom quaestor import Bank, numerals\ndef f():\n    from quaestor.formats.uai import read\n")
+    assert rooms(path) == {"quaestor", "numerals", "formats"}
+    assert imported(path, at_once=True) == {"os.path", "quaestor", "quaestor.numerals"}
     path.write_text("import quaestor as qs")
     assert rooms(path) == {"quaestor"}
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [name for name in FILES if name not in ("quaestor", "quaestor.__main__")])
 def test_imports_point_down(name):
-    assert room(name) in BELOW, f"{name} is new: place it in the house (DESIGN.md and this test)"
-    above = rooms(FILES[name]) - BELOW[room(name)] - {room(name)}
+    assert room(name) in FLOOR, f"{name} is new: place it in the house (docs/architecture.md and this test)"
+    mine = FLOOR[room(name)]
+    above = {other for other in rooms(FILES[name]) - {room(name)} if FLOOR.get(other, FLOOR["report"]) >= mine}
     assert not above, f"{name} imports {sorted(above)}, which is not below it"
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if room(name) in LIBRARIES])
-def test_a_floor_stands_on_its_own_libraries(name):
-    outside = {full.split(".")[0] for full in imported(FILES[name])} - {"quaestor"} - set(sys.stdlib_module_names)
-    assert outside <= LIBRARIES[room(name)]
+def needed(module: str) -> set[str]:
+    """Everything that importing a module imports at once, of ours and of others; a package's `__init__` comes before its parts."""
+    found: set[str] = set()
+    waiting = [module]
+    while waiting:
+        name = waiting.pop()
+        parts = name.split(".")
+        for full in (".".join(parts[: count + 1]) for count in range(len(parts))):
+            if full not in found and full != "quaestor":  # the package itself gathers the public names of all rooms
+                found.add(full)
+                waiting += imported(FILES[full], at_once=True) if full in FILES else []
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if "." in name and FLOOR.get(room(name), 99) <= FLOOR["session"]])
+def test_a_session_needs_no_extra(name):
+    if room(name) == "formats":
+        pytest.skip("a format is read where it is asked for: sheets need openpyxl")
+    outside = {full.split(".")[0] for full in needed(name)} - {"quaestor"} - set(sys.stdlib_module_names)
+    assert outside <= PLAIN
+
+
+def cycle_free(graph: dict[str, set[str]]) -> None:
+    """Raise CycleError, naming it, where a graph has a cycle."""
+    TopologicalSorter(graph).prepare()
+
+
+@pytest.mark.parametrize("package", [name for name, path in FILES.items() if path.name == "__init__.py" and name != "quaestor"])
+def test_no_package_has_a_cycle_inside(package):
+    """Its modules and sub-packages, each as one, import one another in one direction only."""
+    inside = {name: path for name, path in FILES.items() if name.startswith(f"{package}.")}
+
+    def part(name: str) -> str:
+        return name.removeprefix(f"{package}.").split(".")[0]
+
+    graph: dict[str, set[str]] = {part(name): set() for name in inside}
+    for name, path in inside.items():
+        graph[part(name)] |= {part(other) for other in imported(path) if other in inside} - {part(name)}
+    cycle_free(graph)
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if room(name) not in ROOF])
 def test_nobody_below_the_roof_prints(name):
     calls = [node for node in ast.walk(ast.parse(FILES[name].read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
     assert not [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
-
-
-def test_the_foundation_has_no_cycle():
-    graph = {room(name): rooms(path) for name, path in FILES.items() if room(name) in FOUNDATION}
-    assert graph.keys() == FOUNDATION
-    TopologicalSorter(graph).prepare()

@@ -5,9 +5,9 @@ import pytest
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.inference.banks import bank_model
+from quaestor.inference.chooser import look, lookahead
 from quaestor.inference.groups import bank_batches
-from quaestor.inference.lookahead import look, lookahead
+from quaestor.inference.layout import bank_model
 
 TIGHT = 1e-10
 

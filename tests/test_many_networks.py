@@ -5,8 +5,8 @@ import pytest
 import random_models
 
 from quaestor.errors import NetworkError
-from quaestor.inference import bounds
-from quaestor.inference.enumeration import enumerate_bounds
+from quaestor.inference.engines.enumeration import enumerate_bounds
+from quaestor.inference.posterior import bounds
 
 
 @pytest.mark.long

@@ -4,8 +4,8 @@ import pytest
 from browsing import ORDER, application, enter, give
 
 import quaestor as qs
-from quaestor.log import Answer
 from quaestor.report.marking import right_answers, worth
+from quaestor.session.log import Answer
 
 STATED = {
     "key": ({"options": ["a", "b"], "correct": "b"}, ["b"]),

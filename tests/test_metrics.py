@@ -10,13 +10,13 @@ import sessions
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
+from quaestor.model.table import centre, row_vertices
 from quaestor.simulate import expected, simulate
 from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record, take
 from quaestor.simulate.simulation import Simulation, summarised
 from quaestor.simulate.totals import BINS, KEPT
-from quaestor.table import centre, row_vertices
 
 # One metric for one student and step, from plain numbers
 

@@ -8,7 +8,7 @@ import sessions
 from scipy.stats import binom
 
 import quaestor as qs
-from quaestor.inference.banks import bank_model
+from quaestor.inference.layout import bank_model
 from quaestor.inference.misfit import ALARM, _draw, misfit
 
 LONG = sessions.long_bank("a", each=12)

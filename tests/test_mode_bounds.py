@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from score_oracles import KINDS, index_bound, index_of, interval_set, theorem_one
 
 from quaestor import QuaestorError, Table
-from quaestor.scores.conditional import lower_mode, upper_mode
+from quaestor.selection.scores.conditional_mode import lower_mode, upper_mode
 
 CASES = {  # (levels, classes): how many random cases
     **{(2, 2): 60, (2, 3): 50, (3, 2): 50, (3, 3): 50, (2, 4): 40},

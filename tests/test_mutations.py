@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from strategies import documents
 
 from quaestor import Bank, BankError, load
-from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
-from quaestor.formats import dump_bytes, load_bytes
+from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
+from quaestor.formats.files import dump_bytes, load_bytes
 
 ENDINGS = (".yaml", ".json", ".csv", ".xlsx")
 SEEDS = range(8)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from strategies import networks
 
 from quaestor.errors import NetworkError
-from quaestor.network import Network, Variable, find_cycle, topological_order
-from quaestor.table import Table
+from quaestor.model.network import Network, Variable, find_cycle, topological_order
+from quaestor.model.table import Table
 
 NO_YES = ("no", "yes")
 

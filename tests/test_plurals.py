@@ -6,7 +6,7 @@ import pytest
 from interface import texts
 from test_saying import patterns
 
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.web.language import catalogue, translate
 
 NOUNS = (

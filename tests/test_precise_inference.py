@@ -11,10 +11,10 @@ from scipy.special import logsumexp
 from strategies import networks
 
 from quaestor import AnswerError, Bank, NetworkError, bounds, load, posterior
-from quaestor.inference.banks import bank_model
-from quaestor.inference.enumeration import enumerate_bounds
+from quaestor.inference.engines.enumeration import enumerate_bounds
 from quaestor.inference.joint import LARGEST, Joint
 from quaestor.inference.junction import JunctionTree
+from quaestor.inference.layout import bank_model
 from quaestor.inference.model import reduce
 
 WAYS = ("auto", "joint", "junction", "exact")

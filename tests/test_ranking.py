@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from small_banks import bank as bank_of
 
 from quaestor import AnswerError, QuaestorError, load, rank
-from quaestor.scores import SCORES
+from quaestor.selection.scores.uncertainty import SCORES
 
 RIGHTS = {"Q1": [0.4, 0.6], "Q2": [0.2, 0.8], "Q3": [0.3, 0.9], "Q4": [0.2, 0.8], "Q5": [0.4, 0.6]}
 PLAIN = bank_of({name: {"skill": "a", "right": right} for name, right in RIGHTS.items()})

@@ -7,10 +7,10 @@ import sessions
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.inference.lookahead import lookahead
+from quaestor.inference.chooser import lookahead
+from quaestor.model.table import centre
 from quaestor.simulate import Behaviour, simulate
 from quaestor.simulate.responses import read_responses
-from quaestor.table import centre
 
 BANK = sessions.bank()
 

@@ -9,8 +9,8 @@ import sessions
 from sessions import notes
 
 import quaestor as qs
-from quaestor.choice import sample
 from quaestor.errors import AnswerError
+from quaestor.selection.choice import sample
 
 BANK = sessions.bank()
 

@@ -11,8 +11,8 @@ import sessions
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.formats import yaml_text
-from quaestor.rules import RulesError
-from quaestor.rules_file import FIELDS, read_rules
+from quaestor.selection.rules import RulesError
+from quaestor.selection.rules_file import FIELDS, read_rules
 
 EACH = {
     "score": ["entropy", "gini", "right", "random", "order"],

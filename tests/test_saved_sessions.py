@@ -10,8 +10,8 @@ import sessions
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.rules import RulesError
-from quaestor.session import SessionError
+from quaestor.selection.rules import RulesError
+from quaestor.session.session import SessionError
 
 BANK = sessions.bank()
 CREDAL = BANK.widen(0.05)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import quaestor as qs
 from quaestor.errors import BankError, Problem, QuaestorError, format_value, got, placed, unplaced
 from quaestor.formats import yaml_text
-from quaestor.saying import Said, listed, packed, said, say, together, unpacked
+from quaestor.i18n import Said, listed, packed, said, say, together, unpacked
 from quaestor.web.language import catalogue, digits, translate
 
 SOURCE = Path(qs.__file__).parent

@@ -8,9 +8,9 @@ import random_models
 from score_oracles import BOUNDS, UNCERTAINTY, gain_on, index_bound, index_of, left, pieces_of, theorem_one, work
 
 from quaestor import Bank, QuaestorError, load, posterior, rank
-from quaestor.indices import INDICES
-from quaestor.inference.lookahead import lookahead
-from quaestor.scores import SCORES
+from quaestor.credal.indices import INDICES
+from quaestor.inference.chooser import lookahead
+from quaestor.selection.scores.uncertainty import SCORES
 
 EXACT = {"tolerance": 1e-10, "limit": 20_000}
 WEIGHTS = {"s0": 1.0, "s1": 2.5}

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import documents
 
-from quaestor.bank import Bank
-from quaestor.sentences import YES_NO, has_or_not, percent, question_sentence, skill_sentence, times
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import YES_NO, has_or_not, percent, question_sentence, skill_sentence, times
 from quaestor.web.language import LANGUAGES, translate
 
 THREE = {"levels": ["low", "middle", "high"]}

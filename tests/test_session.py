@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import quaestor as qs
 from quaestor.errors import AnswerError
-from quaestor.session import Answer, SessionError
+from quaestor.session.session import Answer, SessionError
 
 BANK = sessions.bank()
 CREDAL = BANK.widen(0.05)

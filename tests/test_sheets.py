@@ -11,7 +11,8 @@ from files import loaded, problems, repacked, workbook
 
 from quaestor import Bank, BankError
 from quaestor.cli import main
-from quaestor.formats import dump_bytes, load, sheets
+from quaestor.formats import sheets
+from quaestor.formats.files import dump_bytes, load
 from quaestor.formats.limits import LARGEST_SHEET
 
 HEADER, ROW = ["id", "skill", "right"], ["Q1", "m", "0.3 | 0.9"]

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import quaestor as qs
-from quaestor.beliefs import Beliefs, Bounds
-from quaestor.criteria import OF_SKILL, Criterion, Situation
 from quaestor.errors import QuaestorError
-from quaestor.rules_file import read_rules
-from quaestor.stopping import SIMPLE
+from quaestor.model.beliefs import Beliefs, Bounds
+from quaestor.selection.criteria import OF_SKILL, Criterion, Situation
+from quaestor.selection.rules_file import read_rules
+from quaestor.selection.stopping import SIMPLE
 
 ALL = [
     qs.max_questions(3),

@@ -14,7 +14,7 @@ from taking import begin, count, entry_of, later, publish, put, stands, url
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.formats import load_bytes
+from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, privacy, sessions
 from quaestor.store.database import Database
 from quaestor.store.memory import Memory

@@ -3,7 +3,7 @@
 import pytest
 from sqlalchemy import func, select
 
-from quaestor.formats import load_bytes
+from quaestor.formats.files import load_bytes
 from quaestor.store import media, publishing, teachers
 from quaestor.store.models import BankVersion, Media
 

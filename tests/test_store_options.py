@@ -3,7 +3,7 @@
 import pytest
 
 import quaestor as qs
-from quaestor.question import Question
+from quaestor.model.question import Question
 from quaestor.store.models import Attempt
 from quaestor.store.options import option_order
 

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import func, select
 
 import quaestor as qs
-from quaestor.formats import load_bytes
+from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, clock, entry, privacy, publishing, results, sittings, teachers
 from quaestor.store.models import Attempt, Event, Published, Pupil
 

@@ -12,7 +12,7 @@ from openpyxl import load_workbook
 from sqlalchemy import select
 
 import quaestor as qs
-from quaestor.formats import load_bytes
+from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, clock, entry, publishing, results, sittings, teachers
 from quaestor.store.models import Published
 from quaestor.store.outcome import Finding, Outcome

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from table_checks import ROUNDING, SOLVER, any_interval_row, any_table, optimum
 
 from quaestor.errors import NetworkError
-from quaestor.table import Table, row_vertices
+from quaestor.model.table import Table, row_vertices
 
 
 def brute_force_vertices(lower, upper):

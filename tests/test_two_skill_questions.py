@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import quaestor as qs
-from quaestor.inference.ascent import ascend
-from quaestor.inference.banks import bank_model
-from quaestor.inference.branch import evaluate, maximise, settle
-from quaestor.inference.core import core_of
-from quaestor.inference.elimination import Elimination
+from quaestor.inference.chooser import lookahead
 from quaestor.inference.groups import bank_batches
-from quaestor.inference.lookahead import lookahead
+from quaestor.inference.layout import bank_model
 from quaestor.inference.model import likelihood
-from quaestor.inference.orders import orders
+from quaestor.inference.search.ascent import ascend
+from quaestor.inference.search.branch import evaluate, maximise, settle
+from quaestor.inference.search.core import core_of
+from quaestor.inference.search.elimination import Elimination
+from quaestor.inference.search.orders import orders
 
 GAP = 1e-3
 SAFE = 1e-9

@@ -9,7 +9,7 @@ import sessions
 
 import quaestor as qs
 from quaestor.errors import AnswerError
-from quaestor.session import SessionError
+from quaestor.session.session import SessionError
 
 WALKS, LONG_WALKS = 300, 10_000
 STEPS = 8

@@ -10,7 +10,7 @@ import pytest
 from school import opened, steady
 
 import quaestor as qs
-from quaestor.formats import dump_bytes
+from quaestor.formats.files import dump_bytes
 from quaestor.store.secrets import hashed
 
 MEGABYTE = 1_000_000

@@ -31,7 +31,7 @@ HOSTILE = f"{SCRIPT}{QUOTES} {LINKS} {TEMPLATE}"  # 200 letters fit everywhere
 LONG = f"{HOSTILE} <a href=javascript:alert(7)>b</a> ![d](javascript:alert(7)) <javascript:alert(7)> {{% raw %}} %(x)s ${{7*191}}"
 SHORT = f"{SCRIPT}{{{{7*191}}}}"  # for ids, which have 100 letters
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(1)", "\t=1", " =1", "=cmd|'/C calc'!A0")
-GOOD = qs.formats.dump_bytes(
+GOOD = qs.formats.files.dump_bytes(
     qs.Bank({**browsing.KINDS.document, "questions": {"word": browsing.KINDS.document["questions"]["word"]}}), ".yaml"
 )
 ODD = {
@@ -186,7 +186,7 @@ def test_ids_cannot_lead_a_form_astray(school):
     assert school.post("colleague", f"{path}/questions/~new", {"id": evil, "text": "?", "way": "words", "seen": "2"}).status_code == 400
     document = {**browsing.KINDS.document}
     document["questions"] = {evil: document["questions"]["number"], "..": document["questions"]["number"]}
-    content = qs.formats.dump_bytes(qs.Bank(document), ".yaml")
+    content = qs.formats.files.dump_bytes(qs.Bank(document), ".yaml")
     made = school.post("teacher", "/desk/banks", {}, {"file": ("bank.yaml", content)})
     home = made.headers["location"]
     for page in (home, f"{home}/questions", f"{home}/questions/{evil.replace('/', '%2F')}", f"{home}/versions", f"{home}/versions/compare"):

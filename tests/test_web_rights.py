@@ -14,7 +14,7 @@ from browsing import PICTURE
 from school import FORM, PASSWORD, opened, steady
 
 import quaestor as qs
-from quaestor.formats import dump_bytes
+from quaestor.formats.files import dump_bytes
 from quaestor.store.secrets import hashed
 
 OK, SIGN_IN, MISSING = "ok", "sign-in", 404

@@ -8,7 +8,7 @@ from strategies import distributions, interval_rows
 from table_checks import ROUNDING, SOLVER, any_interval_row, any_table, optimum
 
 from quaestor.errors import NetworkError
-from quaestor.table import Table, centre
+from quaestor.model.table import Table, centre
 
 
 @given(any_interval_row, st.sampled_from([0.01, 0.05, 0.3, 1.0]))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quaestor as qs
-from quaestor.formats import load_bytes
+from quaestor.formats.files import load_bytes
 from quaestor.store import drafts, teachers
 from quaestor.web.workshop import entries
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import quaestor as qs
-from quaestor.formats import bundled_banks
+from quaestor.formats.files import bundled_banks
 from quaestor.web.workshop import entries
 from quaestor.web.workshop.check import part_of
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from strategies import documents
 
 from quaestor import Bank, dump, load
-from quaestor.formats import dump_bytes
+from quaestor.formats.files import dump_bytes
 
 SMALL = """\
 skills:

@@ -1,25 +1,20 @@
 """Quaestor: adaptive tests on Bayesian and credal networks."""
 
-from quaestor.bank import Bank
-from quaestor.beliefs import Beliefs, Bounds
+from quaestor.bankfile.bank import Bank
+from quaestor.credal import decisions
 from quaestor.errors import AnswerError, BankError, NetworkError, Problem, QuaestorError
-from quaestor.explain import explain
-from quaestor.formats import bundled_banks, dump, load, read_network, write_network
-from quaestor.inference import bounds, posterior
+from quaestor.formats.files import bundled_banks, dump, load, read_network, write_network
+from quaestor.inference.posterior import bounds, posterior
 from quaestor.learn import Fit, learn
-from quaestor.log import SessionError
-from quaestor.network import Network, Variable
-from quaestor.question import Question
-from quaestor.ranking import Candidate, Ranking, rank
-from quaestor.reasons import Explanation
-from quaestor.rules import Content, Exposure, Robust, Rules, RulesError, Variety
-from quaestor.rules_file import load_rules
-from quaestor.session import Session, Stop
-from quaestor.simulate import Behaviour, Simulation, expected, simulate
-from quaestor.simulate.exposure import exposure_table
-from quaestor.simulate.policy import policy
-from quaestor.skill import Skill
-from quaestor.stopping import (
+from quaestor.model.beliefs import Beliefs, Bounds
+from quaestor.model.network import Network, Variable
+from quaestor.model.question import Question
+from quaestor.model.skill import Skill
+from quaestor.model.table import Table
+from quaestor.selection.ranking import Candidate, Ranking, rank
+from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
+from quaestor.selection.rules_file import load_rules
+from quaestor.selection.stopping import (
     all_of,
     any_of,
     dominant,
@@ -33,7 +28,13 @@ from quaestor.stopping import (
     probability_above,
     right_answers,
 )
-from quaestor.table import Table
+from quaestor.session.explain.reasons import Explanation
+from quaestor.session.explain.why import explain
+from quaestor.session.log import SessionError
+from quaestor.session.session import Session, Stop
+from quaestor.simulate import Behaviour, Simulation, expected, simulate
+from quaestor.simulate.exposure import exposure_table
+from quaestor.simulate.policy import policy
 
 __version__ = "0.1.0"
 
@@ -70,6 +71,7 @@ __all__ = [
     "any_of",
     "bounds",
     "bundled_banks",
+    "decisions",
     "dominant",
     "dump",
     "entropy_below",

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal
 
-from quaestor.saying import Said, say, together
+from quaestor.i18n import Said, say, together
 
 Place = tuple[str | int, ...]
 LONGEST_WORD = 200  # letters of a word for which a like one is looked for

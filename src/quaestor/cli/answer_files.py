@@ -9,7 +9,7 @@ from xml.etree.ElementTree import ParseError
 
 import pandas as pd
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value, nearest
 from quaestor.learn.answers import Answers, is_long, read_answers
 

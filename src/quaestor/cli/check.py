@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from quaestor.errors import BankError, NetworkError, Problem
-from quaestor.formats import NETWORK_ENDINGS, load, read_network
+from quaestor.formats.files import NETWORK_ENDINGS, load, read_network
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

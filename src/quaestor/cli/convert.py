@@ -3,9 +3,10 @@
 import argparse
 from pathlib import Path
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.formats import BANK_ENDINGS, NETWORK_ENDINGS, dump, load, read_network, save, sheets, write_network
+from quaestor.formats import sheets
+from quaestor.formats.files import BANK_ENDINGS, NETWORK_ENDINGS, dump, load, read_network, save, write_network
 
 _EXAMPLE = {
     "title": "My first bank",

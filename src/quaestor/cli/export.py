@@ -6,12 +6,13 @@ import sys
 from dataclasses import replace
 from typing import Any
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.cli.take import DEFAULT
 from quaestor.errors import QuaestorError
-from quaestor.formats import load, save, yaml_text
-from quaestor.rules import Rules
-from quaestor.rules_file import load_rules
+from quaestor.formats import yaml_text
+from quaestor.formats.files import load, save
+from quaestor.selection.rules import Rules
+from quaestor.selection.rules_file import load_rules
 from quaestor.simulate.exposure import ROUNDS, exposure_table
 from quaestor.simulate.policy import LIMIT, policy
 

@@ -14,10 +14,10 @@ import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from quaestor import __version__
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.cli.answer_files import read_file
 from quaestor.errors import QuaestorError
-from quaestor.formats import BANK_ENDINGS, dump, load
+from quaestor.formats.files import BANK_ENDINGS, dump, load
 from quaestor.learn import ITERATIONS, WEIGHT, Fit, learn
 from quaestor.learn.answers import Answers
 from quaestor.learn.compare import Maker, foretold_in_turn

@@ -3,10 +3,10 @@
 import argparse
 import json
 
-from quaestor.beliefs import Beliefs
 from quaestor.errors import QuaestorError
-from quaestor.formats import load
-from quaestor.inference import posterior
+from quaestor.formats.files import load
+from quaestor.inference.posterior import posterior
+from quaestor.model.beliefs import Beliefs
 from quaestor.report.bars import show_beliefs
 from quaestor.report.terminal import console
 

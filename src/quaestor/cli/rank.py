@@ -7,11 +7,11 @@ from rich.table import Table as Grid
 
 from quaestor.cli.posterior import read_answers
 from quaestor.errors import QuaestorError
-from quaestor.formats import load
-from quaestor.ranking import Ranking, rank
+from quaestor.formats.files import load
 from quaestor.report.bars import bar
 from quaestor.report.terminal import console, grid
-from quaestor.scores import BOUNDS, SCORES
+from quaestor.selection.ranking import Ranking, rank
+from quaestor.selection.scores.uncertainty import BOUNDS, SCORES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from quaestor.errors import QuaestorError
-from quaestor.formats import NETWORK_ENDINGS, load, read_network, save
+from quaestor.formats.files import NETWORK_ENDINGS, load, read_network, save
 from quaestor.report.graph import skill_graph
 from quaestor.report.terminal import console, show_bank, show_network
 

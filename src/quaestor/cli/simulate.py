@@ -10,14 +10,15 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from quaestor import __version__
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.cli.take import DEFAULT
 from quaestor.errors import QuaestorError
-from quaestor.formats import bundled_banks, load, read_document
+from quaestor.formats.documents import read_document
+from quaestor.formats.files import bundled_banks, load
 from quaestor.report.study import write_study
 from quaestor.report.terminal import console, grid
-from quaestor.rules import Rules
-from quaestor.rules_file import load_rules
+from quaestor.selection.rules import Rules
+from quaestor.selection.rules_file import load_rules
 from quaestor.simulate import Simulation, simulate
 from quaestor.simulate.study import load_study
 

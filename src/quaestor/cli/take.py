@@ -9,18 +9,18 @@ from string import ascii_lowercase
 from rich.console import Console
 from rich.padding import Padding
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.explain import explain, why_question
-from quaestor.formats import load, save
-from quaestor.question import Question
+from quaestor.formats.files import load, save
+from quaestor.model.question import Question
 from quaestor.report.bars import show_beliefs
 from quaestor.report.ledger import show_ledger
 from quaestor.report.terminal import console, plain_maths
-from quaestor.rules import Rules
-from quaestor.rules_file import load_rules
-from quaestor.session import Session
-from quaestor.stopping import any_of, entropy_below, max_questions
+from quaestor.selection.rules import Rules
+from quaestor.selection.rules_file import load_rules
+from quaestor.selection.stopping import any_of, entropy_below, max_questions
+from quaestor.session.explain.why import explain, why_question
+from quaestor.session.session import Session
 
 DEFAULT = Rules(stop=any_of(max_questions(20), entropy_below(0.25)))
 COMMANDS = "/skip  /undo  /why  /quit"

@@ -2,13 +2,13 @@
 
 import argparse
 
-from quaestor.explain import explain
-from quaestor.formats import bundled_banks, load
-from quaestor.inference import posterior
+from quaestor.bankfile.sentences import question_sentence
+from quaestor.formats.files import bundled_banks, load
+from quaestor.inference.posterior import posterior
 from quaestor.report.bars import show_beliefs
 from quaestor.report.terminal import console, plain_maths
-from quaestor.sentences import question_sentence
-from quaestor.session import Session
+from quaestor.session.explain.why import explain
+from quaestor.session.session import Session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from quaestor.errors import NetworkError, nearest
 from quaestor.formats.limits import check_table_size
-from quaestor.network import Network, Variable
-from quaestor.table import Array, Table
+from quaestor.model.network import Network, Variable
+from quaestor.model.table import Array, Table
 
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"\n]*)"|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<word>(?:(?!//|/\*)[^\s"{}\[\]();,|])+)|(?P<mark>[{}\[\]();|,])|(?P<bad>\S)',

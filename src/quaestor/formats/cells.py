@@ -13,7 +13,7 @@ from typing import Any
 
 from quaestor.errors import BankError, Problem
 from quaestor.formats import yaml_text
-from quaestor.saying import say
+from quaestor.i18n import say
 
 LISTS = {"levels", "abilities", "parents", "shares", "skills", "classes", "tags", "right", "options", "accept", "prior"}
 WORDS_OR_LISTS = {"correct", "prior"}  # one item is a word, not a list of one

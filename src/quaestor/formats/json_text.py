@@ -6,7 +6,7 @@ from typing import Any
 
 from quaestor.errors import BankError, Problem
 from quaestor.formats.limits import check_nesting, refusal
-from quaestor.saying import say
+from quaestor.i18n import say
 
 
 def parse(text: str) -> Any:

@@ -5,7 +5,7 @@ from math import prod
 from pathlib import Path
 
 from quaestor.errors import BankError, NetworkError, Problem, format_value
-from quaestor.saying import say
+from quaestor.i18n import say
 
 LARGEST_FILE = 50_000_000  # bytes
 LARGEST_SHEET = 200_000_000  # bytes of an XLSX file when unpacked

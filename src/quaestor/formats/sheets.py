@@ -18,11 +18,11 @@ from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font
 from openpyxl.utils import get_column_letter
 
+from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.errors import BankError, Locate, Problem, format_value, nearest
-from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_SHEET, refusal
-from quaestor.saying import say, together
+from quaestor.i18n import say, together
 
 SECTIONS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
 SHEETS: dict[str, tuple[str, ...]] = {

@@ -11,8 +11,8 @@ import numpy as np
 
 from quaestor.errors import NetworkError
 from quaestor.formats.limits import MOST_NUMBERS, check_table_size
-from quaestor.network import Network, Variable
-from quaestor.table import Array, Table
+from quaestor.model.network import Network, Variable
+from quaestor.model.table import Array, Table
 
 
 def read(text: str) -> Network:

@@ -13,7 +13,7 @@ import yaml
 
 from quaestor.errors import BankError, Locate, Problem, format_place
 from quaestor.formats.limits import DEEPEST, MOST_VALUES, refusal
-from quaestor.saying import say
+from quaestor.i18n import say
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

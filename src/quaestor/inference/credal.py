@@ -6,17 +6,17 @@ from time import monotonic
 
 import numpy as np
 
-from quaestor.beliefs import Bounds
+from quaestor.credal.vectors import TooLargeError, bounds_of
 from quaestor.errors import QuaestorError
-from quaestor.inference.branch import bracket_bounds
-from quaestor.inference.enumeration import combinations, enumerate_bounds
-from quaestor.inference.hulls import HullMessages
+from quaestor.inference.engines.enumeration import combinations, enumerate_bounds
+from quaestor.inference.engines.hulls import HullMessages
+from quaestor.inference.engines.odds import OddsMessages, applies
 from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Model, likelihood
-from quaestor.inference.odds import OddsMessages, applies
-from quaestor.inference.reach import reach
-from quaestor.inference.vectors import TooLargeError, bounds_of
-from quaestor.table import Array
+from quaestor.inference.search.branch import bracket_bounds
+from quaestor.inference.search.reach import reach
+from quaestor.model.beliefs import Bounds
+from quaestor.model.table import Array
 
 METHODS = ("auto", "odds", "hulls", "enumeration", "branch", "bracket", "exact")
 FEW = 64  # combinations of vertices that are simply all tried

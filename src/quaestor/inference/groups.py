@@ -5,12 +5,12 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from quaestor.ahead import Asked
-from quaestor.bank import Bank
-from quaestor.inference.banks import BankModel, bank_model
+from quaestor.bankfile.bank import Bank
+from quaestor.inference.engines.odds import Interval, ratio
+from quaestor.inference.layout import BankModel, bank_model
+from quaestor.inference.lookahead import Asked
 from quaestor.inference.model import Scope
-from quaestor.inference.odds import Interval, ratio
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from quaestor.inference.model import Model, Scope
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 LARGEST = 4096  # joint states up to which this is the way to go
 MOST = 2**17  # joint states at all

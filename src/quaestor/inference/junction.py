@@ -11,7 +11,7 @@ import numpy as np
 
 from quaestor.errors import QuaestorError
 from quaestor.inference.model import Model, Scope
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 LARGEST = 2**22  # states of one clique
 

@@ -17,11 +17,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
-from quaestor.inference.banks import Answers, BankModel, bank_model
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.intervals import pick
+from quaestor.inference.layout import Answers, BankModel, bank_model
 from quaestor.inference.model import Scope
-from quaestor.intervals import pick
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 ALARM = 0.05  # the share of takers that follow the bank exactly and are pointed at all the same
 DRAWS = 2000

@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from quaestor.network import Network
-from quaestor.table import Array, Table
+from quaestor.model.network import Network
+from quaestor.model.table import Array, Table
 
 Scope = tuple[int, ...]
 Link = tuple[str, int]  # `family` of a child, or `leaf`: a box over several variables, counted among these

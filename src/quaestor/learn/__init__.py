@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem, QuaestorError
+from quaestor.i18n import say
 from quaestor.learn.em import Progress, Run, random_start, run
 from quaestor.learn.expect import check_size
 from quaestor.learn.fit import Fit
@@ -13,7 +14,6 @@ from quaestor.learn.maximise import aim_of
 from quaestor.learn.options import is_count, is_number
 from quaestor.learn.people import Responses, read_people
 from quaestor.learn.work import steps
-from quaestor.saying import say
 
 __all__ = ["Fit", "learn"]
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 
 def discoveries(tails: Array, share: float) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value, nearest
 from quaestor.learn import learn
 from quaestor.learn.answers import Answers, Responses, is_long, read_answers
@@ -19,7 +19,7 @@ from quaestor.learn.folds import fold_of
 from quaestor.learn.layout import layout_of, tables_of
 from quaestor.learn.people import read_people
 from quaestor.learn.skeleton import one_skill
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 if TYPE_CHECKING:
     import pandas as pd

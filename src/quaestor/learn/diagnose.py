@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, ndtr
 
+from quaestor.i18n import say
 from quaestor.learn.chance import discoveries
 from quaestor.learn.expect import batch, beliefs
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Group
 from quaestor.learn.people import Patterns
-from quaestor.question import Question
-from quaestor.saying import say
-from quaestor.table import Array
+from quaestor.model.question import Question
+from quaestor.model.table import Array
 
 CHANCE = 0.05  # the share of findings of one kind that may be chance
 BITS = 0.01  # a question that shares less information with its skills tells nothing

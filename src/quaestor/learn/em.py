@@ -16,7 +16,7 @@ from quaestor.learn.expect import Expected
 from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.maximise import Aim, allowed, maximise, penalty
 from quaestor.learn.work import Step
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 _LEAST = 1e-9  # smaller probabilities do not move a leap
 _ROUNDING = 1e-12  # of the objective: so much less is no fall

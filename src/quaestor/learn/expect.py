@@ -14,7 +14,7 @@ from quaestor.inference.junction import JunctionTree
 from quaestor.inference.model import Scope
 from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.people import Patterns
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 JOINT = 2**14  # profiles of all skills up to which they are listed
 CELLS = 2**20  # people times profiles worked out together

@@ -6,15 +6,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem
 from quaestor.learn.expect import Expected
 from quaestor.learn.layout import Layout, Tables, answered
 from quaestor.learn.maximise import Aim, parameters, raw, rights
 from quaestor.learn.order import levels_order
 from quaestor.learn.people import People
-from quaestor.question import Question
-from quaestor.table import Array
+from quaestor.model.question import Question
+from quaestor.model.table import Array
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.maximise import Aim
 from quaestor.learn.people import People
 from quaestor.learn.work import Step
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 
 def fold_of(people: int, folds: int, rng: np.random.Generator) -> Array:

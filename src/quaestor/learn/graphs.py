@@ -14,14 +14,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
-from quaestor.bank import Bank
-from quaestor.elicit import by_strength
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.elicit import by_strength
 from quaestor.errors import QuaestorError, format_value, nearest
 from quaestor.learn import learn
 from quaestor.learn.expect import JOINT
 from quaestor.learn.fit import Fit
 from quaestor.learn.people import Responses
-from quaestor.table import Array, Table
+from quaestor.model.table import Array, Table
 
 STRENGTH = 0.6
 ROUNDS = 10

@@ -12,14 +12,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.learn.em import run
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Tables, answered, as_tables
 from quaestor.learn.options import is_count, is_number
 from quaestor.learn.work import steps
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 STRENGTH = 2.0
 SAMPLES = 200

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.inference.model import Model, Scope
-from quaestor.network import topological_order
-from quaestor.table import Array, Table
+from quaestor.model.network import topological_order
+from quaestor.model.table import Array, Table
 
 
 @dataclass(frozen=True)

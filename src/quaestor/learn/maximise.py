@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from quaestor.learn.layout import Group, Layout, Tables, answered
 from quaestor.learn.order import Order, isotonic, levels_order, tied_order
 from quaestor.learn.stochastic import at_least, obeys, ordered
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 _NOTHING = 1e-9  # the weight of what stays as it was where nothing is counted: it only decides there
 _TINY = 1e-300  # a number to take the logarithm of

@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 MOST_SETS = 20_000  # upper sets that are listed; beyond, the best cut is found by a linear program
 _GAIN = 1e-12  # relative: cuts that gain less are rounding

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import class_word
 from quaestor.errors import Problem, QuaestorError, format_value
+from quaestor.i18n import say
 from quaestor.learn.answers import Responses, read_answers
 from quaestor.learn.layout import Layout
-from quaestor.saying import say
-from quaestor.sentences import class_word
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 __all__ = ["Patterns", "People", "Responses", "read_people", "sparse_patterns"]
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import question_sentence, skill_sentence
 from quaestor.errors import QuaestorError
 from quaestor.learn.diagnose import Diagnosis
 from quaestor.learn.fit import Fit
-from quaestor.sentences import question_sentence, skill_sentence
-from quaestor.table import Table
+from quaestor.model.table import Table
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from quaestor.learn.layout import Tables, tables_of
 from quaestor.learn.people import Patterns
 from quaestor.learn.versions import Mask, Versions, versions_of
 from quaestor.learn.work import steps
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 LIKELY = 0.5  # more likely untaken than taken
 ROUNDS = 20

@@ -9,7 +9,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value
 from quaestor.formats.limits import read_bytes, read_text
 

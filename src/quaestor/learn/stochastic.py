@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from quaestor.learn.order import Order
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 _START, _END = 1e-2, 1e-14  # of m, for counts that sum to one
 _MOST = 80  # steps; about 20 are needed

@@ -16,7 +16,7 @@ from scipy import sparse
 from quaestor.learn.answers import Classes
 from quaestor.learn.fit import Fit
 from quaestor.learn.people import Patterns, sparse_patterns
-from quaestor.table import Array
+from quaestor.model.table import Array
 
 Mask = NDArray[np.bool_]
 APART = 4  # all-wrong sections of one pattern that are looked at one by one

@@ -15,8 +15,8 @@ from quaestor.learn.expect import Expected, batch, expect
 from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.options import is_count
 from quaestor.learn.people import Patterns
+from quaestor.model.table import Array
 from quaestor.simulate.cluster import RETRIES, connected
-from quaestor.table import Array
 
 Step = Callable[[Tables, Array], Expected]  # from tables and the weights of all patterns to sums
 

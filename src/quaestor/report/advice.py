@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from quaestor.bank import Bank
-from quaestor.beliefs import Beliefs, Bounds
-from quaestor.decisions import level, undominated
-from quaestor.explain import OPEN_BELOW
-from quaestor.saying import say
-from quaestor.session import Stop
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.decisions import level, undominated
+from quaestor.i18n import say
+from quaestor.model.beliefs import Beliefs, Bounds
+from quaestor.session.explain.why import OPEN_BELOW
+from quaestor.session.session import Stop
 
 _SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by the criterion that said stop; for others the reason of the engine is plain enough

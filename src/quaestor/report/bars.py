@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from rich.console import Console
 
-from quaestor.bank import Bank
-from quaestor.beliefs import Beliefs, Bounds
+from quaestor.bankfile.bank import Bank
+from quaestor.model.beliefs import Beliefs, Bounds
 from quaestor.report.terminal import grid
 
 WIDTH = 30

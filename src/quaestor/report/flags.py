@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import bdtr, bdtrc
 
+from quaestor.i18n import say, together
 from quaestor.report.tallies import AtLevel, Option, Tally
-from quaestor.saying import say, together
-from quaestor.wording import percent
+from quaestor.session.explain.wording import percent
 
 AT_LEVEL, POINTS, FALSE_ALARMS = 10, 0.15, 0.05
 STRONG, CHOSE, STRONG_SHARE = 8, 5, 1 / 3

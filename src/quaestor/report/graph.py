@@ -6,9 +6,9 @@ from graphlib import CycleError, TopologicalSorter
 from html import escape
 from textwrap import wrap
 
-from quaestor.bank import Bank
-from quaestor.network import topological_order
-from quaestor.saying import say
+from quaestor.bankfile.bank import Bank
+from quaestor.i18n import say
+from quaestor.model.network import topological_order
 
 _BOX, _GAP, _HEIGHT, _ROW = 240, 30, 78, 132  # width of a box, gap between boxes, height of a box, height of a row
 _STYLE = """

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.report.advice import practise
 from quaestor.store.outcome import Finding
 

@@ -9,8 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from quaestor.bank import Bank
-from quaestor.formats import save
+from quaestor.bankfile.bank import Bank
+from quaestor.formats.files import save
 from quaestor.learn.diagnose import BITS, CHANCE, GAP, ByLevel, Diagnosis
 from quaestor.learn.fit import Fit
 from quaestor.learn.proposals import proposals

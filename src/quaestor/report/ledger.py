@@ -2,9 +2,9 @@
 
 from rich.console import Console
 
-from quaestor.explain import why_result
 from quaestor.report.terminal import grid
-from quaestor.session import Session
+from quaestor.session.explain.why import why_result
+from quaestor.session.session import Session
 
 
 def show_ledger(session: Session, out: Console) -> None:

@@ -1,7 +1,7 @@
 """What an answer was worth, and what would have been right."""
 
-from quaestor.log import Answer
-from quaestor.question import Question
+from quaestor.model.question import Question
+from quaestor.session.log import Answer
 
 
 def worth(question: Question, line: Answer) -> str:

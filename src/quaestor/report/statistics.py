@@ -16,15 +16,15 @@ from statistics import median
 
 import numpy as np
 
-from quaestor.bank import Bank
-from quaestor.explain import OPEN_BELOW
+from quaestor.bankfile.bank import Bank
+from quaestor.model.question import Question, loose
+from quaestor.model.table import Array, centre
 from quaestor.numerals import read_number
-from quaestor.question import Question, loose
 from quaestor.report.flags import flags
 from quaestor.report.tallies import AtLevel, Option, Tally
+from quaestor.session.explain.why import OPEN_BELOW
 from quaestor.store.answers import Given
 from quaestor.store.outcome import Outcome
-from quaestor.table import Array, centre
 
 MOST_ENTRIES = 6  # wrong entries that are listed
 

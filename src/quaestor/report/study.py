@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from quaestor.bank import Bank
-from quaestor.formats import save
-from quaestor.ranking import second_score
+from quaestor.bankfile.bank import Bank
+from quaestor.formats.files import save
 from quaestor.report import page
 from quaestor.report.figures import Line, curves, save_figure, svg
+from quaestor.selection.ranking import second_score
 from quaestor.simulate.cohort import Behaviour
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.simulation import Simulation

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from quaestor.question import Question
+from quaestor.model.question import Question
 from quaestor.report.shares import wilson
 
 

@@ -7,9 +7,9 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as Grid
 
-from quaestor.bank import Bank
-from quaestor.network import Network
-from quaestor.sentences import question_sentence, skill_sentence
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import question_sentence, skill_sentence
+from quaestor.model.network import Network
 
 _SYMBOLS = {r"\times": "×", r"\cdot": "·", r"\div": "÷", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\le": "≤", r"\ge": "≥", r"\pi": "π"}
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from quaestor.bankfile.sentences import has_or_not
+from quaestor.i18n import Said, say
 from quaestor.report.shares import NORMAL, Share, wilson
-from quaestor.saying import Said, say
-from quaestor.sentences import has_or_not
 
 MIXED, ALWAYS = 0.3, 0.95
 ENDS = {

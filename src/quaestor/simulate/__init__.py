@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.rules import Rules
+from quaestor.selection.rules import Rules
 from quaestor.simulate.cohort import Behaviour, Cohort, Levels
 from quaestor.simulate.exact import expected
 from quaestor.simulate.files import Folder

@@ -13,11 +13,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.intervals import pick
 from quaestor.errors import QuaestorError
-from quaestor.intervals import pick
-from quaestor.network import topological_order
-from quaestor.table import Array, Table
+from quaestor.model.network import topological_order
+from quaestor.model.table import Array, Table
 
 Levels = NDArray[np.intp]
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quaestor.model.table import Array
 from quaestor.simulate.metrics import METRICS
-from quaestor.table import Array
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,18 +7,18 @@ each answer set the probability of having it and each profile of true levels is 
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.inference.banks import bank_model
 from quaestor.inference.groups import bank_batches
 from quaestor.inference.joint import MOST, Joint
-from quaestor.rules import Rules
+from quaestor.inference.layout import bank_model
+from quaestor.model.table import Array
+from quaestor.selection.rules import Rules
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import PLAIN
 from quaestor.simulate.states import OPEN, Decision, States, Steps, unique_rows
 from quaestor.simulate.truth import check_truth
-from quaestor.table import Array
 
 LIMIT = 200_000  # answer sets at one step
 

@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.intervals import pick
 from quaestor.errors import QuaestorError, format_value
-from quaestor.intervals import pick
-from quaestor.rules import Exposure, Rules
+from quaestor.selection.rules import Exposure, Rules
 from quaestor.simulate.cohort import Behaviour, Cohort, Students
 from quaestor.simulate.run import PLAIN, take
 from quaestor.simulate.states import OPEN, States, Steps

@@ -17,9 +17,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.decisions import TIED, survivors
-from quaestor.intervals import vertices
-from quaestor.table import Array, centre
+from quaestor.credal.decisions import TIED, survivors
+from quaestor.credal.intervals import vertices
+from quaestor.model.table import Array, centre
 
 Truth = NDArray[np.intp]
 Metric = Callable[[Array, Array, Truth], Array]

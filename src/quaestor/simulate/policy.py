@@ -12,22 +12,22 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.ahead import Ends
-from quaestor.bank import Bank
-from quaestor.criteria import ManyBounds, Situation
-from quaestor.decisions import best, survivors
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.decisions import best, survivors
 from quaestor.errors import AnswerError, QuaestorError, format_value
-from quaestor.inference import joint_uncertainty, refuse_conflict
-from quaestor.inference.banks import Answers
-from quaestor.inference.lookahead import lookahead
-from quaestor.log import Answer
-from quaestor.ranking import rank_ahead
-from quaestor.rules import MISSING as SKIPS_MISSING
-from quaestor.rules import WRONG, Rules
-from quaestor.session import NO_QUESTION, Session
+from quaestor.inference.chooser import lookahead
+from quaestor.inference.layout import Answers
+from quaestor.inference.lookahead import Ends
+from quaestor.inference.posterior import joint_uncertainty, refuse_conflict
+from quaestor.model.table import Array
+from quaestor.selection.criteria import ManyBounds, Situation
+from quaestor.selection.ranking import rank_ahead
+from quaestor.selection.rules import MISSING as SKIPS_MISSING
+from quaestor.selection.rules import WRONG, Rules
+from quaestor.session.log import Answer
+from quaestor.session.session import NO_QUESTION, Session
 from quaestor.simulate.run import PLAIN
 from quaestor.simulate.states import MISSING, OPEN, States, Steps, unique_rows
-from quaestor.table import Array
 
 FORMAT = 1
 LIMIT = 100_000  # nodes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, nearest
-from quaestor.question import Question
+from quaestor.model.question import Question
 
 if TYPE_CHECKING:
     import pandas as pd

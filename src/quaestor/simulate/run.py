@@ -5,17 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.ahead import Ends
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.intervals import pick
 from quaestor.errors import QuaestorError
-from quaestor.intervals import pick
-from quaestor.log import Answer, Late
-from quaestor.rules import MISSING as SKIPS_MISSING
-from quaestor.rules import WRONG, Rules
-from quaestor.session import Session
+from quaestor.inference.lookahead import Ends
+from quaestor.model.table import Array
+from quaestor.selection.rules import MISSING as SKIPS_MISSING
+from quaestor.selection.rules import WRONG, Rules
+from quaestor.session.log import Answer, Late
+from quaestor.session.session import Session
 from quaestor.simulate.cohort import Behaviour, Students
 from quaestor.simulate.states import MISSING, OPEN, Decision, Numbers, States, Steps, unique_rows
-from quaestor.table import Array
 
 PLAIN = {
     "score",

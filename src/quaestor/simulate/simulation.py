@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.decisions import TIED
+from quaestor.credal.decisions import TIED
 from quaestor.errors import QuaestorError
+from quaestor.model.table import Array
 from quaestor.simulate.curves import UNKNOWN, Curves
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record
 from quaestor.simulate.totals import Total, Values, calibration_of, stretched, totals_of
-from quaestor.table import Array
 
 if TYPE_CHECKING:
     import pandas as pd

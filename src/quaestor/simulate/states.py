@@ -6,17 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.ahead import Ends, Lookahead
-from quaestor.bank import Bank
-from quaestor.criteria import ManyBounds, Situation
-from quaestor.inference import joint_uncertainties, refuse_conflict
-from quaestor.inference.banks import BankModel, bank_model
-from quaestor.inference.lookahead import Ways
+from quaestor.bankfile.bank import Bank
+from quaestor.inference.chooser import Ways
+from quaestor.inference.layout import BankModel, bank_model
+from quaestor.inference.lookahead import Ends, Lookahead
 from quaestor.inference.model import Box, Scope
-from quaestor.ranking import TIED, gains_of, second_score
-from quaestor.rules import Rules
-from quaestor.session import NO_QUESTION
-from quaestor.table import Array, centre
+from quaestor.inference.posterior import joint_uncertainties, refuse_conflict
+from quaestor.model.table import Array, centre
+from quaestor.selection.criteria import ManyBounds, Situation
+from quaestor.selection.ranking import TIED, gains_of, second_score
+from quaestor.selection.rules import Rules
+from quaestor.session.session import NO_QUESTION
 
 BLIND = {"random", "order"}  # scores that need no look ahead
 OPEN, MISSING = -2, -1  # not asked; asked, but there is no answer that counts

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.schema import Reader, Report, entries, fields, flag, items, map_or, name, number, one_of, text, word
 from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, located, nearest
-from quaestor.fields import Reader, Report, entries, fields, flag, items, map_or, name, number, one_of, text, word
-from quaestor.formats import load, read_document
-from quaestor.rules import Rules, RulesError
-from quaestor.rules_file import FIELDS as RULES_FIELDS
-from quaestor.rules_file import read_rules
+from quaestor.formats.documents import read_document
+from quaestor.formats.files import load
+from quaestor.selection.rules import Rules, RulesError
+from quaestor.selection.rules_file import FIELDS as RULES_FIELDS
+from quaestor.selection.rules_file import read_rules
 from quaestor.simulate import STUDENTS, Scattered, simulate
 from quaestor.simulate.cohort import Behaviour
 from quaestor.simulate.curves import Curves

@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.model.table import Array, centre
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record
-from quaestor.table import Array, centre
 
 Values = NDArray[np.floating[Any]]
 Kind = TypeVar("Kind", bound=NDArray[Any])

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
-from quaestor.decisions import TIED, survivors
-from quaestor.rules import Rules
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.decisions import TIED, survivors
+from quaestor.model.table import Array, centre
+from quaestor.selection.rules import Rules
 from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.run import Record, take
-from quaestor.table import Array, centre
 
 STUDENTS, SEED = 1000, 1
 PART, CREDAL_PART = 100, 10  # students worked out together: fixed, since matrix products of other shapes round differently

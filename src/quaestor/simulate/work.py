@@ -5,9 +5,9 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.rules import Rules
+from quaestor.selection.rules import Rules
 from quaestor.simulate.cluster import RETRIES, connected
 from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.files import Folder, to_bytes

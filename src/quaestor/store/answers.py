@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published, Pupil
 from quaestor.store.progress import counts, is_over

@@ -15,10 +15,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import AnswerError, QuaestorError, got, placed
-from quaestor.log import Answer
-from quaestor.question import Question
-from quaestor.saying import say
-from quaestor.session import Session
+from quaestor.i18n import say
+from quaestor.model.question import Question
+from quaestor.session.log import Answer
+from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, UnknownCodeError

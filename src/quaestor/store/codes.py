@@ -4,7 +4,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import code
 

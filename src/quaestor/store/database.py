@@ -26,7 +26,7 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import sessionmaker
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
+from quaestor.i18n import say
 
 WAIT = 15  # seconds that a writer waits for another one
 CONNECT = 3  # seconds that a connection may take

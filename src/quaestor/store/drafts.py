@@ -15,9 +15,9 @@ from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, placed
-from quaestor.saying import packed, say, unpacked
+from quaestor.i18n import packed, say, unpacked
 from quaestor.store.clock import now
 from quaestor.store.media import check_image, keep_images
 from quaestor.store.models import BankVersion, Colleague, Draft, Edition, Media, Teacher

@@ -7,8 +7,8 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
-from quaestor.session import Session
+from quaestor.i18n import say
+from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.invitations import EntryError, invited

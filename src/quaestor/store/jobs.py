@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import packed, say
+from quaestor.i18n import packed, say
 from quaestor.store.clock import now
 from quaestor.store.models import Job, Teacher
 from quaestor.store.publishing import MissingError

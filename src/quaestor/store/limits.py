@@ -15,7 +15,7 @@ from sqlalchemy import case, delete, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.inserts import insert

@@ -8,9 +8,9 @@ from pathlib import PurePosixPath
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value, got, placed
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store.inserts import insert
 from quaestor.store.models import BankVersion, Media
 

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from quaestor.question import Question, loose
+from quaestor.model.question import Question, loose
 from quaestor.store.models import Attempt
 
 _NUMBER = re.compile(r"[^\w]*\d")  # begins with a digit, perhaps after a sign, a bracket or $

@@ -10,11 +10,11 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, got, placed
-from quaestor.formats import dump_bytes, load_bytes
-from quaestor.rules import Rules
-from quaestor.saying import say
+from quaestor.formats.files import dump_bytes, load_bytes
+from quaestor.i18n import say
+from quaestor.selection.rules import Rules
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.inserts import insert

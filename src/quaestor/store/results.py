@@ -12,14 +12,14 @@ import numpy as np
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.bank import Bank
-from quaestor.beliefs import Bounds
-from quaestor.decisions import level
-from quaestor.explain import OPEN_BELOW
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.decisions import level
 from quaestor.inference.misfit import misfit
-from quaestor.log import Answer
-from quaestor.rules_file import read_rules
-from quaestor.session import Session
+from quaestor.model.beliefs import Bounds
+from quaestor.selection.rules_file import read_rules
+from quaestor.session.explain.why import OPEN_BELOW
+from quaestor.session.log import Answer
+from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.memory import Memory
 from quaestor.store.models import Attempt, Event, Published, Pupil

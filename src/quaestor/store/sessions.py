@@ -9,9 +9,9 @@ from datetime import datetime
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.log import Answer
-from quaestor.rules_file import read_rules
-from quaestor.session import Session
+from quaestor.selection.rules_file import read_rules
+from quaestor.session.log import Answer
+from quaestor.session.session import Session
 from quaestor.store.memory import Memory
 from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.pace import engine

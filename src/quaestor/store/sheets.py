@@ -13,9 +13,9 @@ from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 from openpyxl.worksheet.worksheet import Worksheet
 
-from quaestor.bank import Bank
-from quaestor.explain import OPEN_BELOW
-from quaestor.saying import say
+from quaestor.bankfile.bank import Bank
+from quaestor.i18n import say
+from quaestor.session.explain.why import OPEN_BELOW
 from quaestor.store.outcome import Outcome
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ They are asked for by the hash of their content, as the name that an author gave
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.question import Question
-from quaestor.saying import say
+from quaestor.i18n import say
+from quaestor.model.question import Question
 from quaestor.store.models import Attempt, Media
 from quaestor.store.publishing import MissingError
 from quaestor.store.sittings import Sitting

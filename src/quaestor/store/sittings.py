@@ -7,9 +7,9 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm.attributes import set_committed_value
 
-from quaestor.question import Question
-from quaestor.saying import say
-from quaestor.session import Session
+from quaestor.i18n import say
+from quaestor.model.question import Question
+from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt
 from quaestor.store.options import option_order

@@ -8,7 +8,7 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError, got, placed
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.models import Link, Login, Teacher, Token
 from quaestor.store.secrets import hashed, password_fits, password_hash, token

@@ -1,7 +1,7 @@
 """Texts as people send them, made fit for every database: no control characters, no halves of letters, not too long."""
 
 from quaestor.errors import QuaestorError, got, placed
-from quaestor.saying import say
+from quaestor.i18n import say
 
 LONGEST_EMAIL = 254
 

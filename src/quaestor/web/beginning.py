@@ -8,10 +8,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.formats import bundled_banks, load
-from quaestor.rules import Rules
-from quaestor.saying import say
-from quaestor.stopping import any_of, max_questions, probability_above
+from quaestor.formats.files import bundled_banks, load
+from quaestor.i18n import say
+from quaestor.selection.rules import Rules
+from quaestor.selection.stopping import any_of, max_questions, probability_above
 from quaestor.store import drafts, publishing, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher

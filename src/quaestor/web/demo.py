@@ -13,14 +13,14 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.formats import load
-from quaestor.log import Answer
-from quaestor.network import topological_order
+from quaestor.formats.files import load
+from quaestor.model.network import topological_order
+from quaestor.model.question import Question
 from quaestor.numerals import read_number
-from quaestor.question import Question
-from quaestor.rules import Rules
-from quaestor.session import Session
-from quaestor.stopping import any_of, max_questions, probability_above
+from quaestor.selection.rules import Rules
+from quaestor.selection.stopping import any_of, max_questions, probability_above
+from quaestor.session.log import Answer
+from quaestor.session.session import Session
 from quaestor.store import publishing
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes

@@ -16,13 +16,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.question import Question
-from quaestor.session import Session
+from quaestor.model.question import Question
+from quaestor.model.table import Array
+from quaestor.session.session import Session
 from quaestor.store import attempts
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Event, Published, Pupil
-from quaestor.table import Array
 from quaestor.web.demo import GONE, MIDDLE, STUCK, written
 
 PAUSE = (5.0, 9.0)  # seconds between two answers of the class

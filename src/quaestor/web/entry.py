@@ -8,7 +8,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
-from quaestor.saying import said
+from quaestor.i18n import said
 from quaestor.store import limits
 from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, Invited, UnknownCodeError, invited

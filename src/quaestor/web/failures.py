@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
 from quaestor.store.attempts import EntryError, StaleError
 from quaestor.store.database import UnavailableError
 from quaestor.store.limits import LimitError

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.web import failures
 
 Scope = MutableMapping[str, Any]

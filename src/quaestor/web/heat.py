@@ -8,8 +8,8 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from quaestor.report.tallies import AtLevel
+from quaestor.session.explain.wording import percent
 from quaestor.web.language import translate
-from quaestor.wording import percent
 
 STEPS = 5
 WIDTH, HEIGHT = 240, 16

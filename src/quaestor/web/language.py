@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 
 from quaestor.formats import yaml_text
-from quaestor.saying import Said
+from quaestor.i18n import Said
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
 MONTHS = {

@@ -14,8 +14,9 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.routing import Route
 
+from quaestor.i18n import Said, numbered
 from quaestor.report.marking import right_answers
-from quaestor.saying import Said, numbered
+from quaestor.session.explain.wording import percent
 from quaestor.store.database import Database
 from quaestor.store.models import Teacher
 from quaestor.store.secrets import token
@@ -24,7 +25,6 @@ from quaestor.web.language import LANGUAGES, chosen, day, digits, moment, number
 from quaestor.web.places import place
 from quaestor.web.settings import Settings
 from quaestor.web.visits import form_token, remember, root
-from quaestor.wording import percent
 
 LANGUAGE = "language"  # the cookie of a language chosen by hand
 WAYS: dict[str, Callable[..., str]] = {"day": day, "moment": moment, "number": number}  # filters that write as the language does

@@ -7,9 +7,9 @@ from jinja2 import pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from quaestor.beliefs import Bounds
+from quaestor.model.beliefs import Bounds
+from quaestor.session.explain.wording import percent
 from quaestor.web.language import translate
-from quaestor.wording import percent
 
 WIDTH, BAR, LINE = 320, 14, 30
 

@@ -5,8 +5,8 @@ from collections.abc import Collection
 
 from markupsafe import Markup, escape
 
-from quaestor.fields import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
-from quaestor.saying import Said, say, together
+from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
+from quaestor.i18n import Said, say, together
 
 FIELDS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
 

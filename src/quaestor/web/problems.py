@@ -13,7 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
 from quaestor.errors import AnswerError, BankError, Problem, QuaestorError, format_value, nearest
-from quaestor.rules import RulesError
+from quaestor.selection.rules import RulesError
 from quaestor.store.attempts import EntryError, OverError, StaleError
 from quaestor.store.database import UnavailableError
 from quaestor.store.limits import LimitError

@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
 from quaestor.errors import AnswerError, unplaced
-from quaestor.log import Answer
+from quaestor.i18n import said, say
 from quaestor.report.advice import ending, findings, practise
 from quaestor.report.marking import worth
-from quaestor.saying import said, say
+from quaestor.session.log import Answer
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
 from quaestor.store.models import Attempt
 from quaestor.store.shown import image_of, shown, with_images

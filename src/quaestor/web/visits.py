@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store.secrets import hashed, token
 
 VISIT, TEACHER, TAKER = "visit", "teacher", "taker"

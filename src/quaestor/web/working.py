@@ -13,10 +13,10 @@ from collections.abc import Callable
 from threading import Event, Thread
 from typing import Any
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.rules_file import read_rules
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
+from quaestor.selection.rules_file import read_rules
 from quaestor.simulate.trial import try_out
 from quaestor.store import drafts, jobs
 from quaestor.store.database import Database, UnavailableError

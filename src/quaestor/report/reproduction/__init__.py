@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from quaestor.errors import QuaestorError
-from quaestor.formats import save
+from quaestor.formats.files import save
 from quaestor.report import page
 from quaestor.report.figures import save_figure
 from quaestor.report.reproduction.section import Section, small_svg

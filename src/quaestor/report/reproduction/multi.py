@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from quaestor.model.table import Array
 from quaestor.report.reproduction.section import Section, overlaid
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.paper import published
 from quaestor.simulate.paper.best import BestTest, left_after_one
 from quaestor.simulate.paper.studies import PRINTED, Repeated, gaps, paired
-from quaestor.table import Array
 
 FIGURE = "multi-skill-accuracy"
 GRAIN = 256  # all printed values are multiples of 1/256

@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from quaestor.model.table import Array
 from quaestor.report import page
 from quaestor.report.figures import COLOURS, MARKERS, Line, curves, svg
 from quaestor.simulate.paper import NAMES
-from quaestor.table import Array
 
 STYLES = {name: style for style, name in enumerate(NAMES.values())}  # a method looks the same in every figure
 

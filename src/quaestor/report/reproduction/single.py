@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from quaestor.model.table import Array
 from quaestor.report.reproduction.section import Section, overlaid
 from quaestor.simulate.paper import published
 from quaestor.simulate.paper.audit import ends
 from quaestor.simulate.paper.studies import PRINTED, Repeated, gaps
-from quaestor.table import Array
 
 EQUAL = 1e-9
 STEPS = (5, 10)

@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from quaestor.bank import Bank
-from quaestor.formats import load
-from quaestor.indices import INDICES
-from quaestor.inference.banks import bank_model
-from quaestor.inference.lookahead import Ways
-from quaestor.ranking import TIED, gains_of
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.indices import INDICES
+from quaestor.formats.files import load
+from quaestor.inference.chooser import Ways
+from quaestor.inference.layout import bank_model
+from quaestor.model.table import Array
+from quaestor.selection.ranking import TIED, gains_of
 from quaestor.simulate.paper.methods import WIDTH
 from quaestor.simulate.paper.raw import Raw
 from quaestor.simulate.paper.runs import Run
 from quaestor.simulate.states import OPEN, States, unique_rows
-from quaestor.table import Array
 
 STOP = 0.1  # upper entropy
 TEMPLATES = 9

@@ -6,13 +6,13 @@ best test takes the largest at every step. No rule, credal or precise, can excee
 
 import numpy as np
 
-from quaestor.bank import Bank
-from quaestor.decisions import survivors
-from quaestor.inference import posterior
-from quaestor.inference.banks import bank_model
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.decisions import survivors
 from quaestor.inference.groups import bank_batches
 from quaestor.inference.joint import Joint
-from quaestor.table import Array
+from quaestor.inference.layout import bank_model
+from quaestor.inference.posterior import posterior
+from quaestor.model.table import Array
 
 
 class BestTest:

@@ -12,9 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from quaestor.errors import QuaestorError
+from quaestor.model.table import Array
 from quaestor.simulate.paper import NAMES
 from quaestor.simulate.paper.runs import Run
-from quaestor.table import Array
 
 QUESTIONS = 18
 FILES = ("students", "answers", *NAMES)

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.ahead import Ends
-from quaestor.bank import Bank
-from quaestor.decisions import TIED, survivors
-from quaestor.rules import Rules
+from quaestor.bankfile.bank import Bank
+from quaestor.credal.decisions import TIED, survivors
+from quaestor.inference.lookahead import Ends
+from quaestor.model.table import Array, centre
+from quaestor.selection.rules import Rules
 from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.metrics import METRICS, Metric, Truth
 from quaestor.simulate.run import take
 from quaestor.simulate.totals import stretched
 from quaestor.simulate.work import CHUNK
-from quaestor.table import Array, centre
 
 
 def _at(values: Array, truth: Truth) -> Array:

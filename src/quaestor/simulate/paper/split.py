@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from quaestor.model.table import Array, centre
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.paper.runs import Run
-from quaestor.table import Array, centre
 
 
 def split(credal: Run, bayesian: Run, steps: tuple[int, ...]) -> pd.DataFrame:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from quaestor.errors import QuaestorError
+from quaestor.model.table import Array
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.exact import expected
 from quaestor.simulate.paper import published
@@ -13,7 +14,6 @@ from quaestor.simulate.paper.methods import Method, methods
 from quaestor.simulate.paper.raw import Raw
 from quaestor.simulate.paper.runs import Run, own
 from quaestor.simulate.totals import stretched
-from quaestor.table import Array
 
 SEED = 1
 SINGLE, MULTI = "single-skill-as-run", "four-skills"

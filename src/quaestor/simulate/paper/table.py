@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from quaestor.bank import Bank
-from quaestor.formats import load
-from quaestor.inference import posterior
+from quaestor.bankfile.bank import Bank
+from quaestor.formats.files import load
+from quaestor.inference.posterior import posterior
 from quaestor.simulate.paper import published
 
 WIDTH = 0.05

@@ -10,9 +10,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 from starlette.responses import Response
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
-from quaestor.formats import dump_bytes, load_bytes
+from quaestor.formats.files import dump_bytes, load_bytes
 from quaestor.store.models import BankVersion, Token
 from quaestor.store.publishing import bank_of, keep_bank, open_bank
 from quaestor.web.api import PREFIX, shapes

@@ -5,11 +5,11 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.explain import why_question
-from quaestor.log import Answer
 from quaestor.report.advice import findings
 from quaestor.report.marking import worth
-from quaestor.session import Session
+from quaestor.session.explain.why import why_question
+from quaestor.session.log import Answer
+from quaestor.session.session import Session
 from quaestor.store.attempts import sitting
 from quaestor.store.models import Attempt, Event
 from quaestor.web.api.questions import finding

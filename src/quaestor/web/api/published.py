@@ -6,7 +6,7 @@ from fastapi import APIRouter, Path, Query, Request
 from sqlalchemy.orm import Session as Work
 from starlette.responses import Response
 
-from quaestor.rules_file import read_rules
+from quaestor.selection.rules_file import read_rules
 from quaestor.store import results
 from quaestor.store.models import Published, Token
 from quaestor.store.outcome import Outcome

@@ -8,10 +8,10 @@ from typing import Any
 
 from fastapi import Request
 
-from quaestor.log import Answer
-from quaestor.question import Question
+from quaestor.model.question import Question
 from quaestor.report.advice import Finding, findings, practise
 from quaestor.report.marking import right_answers, worth
+from quaestor.session.log import Answer
 from quaestor.store.attempts import Sitting
 from quaestor.store.shown import image_of
 from quaestor.web.pages import url

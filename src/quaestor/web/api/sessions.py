@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session as Work
 from starlette.responses import Response
 
 from quaestor.errors import QuaestorError
-from quaestor.log import Answer
 from quaestor.report.advice import findings
+from quaestor.session.log import Answer
 from quaestor.store import privacy
 from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, prepare, sitting, write
 from quaestor.store.entry import look_ahead

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
 from quaestor.errors import QuaestorError, unplaced
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
 from quaestor.store.models import Teacher
 from quaestor.store.teachers import logged_in
 from quaestor.web.failures import SignInNeeded

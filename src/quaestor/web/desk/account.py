@@ -5,7 +5,7 @@ from fastapi.responses import Response
 from sqlalchemy import delete, select
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
 from quaestor.store import teachers
 from quaestor.store.limits import counting
 from quaestor.store.models import Login, Token

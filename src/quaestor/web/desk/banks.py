@@ -10,9 +10,9 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 
 from quaestor.errors import QuaestorError
-from quaestor.formats import dump_bytes
+from quaestor.formats.files import dump_bytes
+from quaestor.i18n import say
 from quaestor.report.graph import skill_graph
-from quaestor.saying import say
 from quaestor.store import drafts
 from quaestor.store.models import Draft, Published
 from quaestor.store.publishing import MissingError, bank_of, image, open_bank, unusable

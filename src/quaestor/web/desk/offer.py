@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
 from quaestor.store.clock import now
 from quaestor.store.publishing import MODES, RETAKES, Conditions
 from quaestor.web.desk.rules_form import RulesForm, blank_rules, sent_rules

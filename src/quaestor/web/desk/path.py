@@ -9,15 +9,15 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.beliefs import Beliefs, Bounds
 from quaestor.errors import QuaestorError
-from quaestor.explain import explain, why_question
-from quaestor.log import Answer
-from quaestor.question import Question
+from quaestor.i18n import say
+from quaestor.model.beliefs import Beliefs, Bounds
+from quaestor.model.question import Question
 from quaestor.report.advice import findings
 from quaestor.report.marking import worth
-from quaestor.saying import say
-from quaestor.session import Session
+from quaestor.session.explain.why import explain, why_question
+from quaestor.session.log import Answer
+from quaestor.session.session import Session
 from quaestor.store import privacy
 from quaestor.store.attempts import sitting
 from quaestor.store.models import Attempt, Teacher

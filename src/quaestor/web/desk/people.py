@@ -6,7 +6,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store import teachers
 from quaestor.store.models import Teacher
 from quaestor.store.publishing import MissingError

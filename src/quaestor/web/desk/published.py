@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session as Work
 from starlette.datastructures import UploadFile
 
 from quaestor.errors import QuaestorError
-from quaestor.rules_file import read_rules
-from quaestor.saying import say
+from quaestor.i18n import say
+from quaestor.selection.rules_file import read_rules
 from quaestor.store import privacy, progress
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil, Teacher

@@ -4,9 +4,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.publishing import bank_of, open_bank, publish
 from quaestor.web.desk.access import Posted, signed_in, told

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store import results
 from quaestor.store.publishing import MissingError, open_bank, published
 from quaestor.store.sheets import described

@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
 from quaestor.formats import yaml_text
-from quaestor.rules import Rules, RulesError
-from quaestor.rules_file import read_rules
-from quaestor.saying import say
-from quaestor.stopping import all_of, any_of, max_questions, min_questions, probability_above
+from quaestor.i18n import say
+from quaestor.selection.rules import Rules, RulesError
+from quaestor.selection.rules_file import read_rules
+from quaestor.selection.stopping import all_of, any_of, max_questions, min_questions, probability_above
 
 SURE = {"80": 0.8, "90": 0.9, "95": 0.95, "no": None}
 PACES = {"quick": (8, "80"), "careful": (15, "90"), "thorough": (30, "95")}  # questions at most, how sure is enough

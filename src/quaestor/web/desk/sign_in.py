@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from sqlalchemy import delete
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
 from quaestor.store import teachers
 from quaestor.store.clock import now
 from quaestor.store.limits import counting

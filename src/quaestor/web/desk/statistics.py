@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.report import flags
 from quaestor.report.groups import ENOUGH, Member, groups, next_skills, spread
 from quaestor.report.statistics import Statistic, probabilities, statistics

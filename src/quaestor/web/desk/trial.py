@@ -10,12 +10,12 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy.orm import Session as Work
 
 from quaestor import __version__
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem, QuaestorError
 from quaestor.formats import yaml_text
+from quaestor.i18n import unpacked
 from quaestor.report.trial import compared, told_of
-from quaestor.rules_file import read_rules
-from quaestor.saying import unpacked
+from quaestor.selection.rules_file import read_rules
 from quaestor.store import drafts, jobs
 from quaestor.store.models import Job, Teacher
 from quaestor.store.parts import SECTIONS

@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy.orm import Session as Work
 
-from quaestor.bank import Bank
-from quaestor.saying import say
+from quaestor.bankfile.bank import Bank
+from quaestor.i18n import say
 from quaestor.simulate.trial import SEED, STUDENTS
 from quaestor.store.jobs import job_of
 from quaestor.store.models import Teacher

@@ -7,11 +7,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import question_sentence, skill_sentence
 from quaestor.errors import BankError, Problem
-from quaestor.question import Question
+from quaestor.model.question import Question
 from quaestor.report.graph import Box, draw
-from quaestor.sentences import question_sentence, skill_sentence
 from quaestor.store.memory import Memory
 from quaestor.store.models import Edition
 from quaestor.store.parts import SECTIONS, with_part

@@ -7,7 +7,7 @@ from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
 from quaestor.store import drafts, teachers
 from quaestor.store.media import MediaError
 from quaestor.store.models import Media

@@ -7,14 +7,14 @@ what it has no fields for it shows as it stands in a file.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.document import merged
+from quaestor.bankfile.schema import QUESTION_FIELDS
+from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import BankError, Problem, format_value, nearest
-from quaestor.fields import QUESTION_FIELDS
 from quaestor.formats import yaml_text
 from quaestor.formats.cells import read_cell, write_cell
-from quaestor.reading import merged
-from quaestor.saying import say
-from quaestor.statements import STATEMENT_FIELDS
+from quaestor.i18n import say
 from quaestor.web.workshop.options import Mark, Row, classes_of, empty_rows, marked, options_said, rows_of
 
 Entry = dict[str, Any]

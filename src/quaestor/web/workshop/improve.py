@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from quaestor.errors import QuaestorError
-from quaestor.saying import said, say, unpacked
+from quaestor.i18n import said, say, unpacked
 from quaestor.store import drafts, jobs
 from quaestor.store.models import Edition, Job
 from quaestor.store.parts import Document, part, with_part

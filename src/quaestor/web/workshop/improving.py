@@ -9,13 +9,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem, QuaestorError, got, placed
+from quaestor.i18n import packed, say
 from quaestor.learn import learn
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.intervals import imprecise
 from quaestor.learn.proposals import proposals
-from quaestor.saying import packed, say
 from quaestor.store import drafts
 from quaestor.store.answers import answered
 from quaestor.store.database import Database

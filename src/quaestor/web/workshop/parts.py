@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.datastructures import FormData
 
 from quaestor.errors import Problem, QuaestorError, placed
-from quaestor.saying import say
+from quaestor.i18n import say
 from quaestor.store import drafts
 from quaestor.store.models import Edition
 from quaestor.store.parts import Document, moved, part, renamed, with_part

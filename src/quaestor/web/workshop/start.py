@@ -7,11 +7,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
-from quaestor.bank import Bank
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
-from quaestor.formats import BANK_ENDINGS, bundled_banks, load, load_bytes
+from quaestor.formats.files import BANK_ENDINGS, bundled_banks, load, load_bytes
 from quaestor.formats.sheets import read_csv
-from quaestor.saying import said, say
+from quaestor.i18n import said, say
 from quaestor.store.drafts import begin_draft, drafts_of
 from quaestor.store.media import MediaError, chosen
 from quaestor.store.parts import Document

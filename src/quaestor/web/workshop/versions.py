@@ -3,9 +3,9 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from quaestor.bank import Bank
-from quaestor.formats import dump_bytes
-from quaestor.saying import say
+from quaestor.bankfile.bank import Bank
+from quaestor.formats.files import dump_bytes
+from quaestor.i18n import say
 from quaestor.store import drafts
 from quaestor.store.parts import differences
 from quaestor.store.publishing import MissingError

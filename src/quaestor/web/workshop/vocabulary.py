@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from quaestor.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
+from quaestor.bankfile.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
+from quaestor.bankfile.schema import KINDS
 from quaestor.errors import Problem
-from quaestor.fields import KINDS
 from quaestor.formats.cells import write_cell
-from quaestor.saying import Said
+from quaestor.i18n import Said
 
 Translate = Callable[[str], str]
 WORDS: dict[str, tuple[str, ...]] = {

@@ -1,0 +1,1 @@
+"""What authors write, read and checked: from a document to a bank."""

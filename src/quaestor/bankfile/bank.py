@@ -1,0 +1,214 @@
+"""Question banks: skills, questions and the tables between them, frozen and checked.
+
+A bank is made from its *document*: the plain data of a bank file (see docs/bank-format.md). Making it checks every rule and reports all
+violations together. The document keeps what the author stated (`difficulty: easy`); the bank's tables hold what it means.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import FrozenInstanceError
+from functools import cached_property
+from itertools import product
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from quaestor.bankfile.document import read_questions, read_skills, warn_of_questions
+from quaestor.bankfile.schema import BANK_FIELDS, Report, fields
+from quaestor.bankfile.statements import STATEMENT_FIELDS
+from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, got, located, nearest
+from quaestor.i18n import say
+from quaestor.model.network import Network, Variable
+from quaestor.model.question import Question
+from quaestor.model.skill import Skill
+from quaestor.model.table import Table
+
+FORMAT = 1
+
+
+class Bank:
+    """A checked bank: `Bank(document)` raises BankError with every problem; `warnings` holds what may be a mistake.
+
+    `source` is the text of the file that the document was read from: a bank dumped as it was loaded keeps its comments. `locate` tells
+    for a problem's place where it stands in that file.
+    """
+
+    _document: dict[str, Any]
+    skills: Mapping[str, Skill]
+    questions: Mapping[str, Question]
+    warnings: tuple[Problem, ...]
+    source: str
+
+    def __init__(self, document: Mapping[str, Any], source: str = "", locate: Locate | None = None) -> None:
+        report = Report()
+        normal = {"quaestor": FORMAT, **(fields(BANK_FIELDS)(document, (), report) or {})}
+        if normal["quaestor"] != FORMAT:
+            report.error(("quaestor",), say("this version reads format {format}", format=FORMAT), normal["quaestor"])
+        imprecision = normal.get("imprecision", 0)
+        if not 0 <= imprecision <= 0.5:
+            report.error(("imprecision",), say("imprecision lies between 0 and 0.5"), imprecision)
+            imprecision = 0
+        if report.errors and _unread_sections(document, normal):
+            raise BankError(located(report.errors, locate))
+        skills = read_skills(normal.get("skills"), imprecision, report)
+        questions = read_questions(normal.get("questions"), normal.get("templates", {}), skills, imprecision, report)
+        if report.errors:
+            raise BankError(located(report.errors, locate))
+        warn_of_questions(questions, report)
+        self.__dict__.update(
+            _document=normal,
+            skills=MappingProxyType({skill.id: skill for skill in skills.values() if skill is not None}),
+            questions=MappingProxyType({question.id: question for question in questions}),
+            warnings=tuple(located(report.warnings, locate)),
+            source=source,
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise FrozenInstanceError(f"a bank does not change, got a new {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise FrozenInstanceError(f"a bank does not change, got no {name}")
+
+    def __eq__(self, other: object) -> bool:
+        return self.version == other.version if isinstance(other, Bank) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.version)
+
+    def __repr__(self) -> str:
+        return f"<Bank {self.title!r}: {len(self.skills)} skills, {len(self.questions)} questions, version {self.version}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Bank, (self._document, self.source)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """A copy of the plain data that the bank was made of, in its normal form."""
+        return deepcopy(self._document)
+
+    @property
+    def title(self) -> str:
+        """The bank's title, or an empty text."""
+        return str(self._document.get("title", ""))
+
+    @property
+    def language(self) -> str:
+        """The language of the bank's texts, such as `en`, or an empty text."""
+        return str(self._document.get("language", ""))
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether every table of the bank holds exact numbers only."""
+        return all(variable.table.is_precise for variable in self.network.variables)
+
+    @cached_property
+    def version(self) -> str:
+        """A hash of everything in the bank: texts, options, statements, tables."""
+        return _digest(json.dumps(self._document, ensure_ascii=True, separators=(",", ":")).encode())
+
+    @cached_property
+    def model_version(self) -> str:
+        """A hash of what inference sees: ids, levels, classes and tables, in order. Mending a typo in a text does not change it."""
+        parts: list[bytes] = []
+        for skill in self.skills.values():
+            parts += [json.dumps([skill.id, skill.levels, skill.parents]).encode(), *_table_bytes(skill.table)]
+        for question in self.questions.values():
+            shape = [question.id, question.skills, question.classes, question.pilot]
+            parts += [json.dumps(shape).encode(), *_table_bytes(question.table)]
+        return _digest(b"\n".join(parts))
+
+    @cached_property
+    def network(self) -> Network:
+        """The bank as one credal network: the skills, then the questions as leaves below their skills."""
+        skills = (Variable(skill.id, skill.levels, skill.parents, skill.table) for skill in self.skills.values())
+        leaves = (Variable(q.id, q.classes, q.skills, q.table) for q in self.questions.values())
+        return Network((*skills, *leaves))
+
+    def widen(self, epsilon: float) -> "Bank":
+        """The bank with every bound of every table moved outwards by epsilon; its statements become explicit tables."""
+        return self._changed(lambda table: table.widen(epsilon))
+
+    def centre(self) -> "Bank":
+        """A precise bank inside this one, made of the centres of all rows; a precise bank is its own centre."""
+        return self if self.is_precise else self._changed(Table.centre)
+
+    def vertex(self, rng: np.random.Generator) -> "Bank":
+        """A precise bank of the set: one vertex of every row, drawn at random."""
+        return self if self.is_precise else self._changed(lambda table: table.vertex(rng))
+
+    def subset(self, questions: Iterable[str]) -> "Bank":
+        """The bank with only these questions, in the order of the bank; all skills stay."""
+        wanted = list(questions)
+        for question_id in wanted:
+            if question_id not in self.questions:
+                raise QuaestorError(got(say("unknown question"), format_value(question_id), nearest(question_id, self.questions)))
+        kept = {name: fields for name, fields in self._document["questions"].items() if name in wanted}
+        return Bank({**self._document, "questions": kept})
+
+    def with_tables(self, tables: Mapping[str, Table]) -> "Bank":
+        """The bank with other tables of some skills and questions, by id: explicit rows take the place of what was stated of these.
+
+        The others stay as they were stated, unless the bank has an `imprecision`, which would widen the new ones: then all are explicit.
+        """
+        for name in tables:
+            if name not in self.skills and name not in self.questions:
+                hint = nearest(name, [*self.skills, *self.questions])
+                raise QuaestorError(got(say("unknown skill or question"), format_value(name), hint))
+        if self._document.get("imprecision"):
+            tables = {**{variable.name: variable.table for variable in self.network.variables}, **tables}
+        document = {**self._document, "skills": {**self._document["skills"]}, "questions": {**self._document["questions"]}}
+        document.pop("imprecision", None)
+        for skill in self.skills.values():
+            if skill.id in tables:
+                stated = {k: v for k, v in self._document["skills"][skill.id].items() if k not in _SKILL_STATEMENTS}
+                levels = [self.skills[parent].levels for parent in skill.parents]
+                rows = _rows(tables[skill.id], levels)
+                document["skills"][skill.id] = {**stated, **({"table": rows} if levels else {"prior": rows[""]})}
+        for question in self.questions.values():
+            if question.id in tables:
+                own = {k: v for k, v in self._document["questions"][question.id].items() if k not in STATEMENT_FIELDS}
+                levels = [self.skills[name].levels for name in question.skills]
+                document["questions"][question.id] = {**own, "table": _rows(tables[question.id], levels)}
+        return Bank(document)
+
+    def _changed(self, change: Callable[[Table], Table]) -> "Bank":
+        return self.with_tables({variable.name: change(variable.table) for variable in self.network.variables})
+
+
+def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:
+    """Whether a section was written but nothing of it could be read: what others say about it cannot be checked then."""
+    if not isinstance(document, Mapping):
+        return True
+    return any(document.get(section) not in (None, "", {}) and not normal.get(section) for section in ("skills", "templates", "questions"))
+
+
+_SKILL_STATEMENTS = {"prior", "shares", "strength", "table", "confidence"}
+
+
+def _rows(table: Table, levels: Iterable[Iterable[str]]) -> dict[str, Any]:
+    """A table in the form of a bank file: a map from combinations of levels to rows."""
+    states = table.shape[-1]
+    lower, upper = table.lower.reshape(-1, states).tolist(), table.upper.reshape(-1, states).tolist()
+    rows: dict[str, Any] = {}
+    for number, combination in enumerate(product(*levels)):
+        if number in table.vertices:
+            rows[", ".join(combination)] = {"vertices": table.vertices[number].tolist()}
+        else:
+            pairs = zip(lower[number], upper[number], strict=True)
+            ends = ((round(low, 15), round(high, 15)) for low, high in pairs)  # 0.65, not 0.6499999999999999
+            rows[", ".join(combination)] = [low if low == high else [low, high] for low, high in ends]
+    return rows
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _table_bytes(table: Table) -> list[bytes]:
+    """The table's numbers to 12 decimals, so that another machine's last bit does not make another version."""
+    rows = sorted(table.vertices)
+    arrays = [table.lower, table.upper, *(table.vertices[row] for row in rows), *([np.array(rows)] if rows else [])]
+    return [(np.round(array, 12) + 0.0).astype("<f8").tobytes() for array in arrays]

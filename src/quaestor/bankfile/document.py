@@ -1,0 +1,269 @@
+"""From the fields of a document to skills and questions; every broken rule goes to the report."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from quaestor.bankfile import elicit
+from quaestor.bankfile.schema import Report
+from quaestor.bankfile.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
+from quaestor.errors import Place, Words, nearest
+from quaestor.i18n import say
+from quaestor.model.network import find_cycle, topological_order
+from quaestor.model.question import Question, loose
+from quaestor.model.skill import Skill
+from quaestor.numerals import read_number
+
+DEFAULT_LEVELS = ("no", "yes")
+DEFAULT_CLASSES = ("wrong", "right")
+_PLAIN_FIELDS = ("text", "kind", "explanation", "media", "alt", "minutes", "group", "pilot", "template")
+_SAME = 1e-9  # probabilities closer than this count as equal in warnings
+
+
+def read_skills(section: Mapping[str, Any] | None, imprecision: float, report: Report) -> dict[str, Skill | None]:
+    """The skills by id, in the order written; None for one that has a problem."""
+    if not section:
+        report.error(("skills",), say("a bank has at least one skill"), say("none"))
+        return {}
+    found: dict[str, Skill | None] = dict.fromkeys(section)
+    parents = {skill_id: tuple((fields or {}).get("parents", ())) for skill_id, fields in section.items()}
+    for skill_id, names in parents.items():
+        for name in names:
+            if name not in section:
+                report.error(("skills", skill_id, "parents"), say("unknown skill"), name, nearest(name, section))
+    known = {skill_id: [name for name in names if name in section] for skill_id, names in parents.items()}
+    cycle = find_cycle(known)
+    if cycle:
+        place: Place = ("skills", cycle[0], "parents")
+        report.error(place, say("skills do not depend on themselves"), Words(" -> ".join(reversed(cycle))))
+        return found
+    for skill_id in topological_order(known):
+        if section[skill_id] is not None and all(found.get(name) for name in parents[skill_id]):
+            above = [skill for name in parents[skill_id] if (skill := found[name]) is not None]
+            found[skill_id] = _read_skill(skill_id, section[skill_id], above, imprecision, report)
+    return found
+
+
+def _read_skill(skill_id: str, fields: Mapping[str, Any], parents: Sequence[Skill], imprecision: float, report: Report) -> Skill | None:
+    place: Place = ("skills", skill_id)
+    levels = tuple(fields.get("levels", DEFAULT_LEVELS))
+    if len(levels) < 2:
+        report.error((*place, "levels"), say("a skill has at least two levels"), list(levels))
+        return None
+    abilities = tuple(fields.get("abilities", elicit.abilities(len(levels))))
+    if len(abilities) != len(levels) or any(low >= high for low, high in pairwise(abilities)):
+        report.error((*place, "abilities"), say("{count} levels have {count} rising abilities", count=len(levels)), list(abilities))
+        return None
+    table = build_tables([draft_skill(fields, levels, parents, imprecision, place, report)], report)[0]
+    if table is None:
+        return None
+    parent_ids = tuple(parent.id for parent in parents)
+    title, description = fields.get("title", ""), fields.get("description", "")
+    return Skill(skill_id, levels, parent_ids, table, abilities, title, description)
+
+
+def read_questions(
+    section: Mapping[str, Any] | None,
+    templates: Mapping[str, Any],
+    skills: Mapping[str, Skill | None],
+    imprecision: float,
+    report: Report,
+) -> list[Question]:
+    """The questions that have no problem, in the order written."""
+    if not section:
+        report.error(("questions",), say("a bank has at least one question"), say("none"))
+        return []
+    made: list[dict[str, Any]] = []
+    drafts = []
+    for question_id, own in section.items():
+        place: Place = ("questions", question_id)
+        if question_id in skills:
+            report.error(place, say("questions and skills have different ids"), question_id)
+        if own is None:
+            continue
+        name = own.get("template")
+        if name is not None and name not in templates:
+            report.error((*place, "template"), say("unknown template"), name, nearest(name, templates))
+        elif name is None or templates[name] is not None:
+            content, draft = _read_question(question_id, own, templates[name] if name else {}, skills, imprecision, report)
+            made.append(content)
+            drafts.append(draft)
+    tables = build_tables(drafts, report)
+    return [Question(**content, table=table) for content, table in zip(made, tables, strict=True) if table is not None]
+
+
+def merged(own: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
+    """A question's fields over its template's; a statement of its own replaces the template's whole statement, a scope its scope."""
+    hidden: set[str] = set()
+    if any(field in own for field in STATEMENTS):
+        hidden |= STATEMENT_FIELDS
+    if "skill" in own or "skills" in own:
+        hidden |= {"skill", "skills"}
+    return {**{field: value for field, value in template.items() if field not in hidden}, **own}
+
+
+def _read_question(
+    question_id: str,
+    own: Mapping[str, Any],
+    template: Mapping[str, Any],
+    skills: Mapping[str, Skill | None],
+    imprecision: float,
+    report: Report,
+) -> tuple[dict[str, Any], Draft | None]:
+    """What a question holds but its table, and the draft of that."""
+    fields = merged(own, template) if template else own
+
+    def at(field: str) -> Place:
+        """Where a field was written: here, or in the template."""
+        if field and field not in own and field in template:
+            return ("templates", own["template"], field)
+        return ("questions", question_id, field) if field else ("questions", question_id)
+
+    classes = tuple(fields.get("classes", DEFAULT_CLASSES))
+    if len(classes) < 2:
+        report.error(at("classes"), say("a question has at least two answer classes"), list(classes))
+        return {}, None
+    scope = _read_scope(fields, skills, at, report)
+    content = {
+        "id": question_id,
+        "skills": tuple(skill.id for skill in scope or ()),
+        "classes": classes,
+        "tags": tuple(fields.get("tags", ())),
+        **{field: fields[field] for field in _PLAIN_FIELDS if field in fields},
+        **_read_entry(fields, classes, at, report),
+    }
+    return content, None if scope is None else draft_question(fields, scope, classes, imprecision, at, report)
+
+
+def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], at: FieldPlace, report: Report) -> list[Skill] | None:
+    if "skill" in fields and "skills" in fields:
+        report.error(at("skills"), say("a question names its skill or its skills"), say("both"))
+        return None
+    names = [fields["skill"]] if "skill" in fields else fields.get("skills", [])
+    if not names:
+        report.error(at(""), say("a question has a skill or skills that it measures"), say("none"))
+        return None
+    for name in names:
+        if skills and name not in skills:
+            report.error(at("skill" if "skill" in fields else "skills"), say("unknown skill"), name, nearest(name, skills))
+    scope = [skill for name in names if (skill := skills.get(name)) is not None]
+    return scope if len(scope) == len(names) else None
+
+
+def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlace, report: Report) -> dict[str, Any]:
+    """What the taker's entry is compared with: options and their classes, the key, accepted answers, the tolerance."""
+    kind = fields.get("kind", "choice")
+    correct = fields.get("correct", ())
+    correct = (correct,) if isinstance(correct, str) else tuple(correct)
+    if kind in ("choice", "choices"):
+        _refuse(("accept", "tolerance"), fields, kind, at, report)
+        return _read_options(kind, fields.get("options", ()), correct, classes, at, report)
+    _refuse(("options", "tolerance") if kind == "text" else ("options",), fields, kind, at, report)
+    accept = fields.get("accept", {})
+    if not correct and not accept:
+        rule = say("a {kind} question has a correct answer, or answers to accept", kind=kind)
+        report.error(at("correct"), rule, say("none"))
+    if len(correct) > 1:
+        rule = say("a {kind} question has one correct answer; 'accept' takes others", kind=kind)
+        report.error(at("correct"), rule, list(correct))
+    accepted = dict(accept) if isinstance(accept, Mapping) else dict.fromkeys(accept, classes[-1])
+    for answer, given in accepted.items():
+        _check_class(given, classes, (*at("accept"), answer), report)
+    for key in correct:
+        if accepted.get(key, classes[-1]) != classes[-1]:
+            rule = say("the correct answer has the best class, {best}", best=classes[-1])
+            report.error((*at("accept"), key), rule, accepted[key])
+    entry = {"correct": correct, "accept": {**dict.fromkeys(correct, classes[-1]), **accepted}}
+    return entry if kind == "text" else {**entry, "tolerance": _read_numbers(fields, correct, accepted, at, report)}
+
+
+def _read_options(
+    kind: str, options: Any, correct: tuple[str, ...], classes: Sequence[str], at: FieldPlace, report: Report
+) -> dict[str, Any]:
+    best, worst = classes[-1], classes[0]
+    if kind == "choices" and (not options or isinstance(options, Mapping)):
+        rule = say("for several choices the options are a list; 'correct' names the right ones")
+        report.error(at("options"), rule, say("a map") if options else say("none"))
+        return {}
+    if correct and not options:
+        report.error(at("correct"), say("a key goes with options"), ", ".join(correct))
+    for key in correct:
+        if options and key not in options:
+            report.error(at("correct"), say("the correct option is one of the options"), key, nearest(key, options))
+    if isinstance(options, Mapping):
+        known = [_check_class(given, classes, (*at("options"), option), report) for option, given in options.items()]
+        if not all(known):
+            return {}
+        right = tuple(option for option, given in options.items() if given == best)
+        if not right:
+            report.error(at("options"), say("at least one option has the best class, {best}", best=best), say("none"))
+        wrong = [key for key in correct if key in options and key not in right]
+        if wrong:
+            report.error(at("correct"), say("a correct option has the best class, {best}", best=best), ", ".join(wrong))
+        return {"options": tuple(options), "option_classes": dict(options), "correct": correct or right}
+    if options and not correct:
+        rule = say("each option has a class: give 'correct', or a map from options to classes")
+        report.error(at("options"), rule, list(options))
+    if kind == "choice" and len(correct) > 1:
+        rule = say("one choice has one correct option; use 'kind: choices' for several")
+        report.error(at("correct"), rule, list(correct))
+    option_classes = {option: best if option in correct else worst for option in options}
+    return {"options": tuple(options), "option_classes": option_classes, "correct": correct}
+
+
+def _check_class(given: str, classes: Sequence[str], place: Place, report: Report) -> bool:
+    if given not in classes:
+        report.error(place, say("an answer class is one of {words}", words=", ".join(classes)), given, nearest(given, classes))
+    return given in classes
+
+
+def _refuse(names: Iterable[str], fields: Mapping[str, Any], kind: str, at: FieldPlace, report: Report) -> None:
+    for name in names:
+        if name in fields:
+            report.error(at(name), say("this field does not go with kind '{kind}'", kind=kind), fields[name])
+
+
+def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: Iterable[str], at: FieldPlace, report: Report) -> Fraction:
+    """Check that a number question's answers are numbers; return its tolerance."""
+    for written, field in [*((key, "correct") for key in correct), *((key, "accept") for key in accepted)]:
+        if read_number(written) is None:
+            report.error(at(field), say("a number question accepts numbers, such as 12, 0.75, 3/4 or 1 1/2"), written)
+    tolerance = read_number(fields.get("tolerance", "0"))
+    if tolerance is None or tolerance < 0:
+        report.error(at("tolerance"), say("a tolerance is a number not below 0"), fields["tolerance"])
+        return Fraction(0)
+    return tolerance
+
+
+def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
+    """Warn of questions that tell nothing, that get harder for the better, that rule an answer out, or whose options look alike."""
+    alike: dict[tuple[int, ...], list[Question]] = {}
+    for question in questions:
+        alike.setdefault(question.table.shape, []).append(question)
+    for shape, group in alike.items():
+        bounds = np.stack([[question.table.lower, question.table.upper] for question in group])
+        rows = bounds.reshape(len(group), 2, -1, shape[-1])
+        same = (np.abs(rows - rows[:, :, :1]) < _SAME).all(axis=(1, 2, 3))
+        for number in np.flatnonzero(same):
+            if not group[number].table.vertices:
+                rule = say("a question tells something: its rows differ between levels")
+                report.warning(("questions", group[number].id), rule, say("the same row for every level"))
+        for number in np.flatnonzero((rows[:, 1] == 0).any(axis=(1, 2))):
+            rule = say("an answer is possible at every level: one that the answers before rule out is refused, which tells the key")
+            report.warning(("questions", group[number].id), rule, say("a probability of 0"))
+        best = bounds[..., -1]
+        for axis in range(len(shape) - 1):
+            rises = np.diff(best, axis=2 + axis)
+            falls = (rises < _SAME).all(axis=1) & (rises < -_SAME).any(axis=1)
+            for number in np.flatnonzero(falls.reshape(len(group), -1).any(axis=1)):
+                skill = group[number].skills[axis]
+                rule = say("the best answer is not less likely at a higher level of {skill}: check the key", skill=skill)
+                report.warning(("questions", group[number].id), rule, say("a falling probability"))
+    for question in questions:
+        forms = [loose(option) for option in question.options]
+        if len(set(forms)) < len(forms):
+            twins = [option for option, form in zip(question.options, forms, strict=True) if forms.count(form) > 1]
+            report.warning(("questions", question.id, "options"), say("options differ by more than case and spaces"), " | ".join(twins))

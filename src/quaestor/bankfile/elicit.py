@@ -1,0 +1,178 @@
+"""Probabilities from few, plain statements.
+
+Nobody likes to fill in tables. Each function turns a statement that an author can make (how hard, how telling, what it needs, how
+sure) into the probabilities behind it, by one formula given with it. The words and their numbers are in the dictionaries below; they
+are conventions of the bank format, not measurements.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, product
+from statistics import NormalDist
+
+from quaestor.errors import StatementError, format_value, nearest
+from quaestor.i18n import say
+from quaestor.numerals import read_number
+
+Interval = tuple[float, float]
+
+DIFFICULTY = {"very easy": 0.3, "easy": 0.4, "medium": 0.5, "hard": 0.6, "very hard": 0.7}
+DISCRIMINATION = {"weak": 0.2, "fair": 0.4, "strong": 0.55}
+CONFIDENCE = {"certain": 0.0, "sure": 0.02, "fairly sure": 0.05, "unsure": 0.1, "very unsure": 0.2}
+CHANCE = {
+    "impossible": 0.0,
+    "almost impossible": 0.02,
+    "very unlikely": 0.1,
+    "unlikely": 0.25,
+    "even": 0.5,
+    "likely": 0.75,
+    "very likely": 0.9,
+    "almost certain": 0.98,
+    "certain": 1.0,
+}
+A_PROBABILITY, A_DIFFICULTY, A_DISCRIMINATION = say("a probability"), say("difficulty"), say("discrimination")
+PRIOR = ("even", "mostly low", "mostly middle", "mostly high")
+
+
+def word_value(value: float | str, words: Mapping[str, float], what: str) -> float:
+    """A number as it is, a word as its number in `words`; numbers may also be written as `1/3` or `30%`."""
+    if not isinstance(value, str):
+        return float(value)
+    found = words.get(" ".join(value.lower().split()))
+    if found is not None:
+        return found
+    number = read_number(value)
+    if number is None:
+        rule = say("{what} is a number or one of: {words}", what=what, words=", ".join(words))
+        raise StatementError(rule, format_value(value), nearest(value, words))
+    return float(number)
+
+
+def chance(value: float | str | Sequence[float | str]) -> Interval:
+    """A probability as an interval: a number, a word of the verbal scale, or a pair (lower, upper) of these."""
+    if isinstance(value, (list, tuple)):
+        if len(value) != 2:
+            raise StatementError(say("an interval is a pair of a lower and an upper end"), format_value(value))
+        low, high = (chance(end)[0] for end in value)
+    else:
+        low = high = word_value(value, CHANCE, A_PROBABILITY)  # type: ignore[arg-type]  # narrowed: not a sequence
+    if not (0 <= low <= 1 and 0 <= high <= 1):
+        raise StatementError(say("a probability lies between 0 and 1"), format_value(value))
+    if low > high:
+        raise StatementError(say("an interval's lower end is not above its upper end"), format_value(value))
+    return low, high
+
+
+def by_difficulty(difficulty: float | str, discrimination: float | str, levels: int) -> list[float]:
+    """P(right | level k) = 1 - delta + kappa (k / (levels - 1) - 1/2), for each level.
+
+    For two levels these are delta and kappa of the paper: the mean share of wrong answers, and P(right | highest) - P(right | lowest).
+    With more levels both keep that meaning and P(right) rises in equal steps.
+    """
+    delta = word_value(difficulty, DIFFICULTY, A_DIFFICULTY)
+    kappa = word_value(discrimination, DISCRIMINATION, A_DISCRIMINATION)
+    if not 0 <= delta <= 1:
+        raise StatementError(say("difficulty lies between 0 and 1"), format_value(difficulty))
+    largest = 2 * min(delta, 1 - delta)
+    if not 0 <= kappa <= largest + 1e-12:
+        rule = say("at difficulty {difficulty:g} discrimination lies between 0 and {most:g}", difficulty=delta, most=largest)
+        raise StatementError(rule, format_value(discrimination))
+    steps = [k / (levels - 1) - 0.5 for k in range(levels)]
+    return [min(1.0, max(0.0, round(1 - delta + kappa * step, 12))) for step in steps]  # 0.4, not 0.39999999999999997
+
+
+def by_needs(has: Sequence[Sequence[bool]], needs: str, slip: Interval, guess: Interval) -> list[Interval]:
+    """P(right) for each combination of levels, the last skill varying fastest: 1 - slip for those who can, guess for the others.
+
+    `has[i][k]`: level k of skill i is enough. Those who can have all of them (`needs="all"`, the DINA or noisy-AND model) or at least
+    one (`needs="any"`, DINO or noisy-OR).
+    """
+    if needs not in ("all", "any"):
+        raise StatementError(say("needs is 'all' or 'any'"), format_value(needs))
+    can = all if needs == "all" else any
+    able = (1 - slip[1], 1 - slip[0])
+    return [able if can(enough) else guess for enough in product(*has)]
+
+
+def abilities(levels: int) -> list[float]:
+    """Where the levels lie on the scale of item response theory: theta_k = Phi^-1((k + 1/2) / levels), equal shares of N(0, 1)."""
+    return [NormalDist().inv_cdf((k + 0.5) / levels) for k in range(levels)]
+
+
+def by_irt(theta: Sequence[float], a: float, b: float | Sequence[float], c: float = 0.0) -> list[list[float]]:
+    """The classes' probabilities at each ability: rows of 1PL to 3PL, or of the graded response model when `b` is a list.
+
+    P(right | theta) = c + (1 - c) / (1 + exp(-a (theta - b))); graded: P(class >= j | theta) = 1 / (1 + exp(-a (theta - b_j))),
+    b_1 < b_2 < ..., one class more than thresholds.
+    """
+    if a <= 0:
+        raise StatementError(say("the discrimination a is positive"), format_value(a))
+    if not 0 <= c < 1:
+        raise StatementError(say("the guessing parameter c lies between 0 and 1"), format_value(c))
+    graded = isinstance(b, (list, tuple))
+    thresholds: list[float] = [float(x) for x in b] if isinstance(b, (list, tuple)) else [float(b)]  # type: ignore[arg-type]
+    if graded and c:
+        raise StatementError(say("the graded model has no guessing parameter c"), format_value(c))
+    if not thresholds or any(low >= high for low, high in pairwise(thresholds)):
+        raise StatementError(say("the thresholds b rise"), format_value(b))
+    rows = []
+    for ability in theta:
+        at_least = [1.0, *(c + (1 - c) * _logistic(a * (ability - threshold)) for threshold in thresholds), 0.0]
+        rows.append([high - low for high, low in pairwise(at_least)])
+    return rows
+
+
+def _logistic(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+
+
+def by_shares(shares: Sequence[float]) -> list[float]:
+    """A prior from counts or percentages: each share divided by their sum."""
+    total = sum(shares)
+    if any(share < 0 for share in shares) or not 0 < total < math.inf:
+        raise StatementError(say("shares are not negative and not all zero"), format_value(list(shares)))
+    return [share / total for share in shares]
+
+
+def by_prior_word(word: str, levels: int) -> list[float]:
+    """A prior in words: `even`; `mostly low` and `mostly high` weigh levels by m..1 and 1..m; `mostly middle` by 1, 2, .., 2, 1."""
+    weights = {
+        "even": [1.0] * levels,
+        "mostly low": [float(levels - k) for k in range(levels)],
+        "mostly middle": [1.0 + min(k, levels - 1 - k) for k in range(levels)],
+        "mostly high": [1.0 + k for k in range(levels)],
+    }
+    wanted = " ".join(word.lower().split())
+    if wanted not in weights:
+        rule = say("a prior is a list of probabilities or one of: {words}", words=", ".join(PRIOR))
+        raise StatementError(rule, format_value(word), nearest(wanted, PRIOR))
+    return by_shares(weights[wanted])
+
+
+def by_strength(parent_levels: Sequence[int], levels: int, strength: float) -> list[list[float]]:
+    """The table of a skill that builds on others, from one number: rows for each combination of the parents' levels.
+
+    With one parent at level i of n, the child's row is strength * near(i) + (1 - strength) / levels, where near(i) puts all mass at
+    the same relative height, i / (n - 1), shared linearly between the two nearest levels. Several parents: the mean of their rows.
+    Strength 0 means no connection, 1 means the same height for certain; 0.6 between two-level skills gives 0.8 and 0.2.
+    """
+    if not 0 <= strength <= 1:
+        raise StatementError(say("strength lies between 0 and 1"), format_value(strength))
+
+    def near(level: int, parent: int) -> list[float]:
+        height = level / (parent - 1) * (levels - 1)
+        return [max(0.0, 1 - abs(height - k)) for k in range(levels)]
+
+    rows = []
+    for combination in product(*(range(parent) for parent in parent_levels)):
+        pulls = [near(level, parent) for level, parent in zip(combination, parent_levels, strict=True)]
+        rows.append([strength * sum(pull) / len(pulls) + (1 - strength) / levels for pull in zip(*pulls, strict=True)])
+    return rows
+
+
+def by_confidence(confidence: float | str) -> float:
+    """How far the author's numbers may be off: a half-width between 0 and 1/2, or a word."""
+    width = word_value(confidence, CONFIDENCE, say("confidence"))
+    if not 0 <= width <= 0.5:
+        raise StatementError(say("confidence is a half-width between 0 and 0.5, or a word"), format_value(confidence))
+    return width

@@ -1,0 +1,1 @@
+"""Mathematics on interval sets and sets of vectors."""

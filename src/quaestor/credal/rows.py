@@ -1,0 +1,137 @@
+"""The rows of a table as credal sets: expectations over them, and the extreme points of their weighted sums."""
+
+from itertools import permutations, product
+from math import factorial, prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.credal.vectors import LARGEST, MOST, TooLargeError, extreme, hull, joined, parts
+from quaestor.model.table import Array, Table
+
+_FEW = 2_000  # candidates that are not worth a filter
+_TINY = 1e-4  # probabilities above this do not drown in rounding
+
+
+def expectations(table: Table, vectors: Array) -> tuple[Array, Array]:
+    """Lower and upper expectations of vectors (vertices, states) over every row: shapes (vertices, *parent sizes)."""
+    states = table.shape[-1]
+    lower, upper = table.lower.reshape(-1, states), table.upper.reshape(-1, states)
+    order = np.argsort(vectors, axis=1)
+    least = _filled_expectation(lower, upper, vectors, order)
+    most = _filled_expectation(lower, upper, vectors, order[:, ::-1])
+    for row, points in table.vertices.items():
+        values = vectors @ points.T
+        least[:, row], most[:, row] = values.min(axis=1), values.max(axis=1)
+    shape = (len(vectors), *table.shape[:-1])
+    return least.reshape(shape), most.reshape(shape)
+
+
+def _filled_expectation(lower: Array, upper: Array, vectors: Array, order: NDArray[np.intp]) -> Array:
+    """Expectations when each row starts at its lower ends and fills up in the given order of states: shape (vectors, rows)."""
+    room = (upper - lower)[:, order].transpose(1, 0, 2)  # (vectors, rows, states)
+    spare = (1 - lower.sum(axis=1))[None, :, None]
+    before = np.cumsum(room, axis=2) - room
+    given = np.clip(spare - before, 0, room)
+    ordered = np.take_along_axis(vectors, order, axis=1)
+    result: Array = vectors @ lower.T + np.einsum("vrs,vs->vr", given, ordered)
+    return result
+
+
+def row_choices(table: Table) -> int:
+    """How many ways `extreme_rows` has to fill all rows."""
+    by_order = factorial(table.shape[-1]) if len(table.vertices) < table.rows else 1
+    return by_order * prod(len(points) for points in table.vertices.values())
+
+
+def extreme_rows(table: Table) -> list[Array]:
+    """Tables, shape (rows, states), among whose mixtures are all extreme points of sums of the rows' credal sets."""
+    states = table.shape[-1]
+    lower, upper = table.lower.reshape(-1, states), table.upper.reshape(-1, states)
+    orders = permutations(range(states)) if len(table.vertices) < table.rows else [tuple(range(states))]
+    found = []
+    for order in orders:
+        rows = fill(lower, upper, order)
+        for choice in product(*table.vertices.values()):
+            for row, point in zip(table.vertices, choice, strict=True):
+                rows[row] = point
+            found.append(rows.copy())
+    return found
+
+
+def fill(lower: Array, upper: Array, order: tuple[int, ...]) -> Array:
+    """The distributions that start at the lower ends and give what is left to the states in this order: shape (rows, states)."""
+    rows = lower.copy()
+    spare = 1 - lower.sum(axis=1)
+    for state in order:
+        given = np.minimum(upper[:, state] - lower[:, state], np.maximum(spare, 0))
+        rows[:, state] += given
+        spare = spare - given
+    return rows
+
+
+def mixtures(table: Table, weights: Array) -> Array:
+    """The vertices of all sums of the rows' distributions with normalised weights, shape (vectors, rows): shape (vertices, states).
+
+    In a direction d all rows are at the vertices that are the farthest in it, whatever their (positive) weights are. So the directions
+    fall into cones, one for each choice of vertices (`choice_cones`), and of the mixtures of a choice only those matter that no other
+    exceeds on the whole cone, which is to say at all of its rays. What rounding could lose is harmless as long as no probability is tiny;
+    otherwise all candidates are compared with care.
+    """
+    candidates = len(weights) * row_choices(table)
+    if candidates <= _FEW:
+        return hull(np.concatenate([weights @ rows for rows in extreme_rows(table)]))
+    least, most = (weights @ end.reshape(-1, table.shape[-1]) for end in (table.lower, table.upper))
+    if bool((least.min(axis=0) > np.where(most.max(axis=0) > 0, _TINY, -1)).all()):
+        return joined(_undominated(weights, rows, rays) for rows, rays in choice_cones(table))
+    if candidates > MOST:
+        raise TooLargeError(f"more than {MOST} candidate messages")
+    return joined(weights[part] @ rows for rows in extreme_rows(table) for part in parts(len(weights), LARGEST))
+
+
+def _undominated(weights: Array, rows: Array, rays: Array) -> Array:
+    """The mixtures of some rows, shape (rows, states), that none of a few others exceeds at all rays, shape (rays, states)."""
+    left = weights
+    for champion in range(len(rays) + 1) if len(weights) > 1 else ():
+        heights = (rays @ rows.T) @ left.T
+        best = heights.sum(axis=0).argmax() if champion == 0 else heights[champion - 1].argmax()
+        kept = np.flatnonzero((heights > heights[:, best, None]).any(axis=0))
+        left = left[np.append(kept, best)]
+    mixed: Array = left @ rows
+    return mixed
+
+
+def choice_cones(table: Table) -> list[tuple[Array, Array]]:
+    """For each choice of the rows' vertices that is the farthest in some directions: the rows, (rows, states), and rays, (rays, states).
+
+    The rays span the cone of those directions. Interval rows: one choice for each order of the states, the rays are the sets of the first
+    states. Others: the vertices of the sum of all rows' sets, found row by row; the rays are the normals of the facets at a vertex.
+    """
+    states = table.shape[-1]
+    if not table.vertices:
+        steps = np.tri(states)[:-1]
+        orders = permutations(range(states))
+        return [(rows, steps[:, np.argsort(order)]) for rows, order in zip(extreme_rows(table), orders, strict=True)]
+    sums, chosen = np.zeros((1, states)), np.zeros((1, 0, states))
+    for row in range(table.rows):
+        points = table.row_vertices(row)
+        every = (sums[:, None] + points).reshape(-1, states)
+        if len(every) > LARGEST:
+            raise TooLargeError(f"more than {LARGEST} choices of vertices")
+        kept = extreme(every[:, :-1]) if len(every) > 2 else np.arange(len(every))
+        chosen = np.concatenate([chosen[kept // len(points)], points[kept % len(points)][:, None]], axis=1)
+        sums = every[kept]
+    return [(rows, rays) for rows, rays in zip(chosen, _normals(sums), strict=True) if len(rays)]
+
+
+def _normals(points: Array) -> list[Array]:
+    """For each vertex of a polytope, shape (vertices, states), the normals of its facets; where it is flat, all axes both ways."""
+    from scipy.spatial import ConvexHull, QhullError  # only here: it takes long to import
+
+    states = points.shape[1]
+    try:
+        found = ConvexHull(points[:, :-1])
+    except (QhullError, ValueError):
+        return [np.concatenate([np.eye(states), -np.eye(states)])] * len(points)
+    normals = np.column_stack([found.equations[:, :-1], np.zeros(len(found.equations))])
+    return [normals[(found.simplices == vertex).any(axis=1)] for vertex in range(len(points))]

@@ -1,0 +1,123 @@
+"""The garden gate: files to banks and networks, and back. The file's ending names the format."""
+
+import os
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from quaestor.bankfile.bank import Bank
+from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest, placed
+from quaestor.formats import bif, json_text, sheets, uai, yaml_text
+from quaestor.formats.limits import read_bytes, read_text
+from quaestor.i18n import say
+from quaestor.model.network import Network
+
+BANK_ENDINGS = (".yaml", ".yml", ".json", ".csv", ".xlsx")
+NETWORK_ENDINGS = (".uai", ".bif")
+
+
+def _bundle() -> Traversable:
+    return resources.files("quaestor") / "banks"
+
+
+def bundled_banks() -> list[str]:
+    """The names of the banks that come with the package."""
+    return sorted(entry.name.removesuffix(".yaml") for entry in _bundle().iterdir() if entry.name.endswith(".yaml"))
+
+
+def load(path: str | Path) -> Bank:
+    """Read and check a bank from a file, or a bundled bank by its bare name (`load("fractions")`).
+
+    Raises BankError with every problem: file, place, rule, value.
+    """
+    name = str(path)
+    if isinstance(path, str) and not Path(path).suffix and Path(path).name == path:
+        names = bundled_banks()
+        if path in names:
+            return load_bytes((_bundle() / f"{path}.yaml").read_bytes(), ".yaml", name)
+        if not os.path.exists(path):  # not Path.exists, which raises for a name that is too long
+            hint = nearest(path, names) or say("bundled banks: {banks}", banks=", ".join(names))
+            raise BankError([Problem("file", say("a file, or the name of a bundled bank"), f"'{path}'", hint)], name)
+    ending = Path(path).suffix.lower()
+    if ending not in BANK_ENDINGS:
+        raise BankError([_ending(ending)], name)
+    try:
+        data = read_bytes(Path(path))
+    except BankError as error:
+        raise BankError(error.problems, name) from error
+    return load_bytes(data, ending, name)
+
+
+def load_bytes(data: bytes, ending: str, name: str = "") -> Bank:
+    """Read and check a bank from the content of a file with this ending; `name` is used in errors."""
+    locate: Locate | None = None
+    try:
+        if ending == ".xlsx":
+            document, locate = sheets.read_xlsx(data)
+            return Bank(document, locate=locate)
+        text = read_text(data)
+        if ending == ".csv":
+            document, locate = sheets.read_csv(text)
+            return Bank(document, locate=locate)
+        if ending == ".json":
+            return Bank(json_text.parse(text))
+        document, locate = yaml_text.parse(text), yaml_text.locator(text)
+        return Bank(document, source=text, locate=locate)
+    except BankError as error:
+        raise BankError(located(error.problems, locate), name) from error
+
+
+def dump(bank: Bank, path: str | Path) -> None:
+    """Write a bank to a file; a bank that was loaded from YAML is written to YAML as it was, comments included."""
+    try:
+        data = dump_bytes(bank, Path(path).suffix.lower())
+    except BankError as error:
+        raise BankError(error.problems, str(path)) from error
+    save(data, path)
+
+
+def dump_bytes(bank: Bank, ending: str) -> bytes:
+    """The content of a file with this ending."""
+    if ending in (".yaml", ".yml"):
+        return (bank.source or yaml_text.write(bank.document)).encode()
+    if ending == ".json":
+        return json_text.write(bank.document).encode()
+    if ending == ".csv":
+        return sheets.write_csv(bank.document).encode("utf-8-sig")
+    if ending == ".xlsx":
+        return sheets.write_xlsx(bank.document)
+    raise BankError([_ending(ending)])
+
+
+def _ending(found: str) -> Problem:
+    return Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{found}'")
+
+
+def read_network(path: str | Path) -> Network:
+    """Read a network from a UAI (BAYES or V-CREDAL) or BIF file; UAI variables are named "0", "1", ..."""
+    reader = {".uai": uai.read, ".bif": bif.read}.get(Path(path).suffix.lower())
+    if reader is None:
+        raise NetworkError(f"{path}: a network file ends in one of {', '.join(NETWORK_ENDINGS)}, got '{Path(path).suffix}'")
+    try:
+        return reader(read_text(read_bytes(Path(path))))
+    except BankError as error:
+        raise NetworkError(f"{path}: {error}") from error
+    except NetworkError as error:
+        raise NetworkError(f"{path}: {error}") from error
+
+
+def write_network(network: Network, path: str | Path) -> None:
+    """Write a network to a UAI (BAYES when precise, else V-CREDAL) or BIF file."""
+    writer = {".uai": uai.write, ".bif": bif.write}.get(Path(path).suffix.lower())
+    if writer is None:
+        raise NetworkError(f"{path}: a network file ends in one of {', '.join(NETWORK_ENDINGS)}, got '{Path(path).suffix}'")
+    save(writer(network).encode(), path)
+
+
+def save(data: bytes, path: str | Path) -> None:
+    """Write a file; what hinders it becomes an error of ours."""
+    try:
+        Path(path).write_bytes(data)
+    except (OSError, ValueError) as error:  # ValueError: a name with a null character
+        found = str(getattr(error, "strerror", None) or error)
+        raise QuaestorError(placed(str(path), got(say("the file can be written"), found))) from error

@@ -1,0 +1,1 @@
+"""The engines of inference: one contract, each for the models it is best at."""

@@ -1,0 +1,1 @@
+"""Branch and bound: certified bounds on models with loops."""

@@ -1,0 +1,103 @@
+"""A local search for networks with a large E[g | evidence], on models whose joint table is small.
+
+With everything else held, F(t) at the value t reached so far is linear in all rows of one variable together, in all ends of one scope,
+and in what pulls one variable. Each of these is chosen at its best, one after the other, until nothing changes.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from quaestor.inference.model import Scope
+from quaestor.inference.search.elimination import Choices, Elimination, Numbers
+
+LARGEST_JOINT = 1024  # joint states
+_SWEEPS = 30
+_ROUNDING = 1e-13
+
+
+def ascend(plan: Elimination, allowed: Choices, start: Choices, g: Numbers, goal: Sequence[int]) -> Choices:
+    """Settled nodes that are at least as good as those at the start, all within what is allowed; g: (nodes, *sizes of the goal)."""
+    return _Ascent(plan, allowed, start).run(g, goal)
+
+
+class _Ascent:
+    """The search. Each factor of the joint table has a scope, present numbers, and a way to choose new ones by their slopes."""
+
+    def __init__(self, plan: Elimination, allowed: Choices, start: Choices) -> None:
+        self._plan, self._allowed = plan, allowed
+        self._nodes = len(start.rows[0])
+        self._now = start.take(np.arange(self._nodes))
+        self._every = list(range(len(plan.model.sizes)))
+        self._factors: list[tuple[Scope, Callable[[Numbers], Numbers]]] = []
+        self._numbers: list[Numbers] = []
+        for v, (points, _) in enumerate(plan.vertices):
+            numbers = points[np.arange(len(points)), start.rows[v].argmax(axis=2)]
+            self._add((*plan.model.parents[v], v), partial(self._choose_rows, v), numbers)
+        for v, vectors in enumerate(plan.pulls):
+            self._add((v,), partial(self._choose_pull, v), vectors[start.pulls[v].argmax(axis=1)])
+        for scope in plan.scopes:
+            self._add(scope, partial(self._choose_ends, scope), start.low[scope])
+
+    def _add(self, scope: Scope, choose: Callable[[Numbers], Numbers], numbers: Numbers) -> None:
+        self._factors.append((scope, choose))
+        self._numbers.append(self._spread(scope, numbers))
+
+    def _spread(self, scope: Scope, numbers: Numbers) -> Numbers:
+        """Numbers of a scope as an array that multiplies the joint table."""
+        shape = (self._nodes, *(self._plan.model.sizes[v] for v in scope))
+        return self._plan.align(numbers.reshape(shape), scope, self._every)
+
+    def run(self, g: Numbers, goal: Sequence[int]) -> Choices:
+        """Sweep over the factors until nothing changes."""
+        wanted = self._plan.align(g, goal, self._every)
+        for _ in range(_SWEEPS):
+            after = [np.ones((self._nodes, *self._plan.model.sizes))]  # products of all factors from one on, the last ones first
+            for numbers in reversed(self._numbers):
+                after.append(after[-1] * numbers)
+            weight, mass = (table.reshape(self._nodes, -1).sum(axis=1) for table in (after[-1] * wanted, after.pop()))
+            t = np.divide(weight, mass, out=np.zeros(self._nodes), where=mass > 0)
+            before = wanted - t.reshape(-1, *(1 for _ in self._every))
+            changed = False
+            for number, (scope, choose) in enumerate(self._factors):
+                others = (before * after.pop()).sum(axis=tuple(1 + v for v in self._every if v not in scope))  # axes in rising order
+                order = np.argsort(np.argsort(scope))
+                numbers = self._spread(scope, choose(others.transpose(0, *(1 + order))))
+                changed |= not np.array_equal(numbers, self._numbers[number])
+                self._numbers[number] = numbers
+                before = before * numbers
+            if not changed:
+                break
+        return self._now
+
+    def _choose_rows(self, v: int, slopes: Numbers) -> Numbers:
+        points, allowed, now = self._plan.vertices[v][0], self._allowed.rows[v], self._now.rows[v]
+        scores = np.where(allowed, np.einsum("nrs,rvs->nrv", slopes.reshape(self._nodes, *points[:, 0].shape), points), -np.inf)
+        vertex = _better(scores, now)
+        self._now.rows[v] = np.eye(allowed.shape[2], dtype=bool)[vertex]
+        chosen: Numbers = points[np.arange(len(points)), vertex]
+        return chosen
+
+    def _choose_pull(self, v: int, slopes: Numbers) -> Numbers:
+        vectors = self._plan.pulls[v]
+        scores = np.where(self._allowed.pulls[v], slopes @ vectors.T, -np.inf)
+        vertex = _better(scores, self._now.pulls[v])
+        self._now.pulls[v] = np.eye(len(vectors), dtype=bool)[vertex]
+        return vectors[vertex]
+
+    def _choose_ends(self, scope: Scope, slopes: Numbers) -> Numbers:
+        slopes = slopes.reshape(self._nodes, -1)
+        ends = np.where(slopes > 0, self._allowed.high[scope], self._allowed.low[scope])
+        noise = _ROUNDING * np.abs(slopes * ends).max(axis=1, keepdims=True)
+        chosen = np.where(np.abs(slopes * (ends - self._now.low[scope])) > noise, ends, self._now.low[scope])
+        self._now.low[scope] = self._now.high[scope] = chosen
+        return chosen
+
+
+def _better(scores: Numbers, now: Numbers) -> Numbers:
+    """The vertex of the best score, or the present one where none is better by more than rounding: the last axis of both goes."""
+    held = np.where(now, scores, -np.inf).max(axis=-1)
+    better = scores.max(axis=-1) > held + _ROUNDING * np.abs(held)
+    vertex: Numbers = np.where(better, scores.argmax(axis=-1), now.argmax(axis=-1))
+    return vertex

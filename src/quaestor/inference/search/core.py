@@ -1,0 +1,151 @@
+"""What is left of a model when everything that hangs on it like a tree has been summed up exactly.
+
+Evidence on one variable, subtrees below and single chains above are replaced by the *set of messages* they send (see `hulls`): the vertices
+of the directions in which they can pull that variable. Only loops, and what lies between them and the target, stay.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quaestor.credal.rows import expectations, extreme_rows, row_choices
+from quaestor.credal.vectors import LARGEST, TooLargeError, corners, hull
+from quaestor.inference.model import Box, Model, Scope, likelihood
+from quaestor.model.table import Array, Table
+
+_MOST_VERTICES = 64  # a set with more vertices is not worth multiplying into another
+
+
+@dataclass
+class Core:
+    """A model without evidence on single variables; `pulls[v]` holds the vertices of what pulls v, shape (vertices, states)."""
+
+    model: Model
+    pulls: list[Array]
+    number: dict[int, int]  # from the variables of the whole model to those of the core
+
+
+def core_of(model: Model, needed: Scope, scope: Scope = ()) -> Core:
+    """Strip the model down to what the loops and some needed variables need; the evidence of one scope stays a box even if it could go."""
+    work = _Work(model, {*needed, *scope}, scope)
+    while work.strip():
+        pass
+    return work.core()
+
+
+class _Work:
+    """The model while it is being stripped: tables and parents by variable, boxes by scope, pulls by variable."""
+
+    def __init__(self, model: Model, needed: set[int], open_scope: Scope) -> None:
+        self._model, self._needed = model, needed
+        self._left = set(range(len(model.sizes)))
+        self._parents = list(model.parents)
+        self._tables = list(model.tables)
+        self._boxes = {scope: box for scope, box in model.boxes.items() if len(scope) > 1 or scope == open_scope}
+        self._pulls = [np.ones((1, size)) for size in model.sizes]
+        self._kept: set[tuple[str, int]] = set()
+        for scope, box in model.boxes.items():
+            if len(scope) == 1 and scope != open_scope:
+                low, high = likelihood(box)
+                self._pulls[scope[0]] = hull(corners(low[None], high[None]))
+
+    def strip(self) -> bool:
+        """Remove one variable, if any can be."""
+        for v in sorted(self._left - self._needed, reverse=True):
+            for kind in (self._strip_leaf, self._strip_root):
+                if (kind.__name__, v) in self._kept:
+                    continue
+                try:
+                    if kind(v):
+                        return True
+                except TooLargeError:
+                    self._kept.add((kind.__name__, v))
+        return False
+
+    def _children(self, v: int) -> list[int]:
+        return [child for child in self._left if v in self._parents[child]]
+
+    def _strip_leaf(self, v: int) -> bool:
+        """A child of one parent with nothing below it sends its message up."""
+        scopes = [scope for scope in self._boxes if v in scope]
+        if len(self._parents[v]) != 1 or self._children(v) or any(set(scope) != {v, self._parents[v][0]} for scope in scopes):
+            return False
+        parent = self._parents[v][0]
+        low, high = self._expectations(v, parent, self._boxes.get(_scope(parent, v)))
+        self._pull(parent, corners(low, high))
+        self._remove(v)
+        return True
+
+    def _expectations(self, v: int, parent: int, box: Box | None) -> tuple[Array, Array]:
+        """The interval of the message at each state of the parent, for each vertex of what pulls v: shapes (vertices, parent's states)."""
+        if box is None:
+            return expectations(self._tables[v], self._pulls[v])
+        low, high = likelihood(box)
+        if parent > v:
+            low, high = low.T, high.T
+        table, ends = self._tables[v], []
+        for end, weight in enumerate((low, high)):
+            rows = [expectations(_row(table, row), self._pulls[v] * weight[row])[end] for row in range(table.rows)]
+            ends.append(np.stack(rows, axis=1))
+        return ends[0], ends[1]
+
+    def _strip_root(self, v: int) -> bool:
+        """A root that only one thing depends on sends its message down (its only child becomes a root), or through a box."""
+        children, scopes = self._children(v), [scope for scope in self._boxes if v in scope]
+        if self._parents[v] or len(children) + len(scopes) != 1:
+            return False
+        weights = hull((self._tables[v].row_vertices(0)[:, None] * self._pulls[v][None]).reshape(-1, self._model.sizes[v]))
+        if children:
+            child = children[0]
+            if self._parents[child] != (v,) or len(weights) * row_choices(self._tables[child]) > LARGEST:
+                return False
+            messages = hull(np.concatenate([weights @ rows for rows in extreme_rows(self._tables[child])]))
+            self._parents[child] = ()
+            self._tables[child] = Table.of_checked(messages.min(axis=0), messages.max(axis=0), {0: messages})  # tiny weights may matter
+        else:
+            scope = scopes[0]
+            if len(scope) != 2:
+                return False
+            low, high = likelihood(self._boxes[scope])
+            if scope[0] != v:
+                low, high = low.T, high.T
+            other = scope[0] if scope[1] == v else scope[1]
+            self._pull(other, corners(weights @ low, weights @ high))
+        self._remove(v)
+        return True
+
+    def _pull(self, v: int, vectors: Array) -> None:
+        added = hull(vectors)
+        if len(added) * len(self._pulls[v]) > LARGEST:
+            raise TooLargeError(f"{self._model.names[v]}: more than {LARGEST} messages")
+        together = hull((self._pulls[v][:, None] * added[None]).reshape(-1, added.shape[1]))
+        if len(together) > _MOST_VERTICES and len(added) > 1:
+            raise TooLargeError(f"{self._model.names[v]}: more than {_MOST_VERTICES} vertices")
+        self._pulls[v] = together
+
+    def _remove(self, v: int) -> None:
+        self._left.discard(v)
+        self._boxes = {scope: box for scope, box in self._boxes.items() if v not in scope}
+
+    def core(self) -> Core:
+        """The model of the variables that are left."""
+        kept = sorted(self._left)
+        number = {old: new for new, old in enumerate(kept)}
+        model = Model(
+            tuple(self._model.names[old] for old in kept),
+            tuple(self._model.states[old] for old in kept),
+            tuple(tuple(number[parent] for parent in self._parents[old]) for old in kept),
+            tuple(self._tables[old] for old in kept),
+            {tuple(number[v] for v in scope): box for scope, box in self._boxes.items()},
+        )
+        return Core(model, [self._pulls[old] for old in kept], number)
+
+
+def _scope(one: int, other: int) -> Scope:
+    return (one, other) if one < other else (other, one)
+
+
+def _row(table: Table, row: int) -> Table:
+    states = table.shape[-1]
+    vertices = {0: table.vertices[row]} if row in table.vertices else {}
+    return Table(table.lower.reshape(-1, states)[row], table.upper.reshape(-1, states)[row], vertices)

@@ -1,0 +1,112 @@
+"""The set of directions in which everything but its own evidence pulls a variable, bracketed from inside and outside.
+
+With that set in hand, bounds after any evidence on the variable itself have a closed form (`hulls.bounds_of`). Where only a tree hangs on
+the variable the set is exact (`hulls`); on loops, for two states, its two ends are found by branch and bound.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from quaestor.credal.rows import extreme_rows, row_choices
+from quaestor.credal.vectors import LARGEST, TooLargeError, bounds_of, corners, hull
+from quaestor.inference.junction import JunctionTree
+from quaestor.inference.model import Model, likelihood
+from quaestor.inference.search.branch import maximise
+from quaestor.inference.search.core import core_of
+from quaestor.model.table import Array
+
+_LEAST = 1e-30  # weights in the centre that are scaled to one
+_FINEST = 1e-9  # a tolerance so fine that evidence hardly matters
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Vectors over a variable's states: `inner` are attained, all networks lie in the hull of `outer`."""
+
+    inner: Array
+    outer: Array
+
+    def bounds(self, low: Array, high: Array) -> tuple[Array, Array, float]:
+        """Bounds after evidence on the variable itself, boxes of shape (boxes, states): lower, upper (boxes, states), and the gap."""
+        lower, upper = bounds_of(self.outer, low, high)
+        inner_lower, inner_upper = bounds_of(self.inner, low, high)
+        gap = max(float((inner_lower - lower).max()), float((upper - inner_upper).max()))
+        return lower, upper, gap
+
+
+def reach(model: Model, variable: int, tolerance: float, limit: int) -> Reach:
+    """What reaches a variable; its own evidence is left out. TooLargeError for three states and more on a loop.
+
+    The states are scaled to weigh alike in the centre of the set: what is near there stays near whatever the variable's own evidence is.
+    """
+    without_own = model.with_boxes({scope: box for scope, box in model.boxes.items() if scope != (variable,)})
+    part, number = without_own.relevant_to([variable])
+    core = core_of(part, (number[variable],))
+    goal = core.number[number[variable]]
+    if len(core.model.sizes) == 1:
+        vectors = hull((core.model.tables[0].row_vertices(0)[:, None] * core.pulls[0][None]).reshape(-1, core.model.sizes[0]))
+        return Reach(vectors, vectors)
+    links = [scope for scope in core.model.boxes if goal in scope]
+    if len(core.model.parents[goal]) == 1 and not links and all(goal not in parents for parents in core.model.parents):
+        try:
+            return _over_bridge(part, number[variable], core.pulls[goal], tolerance, limit)
+        except TooLargeError:
+            pass  # two states can be bounded without the bridge
+    if core.model.sizes[goal] > 2:
+        raise TooLargeError(f"{model.names[variable]}: more than two states on a loop")
+    centre = _centre(part, number[variable])
+    scale = 1 / np.where(centre > _LEAST, centre, 1)
+    core.pulls[goal] = core.pulls[goal] * scale
+    for finer in (tolerance / 4, tolerance / 32) if tolerance > _FINEST else (tolerance,):
+        found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,))
+        if _farthest(found.inner, found.outer) <= tolerance or (found.outer - found.inner).max() > tolerance:
+            break  # near enough, or the nodes were used up: asking for more would prove less
+    ends = np.array([found.outer[0], 1 - found.outer[1]])
+    inner = found.points[np.isfinite(found.points).all(axis=1)] / scale
+    return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale)
+
+
+def _farthest(inner: Array, outer: Array) -> float:
+    """How far apart evidence can drive two probabilities at most: the slope of a probability in its log-odds is at most a quarter."""
+    with np.errstate(divide="ignore"):
+        odds = [np.log(p) - np.log(1 - p) for p in (inner, outer)]
+    return float(np.where(inner == outer, 0, np.abs(odds[1] - odds[0]) / 4).max()) if np.isfinite(odds).all() else np.inf
+
+
+def _centre(model: Model, variable: int) -> Array:
+    """What reaches the variable in the centre of the set, (states,)."""
+    middle = model.centre()
+    tree = JunctionTree(middle, middle.boxes)
+    marginal: Array = tree.marginal(tree.calibrate({scope: low for scope, (low, _) in middle.boxes.items()}), (variable,))[0]
+    return marginal
+
+
+def _over_bridge(model: Model, variable: int, pulls: Array, tolerance: float, limit: int) -> Reach:
+    """A variable that hangs on the rest by its one parent: what reaches the parent, sent down."""
+    parent = model.parents[variable][0]
+    below = {variable}
+    for child, parents in enumerate(model.parents):
+        if below & set(parents):
+            below.add(child)
+    kept = [v for v in range(len(model.sizes)) if v not in below]
+    number = {old: new for new, old in enumerate(kept)}
+    rest = Model(
+        tuple(model.names[v] for v in kept),
+        tuple(model.states[v] for v in kept),
+        tuple(tuple(number[p] for p in model.parents[v]) for v in kept),
+        tuple(model.tables[v] for v in kept),
+        {tuple(number[v] for v in scope): box for scope, box in model.boxes.items() if not below & set(scope)},
+    )
+    table = model.tables[variable]
+    found = reach(rest, number[parent], tolerance, limit)
+    own = rest.boxes.get((number[parent],))
+    low, high = likelihood(own) if own is not None else (np.ones(model.sizes[parent]),) * 2
+    sent = []
+    for vectors in (found.inner, found.outer):
+        weights = hull((vectors[:, None] * corners(low[None], high[None])[None]).reshape(-1, vectors.shape[1]))
+        if len(weights) * row_choices(table) > LARGEST:
+            raise TooLargeError(f"more than {LARGEST} candidate messages")
+        messages = hull(np.concatenate([weights @ rows for rows in extreme_rows(table)]))
+        sent.append(hull((messages[:, None] * pulls[None]).reshape(-1, messages.shape[1])))
+    return Reach(sent[0], sent[1])

@@ -1,0 +1,95 @@
+"""What is known of the skills after some answers: for each level a lower and an upper probability, and how they were obtained."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from quaestor.errors import UnknownNameError, format_value, nearest
+from quaestor.model.table import Array, centre
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Bounds on the probability of each state of one variable, arrays of shape (states,).
+
+    `lower` and `upper` are always safe (outer): no network of the set lies outside. `inner_lower` and `inner_upper` are attained by
+    networks of the set; where they meet the outer ones the bounds are exact.
+    """
+
+    states: tuple[str, ...]
+    lower: Array
+    upper: Array
+    inner_lower: Array
+    inner_upper: Array
+    method: str
+
+    def __post_init__(self) -> None:
+        for name in ("lower", "upper", "inner_lower", "inner_upper"):
+            array = np.array(getattr(self, name), dtype=float)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # numpy forgets that an array is read-only
+        return Bounds, (self.states, self.lower, self.upper, self.inner_lower, self.inner_upper, self.method)
+
+    @property
+    def gap(self) -> float:
+        """The largest distance between an outer and an inner bound; 0.0 when exact."""
+        return float(max(np.max(self.inner_lower - self.lower), np.max(self.upper - self.inner_upper), 0.0))
+
+    @property
+    def exact(self) -> bool:
+        """Whether the outer and inner bounds are the same."""
+        return self.gap == 0.0
+
+    @property
+    def width(self) -> float:
+        """The largest distance between a lower and an upper bound; 0.0 for precise beliefs."""
+        return float(np.max(self.upper - self.lower))
+
+    @property
+    def centre(self) -> Array:
+        """One distribution inside the bounds, `l + t (u - l)` with the t that makes it sum to one."""
+        return centre(self.lower, self.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs(Mapping[str, Bounds]):
+    """The bounds of every skill, by its id."""
+
+    skills: Mapping[str, Bounds] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "skills", MappingProxyType(dict(self.skills)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Beliefs, (dict(self.skills),)
+
+    def __getitem__(self, skill: str) -> Bounds:
+        if skill not in self.skills:
+            raise UnknownNameError(f"unknown skill, got {format_value(skill)}", nearest(skill, self.skills))
+        return self.skills[skill]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.skills)
+
+    def __len__(self) -> int:
+        return len(self.skills)
+
+    @property
+    def gap(self) -> float:
+        """The largest gap of any skill; 0.0 when all are exact."""
+        return max(bounds.gap for bounds in self.skills.values())
+
+    @property
+    def exact(self) -> bool:
+        """Whether the bounds of all skills are exact."""
+        return self.gap == 0.0
+
+    @property
+    def method(self) -> str:
+        """How the bounds were obtained; several ways are joined by ` + `."""
+        return " + ".join(dict.fromkeys(bounds.method for bounds in self.skills.values()))

@@ -1,0 +1,1 @@
+"""Which question next, and when to stop."""

@@ -1,0 +1,308 @@
+"""The rules of a test: which question is asked next, when the test stops, what a skip means. A frozen value, readable from a file."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import MappingProxyType
+from typing import Any
+
+from quaestor.bankfile.bank import Bank
+from quaestor.errors import Problem, QuaestorError, Words, all_of_them, format_value, nearest
+from quaestor.i18n import say
+from quaestor.inference.chooser import TargetError, Targets, wanted
+from quaestor.inference.layout import bank_model
+from quaestor.selection.criteria import OF_SKILL, Criterion, MaxQuestions
+from quaestor.selection.ranking import check_options
+from quaestor.selection.stopping import AnyOf
+
+MISSING, WRONG = "missing", "wrong"  # what a skip means, unless it names an answer class
+Fault = tuple[str, str, object] | tuple[str, str, object, str]  # place, rule, value, perhaps a hint
+
+
+class RulesError(QuaestorError):
+    """Rules that cannot be followed, or that do not fit a bank: all of it in `problems`; `source` names the file, if there is one."""
+
+    def __init__(self, problems: Sequence[Problem], source: str = "") -> None:
+        self.problems, self.source = tuple(problems), source
+        super().__init__(all_of_them(problems, source))
+
+
+@dataclass(frozen=True)
+class Content:
+    """How much is asked of one skill or group (`of`): at least, at most, or a share of the questions."""
+
+    of: str
+    least: int = 0
+    most: int | None = None
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Variety:
+    """After so many questions in a row of the same skills, group or template another one is asked, for at most so much of the gain."""
+
+    after: int = 2
+    give_up: float = 0.2
+    of: tuple[str, ...] = ("skill", "group", "template")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "of", (self.of,) if isinstance(self.of, str) else tuple(self.of))
+
+
+@dataclass(frozen=True)
+class Robust:
+    """Choose by vote: the bank is scored under so many networks of the set (vertices, drawn with the seed).
+
+    `choose`: the question that is best for `most` of them, or the `least exposed` of those that are best for at least one.
+    """
+
+    networks: int = 32
+    choose: str = "most"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Exposure:
+    """Who has seen what. `rates`: the share of takers that each question was asked; a question at or above `most` rests.
+
+    `chances` (Sympson-Hetter): the probability that a question, once chosen, is really asked; if it is not, the next best is tried.
+    """
+
+    most: float | None = None
+    rates: Mapping[str, float] = field(default_factory=dict, hash=False)
+    chances: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        for name in ("rates", "chances"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Exposure, (self.most, dict(self.rates), dict(self.chances))
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a test is run; docs/rules.md explains every rule. `score`, `then`, `bound`, `target`, `per` are those of `rank`."""
+
+    score: str = "mode"
+    then: str | None = "auto"
+    bound: str = "upper"
+    target: Targets = field(default="scope", hash=False)
+    per: str | None = None
+    stop: Criterion | None = None
+    first: tuple[str, ...] = ()
+    first_among: int = 1
+    mandatory: tuple[str, ...] = ()
+    among: int = 1
+    exposure: Exposure = Exposure()
+    content: tuple[Content, ...] = ()
+    exclude: tuple[tuple[str, ...], ...] = ()
+    testlets: tuple[tuple[str, ...], ...] = ()
+    pilots: int = 0
+    variety: Variety | None = None
+    robust: Robust | None = None
+    retire: Criterion | None = None
+    skips: str = MISSING
+    may_skip: bool = True
+    only_next: bool = False
+
+    def __post_init__(self) -> None:
+        check_options(self.score, self.bound, self.then, self.per)
+        _raise(_misshapen(self))
+        for name in ("first", "mandatory", "content"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        for name in ("exclude", "testlets"):
+            object.__setattr__(self, name, tuple(tuple(ids) for ids in getattr(self, name)))
+        if isinstance(self.target, Sequence) and not isinstance(self.target, str):
+            object.__setattr__(self, "target", tuple(self.target))
+        _raise(_faults(self))
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The rules as plain data: what differs from the default."""
+        return plain(self)
+
+    @property
+    def is_random(self) -> bool:
+        """Whether anything is drawn: then another seed may lead to other questions."""
+        drawn = self.among > 1 or self.first_among > 1 or bool(self.exposure.chances) or self.pilots > 0
+        return drawn or "random" in (self.score, self.then)
+
+    def check(self, bank: Bank) -> None:
+        """Refuse rules that name what a bank does not have."""
+        _raise(_misfits(self, bank))
+
+
+def plain(rules: Any) -> dict[str, Any]:
+    """The fields of a part of the rules that differ from their defaults, as they stand in a file."""
+    found = {}
+    default = type(rules)("") if isinstance(rules, Content) else type(rules)()
+    for one in fields(rules):
+        value = getattr(rules, one.name)
+        if value != getattr(default, one.name):
+            found[one.name] = _plain_value(value)
+    return found
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, Criterion):
+        return value.document
+    if is_dataclass(value):
+        return plain(value)
+    if isinstance(value, Mapping):
+        return {key: _plain_value(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain_value(one) for one in value]
+    return "none" if value is None else value
+
+
+def _raise(faults: Iterator[Fault]) -> None:
+    problems = [Problem(place, rule, format_value(value), hint[0] if hint else "") for place, rule, value, *hint in faults]
+    if problems:
+        raise RulesError(problems)
+
+
+def _whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def _misshapen(rules: Rules) -> Iterator[Fault]:
+    """Fields that hold another kind of thing; one id where several are expected would have its letters taken for ids."""
+    for name in ("first", "mandatory", "content", "exclude", "testlets"):
+        value = getattr(rules, name)
+        if not _listed(value):
+            yield name, say("a list is expected"), value
+        elif name in ("exclude", "testlets"):
+            yield from ((f"{name}[{number}]", say("a list is expected"), ids) for number, ids in enumerate(value) if not _listed(ids))
+    if _listed(rules.content):
+        wrong = ((number, one) for number, one in enumerate(rules.content) if not isinstance(one, Content))
+        yield from ((f"content[{number}]", say("a Content is expected"), one) for number, one in wrong)
+    kinds = {"exposure": Exposure, "variety": Variety | None, "robust": Robust | None, "only_next": bool, "may_skip": bool}
+    for name, kind in kinds.items():
+        if not isinstance(getattr(rules, name), kind):
+            rule = say("true or false is expected") if kind is bool else say("{kind} is expected", kind=f"{name.capitalize()}(...)")
+            yield name, rule, getattr(rules, name)
+    target = rules.target
+    if isinstance(target, Mapping):
+        wrong_weights = ((skill, weight) for skill, weight in target.items() if not _weight(weight))
+        yield from ((f"target.{skill}", say("a weight above 0"), weight) for skill, weight in wrong_weights)
+    elif not isinstance(target, str) and not _listed(target):
+        yield "target", say("scope, all, joint, skills, or weights by skill"), target
+    if target in ((), [], {}):
+        yield "target", say("a target names at least one skill"), say("none")
+
+
+def _listed(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _weight(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e100
+
+
+def _faults(rules: Rules) -> Iterator[Fault]:
+    """What is wrong with rules whatever the bank."""
+    for name in ("stop", "retire"):
+        if not isinstance(getattr(rules, name), Criterion | None):
+            yield name, say("a criterion such as max_questions(20) is expected"), getattr(rules, name)
+    for criterion in _simple(rules.retire):
+        if criterion.name not in OF_SKILL:
+            yield "retire", say("a criterion on one skill: {criteria}", criteria=", ".join(OF_SKILL)), criterion.name
+    for name in ("first_among", "among"):
+        if not _whole(getattr(rules, name), 1):
+            yield name, say("a whole number of at least {least}", least=1), getattr(rules, name)
+    if not _whole(rules.pilots, 0):
+        yield "pilots", say("a whole number of at least {least}", least=0), rules.pilots
+    for number, content in enumerate(rules.content):
+        yield from _content_faults(f"content[{number}]", content)
+    if sum(content.share or 0 for content in rules.content) > 1 + 1e-9:
+        yield "content", say("shares sum to at most 1"), sum(content.share or 0 for content in rules.content)
+    for name in ("exclude", "testlets"):
+        for number, ids in enumerate(getattr(rules, name)):
+            if len(set(ids)) < max(2, len(ids)):
+                yield f"{name}[{number}]", say("two or more different questions"), Words(", ".join(ids)) if ids else say("none")
+    seen = [question for testlet in rules.testlets for question in testlet]
+    yield from (("testlets", say("a question is in one testlet"), question) for question in dict.fromkeys(seen) if seen.count(question) > 1)
+    if rules.variety is not None:
+        yield from _variety_faults(rules.variety)
+    if rules.robust is not None:
+        if not _whole(rules.robust.networks, 1):
+            yield "robust.networks", say("a whole number of at least {least}", least=1), rules.robust.networks
+        if rules.robust.choose not in ("most", "least exposed"):
+            yield "robust.choose", say("one of {words} is expected", words="most, least exposed"), rules.robust.choose
+        if not _whole(rules.robust.seed, 0):
+            yield "robust.seed", say("a whole number of at least {least}", least=0), rules.robust.seed
+    if rules.exposure.most is not None and not (_share(rules.exposure.most) and rules.exposure.most > 0):
+        yield "exposure.most", say("a rate above 0 and at most 1"), rules.exposure.most
+    for name in ("rates", "chances"):
+        for question, value in getattr(rules.exposure, name).items():
+            if not _share(value):
+                yield f"exposure.{name}.{question}", say("a number between 0 and 1"), value
+
+
+def _content_faults(place: str, content: Content) -> Iterator[Fault]:
+    if not _whole(content.least, 0):
+        yield f"{place}.least", say("a whole number of at least {least}", least=0), content.least
+    elif content.most is not None and not _whole(content.most, content.least):
+        yield f"{place}.most", say("a whole number that is not below the least"), content.most
+    if content.share is not None and not _share(content.share):
+        yield f"{place}.share", say("a share between 0 and 1"), content.share
+
+
+def _variety_faults(variety: Variety) -> Iterator[Fault]:
+    if not _whole(variety.after, 1):
+        yield "variety.after", say("a whole number of at least {least}", least=1), variety.after
+    if not _share(variety.give_up):
+        yield "variety.give_up", say("a share between 0 and 1"), variety.give_up
+    for kind in variety.of:
+        if kind not in ("skill", "group", "template"):
+            yield "variety.of", say("one of {words} is expected", words="skill, group, template"), kind
+
+
+def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
+    """What does not fit a bank."""
+    named = [("first", rules.first), ("mandatory", rules.mandatory)]
+    named += [(f"exclude[{n}]", ids) for n, ids in enumerate(rules.exclude)]
+    named += [(f"testlets[{n}]", ids) for n, ids in enumerate(rules.testlets)]
+    named += [("exposure.rates", tuple(rules.exposure.rates)), ("exposure.chances", tuple(rules.exposure.chances))]
+    for place, ids in named:
+        for question in ids:
+            if question not in bank.questions:
+                yield place, say("a question of the bank"), question, nearest(question, bank.questions)
+    for question in rules.mandatory:
+        if question in bank.questions and bank.questions[question].pilot:
+            yield "mandatory", say("a question that counts, not a pilot question"), question
+    for number, testlet in enumerate(rules.testlets):
+        if testlet[0] in bank.questions and bank.questions[testlet[0]].pilot:
+            yield f"testlets[{number}]", say("a testlet begins with a question that counts, not a pilot question"), testlet[0]
+    groups = {question.group for question in bank.questions.values() if question.group} if rules.content else set()
+    for number, content in enumerate(rules.content):
+        if content.of not in bank.skills and content.of not in groups:
+            yield f"content[{number}].of", say("a skill or a group of the bank"), content.of, nearest(content.of, [*bank.skills, *groups])
+    if rules.pilots and rules.pilots > (pilots := sum(question.pilot for question in bank.questions.values())):
+        yield "pilots", say("at most as many pilot questions as the bank has"), say("{count} of {all}", count=rules.pilots, all=pilots)
+    if rules.skips not in (MISSING, WRONG):
+        lacking = [question.id for question in bank.questions.values() if rules.skips not in question.classes]
+        if lacking:
+            rule = say("missing, wrong, or an answer class that every question has (not {question})", question=lacking[0])
+            yield "skips", rule, rules.skips
+    try:
+        wanted(bank_model(bank), rules.target)
+    except TargetError as error:
+        yield "target", error.rule, error.value, error.hint
+    for criterion in _simple(rules.stop):
+        if getattr(criterion, "over", "") == "joint" and not bank.is_precise:
+            yield "stop", say("the joint uncertainty is for precise banks"), say("a credal bank")
+        if isinstance(criterion, MaxQuestions) and criterion.skill not in ("", "each", *bank.skills):
+            yield "stop", say("a skill of the bank, or each"), criterion.skill, nearest(criterion.skill, bank.skills)
+
+
+def _simple(criterion: Criterion | None) -> Iterator[Criterion]:
+    if isinstance(criterion, AnyOf):
+        for part in criterion.parts:
+            yield from _simple(part)
+    elif isinstance(criterion, Criterion):
+        yield criterion

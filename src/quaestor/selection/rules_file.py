@@ -1,0 +1,124 @@
+"""Rules as a file: the schema, and what each field becomes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from quaestor.bankfile.schema import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
+from quaestor.errors import BankError, Locate, Place, Problem, format_value, located, nearest
+from quaestor.formats.documents import read_document
+from quaestor.i18n import say
+from quaestor.selection.criteria import Criterion, CriterionError
+from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
+from quaestor.selection.scores.uncertainty import BOUNDS, SCORES
+from quaestor.selection.stopping import COMBINED, SIMPLE
+
+
+def load_rules(path: str | Path) -> Rules:
+    """Read and check rules from a YAML or JSON file; raises RulesError with every problem: file, place, rule, value."""
+    try:
+        document, locate = read_document(path)
+    except BankError as error:
+        raise RulesError(error.problems, str(path)) from error
+    return read_rules(document, str(path), locate)
+
+
+def read_rules(document: Mapping[str, Any], source: str = "", locate: Locate | None = None) -> Rules:
+    """Rules from plain data: what a file holds, or `Rules.document`."""
+    if document and not isinstance(document, Mapping):
+        raise RulesError([Problem("rules", say("a map of fields is expected"), format_value(document))], source)
+    report = Report()
+    found = fields(FIELDS)(document, (), report) or {}
+    if report.errors:
+        raise RulesError(located(report.errors, locate), source)
+    if found.get("then") == "none":
+        found["then"] = None
+    try:
+        return Rules(**found)
+    except RulesError as error:
+        raise RulesError(located(error.problems, locate), source) from error
+
+
+def _criterion(value: Any, place: Place, report: Report) -> Criterion | None:
+    """A criterion by its name: alone (`dominant`), with its one setting, or with a map of them."""
+    if isinstance(value, str):
+        value = {value: {}}
+    if not isinstance(value, Mapping) or len(value) != 1:
+        report.error(place, say("one criterion is expected, such as max_questions: 20"), value)
+        return None
+    (kind, setting), *_ = value.items()
+    inside = (*place, str(kind))
+    if kind in COMBINED:
+        parts = items(_criterion)(setting, inside, report)
+        return COMBINED[kind](*parts) if parts is not None else None
+    if kind not in SIMPLE:
+        known = [*SIMPLE, *COMBINED]
+        hint = nearest(kind, known) or say("known: {words}", words=", ".join(known))
+        report.error(place, say("a known criterion is expected"), kind, hint)
+        return None
+    try:
+        if isinstance(setting, Mapping):
+            return SIMPLE[kind](**{str(key): str(one) if key in _WORDS else _setting(one) for key, one in setting.items()})
+        return SIMPLE[kind](_setting(setting))  # type: ignore[call-arg]
+    except TypeError:
+        settings = ", ".join(SIMPLE[kind].__dataclass_fields__)  # type: ignore[attr-defined]
+        report.error(inside, say("the settings are {names}", names=settings) if settings else say("the settings are none"), setting)
+    except CriterionError as error:
+        report.error(inside, error.rule, error.value.strip("'"))
+    return None
+
+
+_WORDS = ("skill", "over")  # settings that hold words: a skill may be called 3
+
+
+def _setting(value: Any) -> Any:
+    """A number where one is written, else the word."""
+    found = number(value, (), Report())
+    return value if found is None else found
+
+
+def _made(kind: type, schema: dict[str, Reader]) -> Reader:
+    """A reader of one part of the rules."""
+
+    def read(value: Any, place: Place, report: Report) -> Any:
+        before = report.count
+        found = fields(schema)(value, place, report)
+        if kind is Content and found is not None and "of" not in found and report.count == before:
+            report.error(place, say("a skill or a group is named: of"), say("none"))
+        return kind(**found) if found is not None and report.count == before else None
+
+    return read
+
+
+def _whole(value: Any, place: Place, report: Report) -> int | None:
+    found = number(value, place, report)
+    if found is not None and not isinstance(found, int):
+        report.error(place, say("a whole number is expected"), found)
+        return None
+    return found
+
+
+_ids = items(name, unique=True)
+FIELDS: dict[str, Reader] = {
+    "score": one_of(*SCORES),
+    "then": one_of("auto", "none", *SCORES),
+    "bound": one_of(*BOUNDS),
+    "target": map_or(entries(name, number), list_or(one_of("scope", "all", "joint"), _ids)),
+    "per": one_of("minute"),
+    "stop": _criterion,
+    "first": _ids,
+    "first_among": _whole,
+    "mandatory": _ids,
+    "among": _whole,
+    "exposure": _made(Exposure, {"most": number, "rates": entries(name, number), "chances": entries(name, number)}),
+    "content": items(_made(Content, {"of": word, "least": _whole, "most": _whole, "share": number})),
+    "exclude": items(_ids),
+    "testlets": items(_ids),
+    "pilots": _whole,
+    "variety": _made(Variety, {"after": _whole, "give_up": number, "of": items(one_of("skill", "group", "template"), unique=True)}),
+    "robust": _made(Robust, {"networks": _whole, "choose": one_of("most", "least exposed"), "seed": _whole}),
+    "retire": _criterion,
+    "skips": word,
+    "may_skip": flag,
+    "only_next": flag,
+}

@@ -1,0 +1,1 @@
+"""How much asking each question is worth."""

@@ -1,0 +1,107 @@
+"""The deviation from the mode that is left after a question, M(S|Q) = m (1 - sum_i max_j P(s_j, q_i)) / (m - 1), and its bounds.
+
+The published way to the bounds (Theorem 1) is m^r linear programs, one for each assignment of answers to levels. Here K(S) is an interval
+set (l, u) and K(Q|s_j) interval rows; x_ij = P(s_j, q_i).
+
+- lower M: max sum_i max_j x_ij. For an assignment of answers to levels let A_j be the answers assigned to level j; their upper
+  probability is c_j = min(sum over A_j of the upper ends, 1 - sum over the others of the lower ends), and the value is the greedy maximum
+  of c . p over K(S).
+- upper M: min sum_i max_j x_ij is convex: one linear program with t_i >= x_ij. With two levels and two answers it is the minimum over
+  p = P(s_1) of the largest of four lines: p, 1 - p, p a_1 + (1 - p) b_0, (1 - p) a_0 + p b_1, where a_j and b_j are the lower
+  probabilities of the two answers at level j.
+"""
+
+from itertools import product
+
+import numpy as np
+from scipy.sparse import coo_array
+
+from quaestor.credal.indices import deviation
+from quaestor.credal.intervals import largest
+from quaestor.errors import QuaestorError
+from quaestor.model.table import Array
+
+_CHUNK = 2_000_000  # numbers in one array
+_MOST = 500_000  # assignments of answers to levels
+
+
+def lower_mode(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
+    """Lower M(S|Q) for K(S) of shape (n, levels) and rows P(class | level) of shape (n, classes, levels): shape (n,)."""
+    classes, levels = rows_low.shape[1:]
+    if levels**classes > _MOST:
+        raise QuaestorError(f"the mode score takes at most {_MOST} assignments of answers to levels, got {levels}^{classes}")
+    best = np.full(len(low), -np.inf)
+    assignments = np.array(list(product(range(levels), repeat=classes)))
+    step = max(1, _CHUNK // max(1, len(low) * classes * levels))
+    for start in range(0, len(assignments), step):
+        member = (assignments[start : start + step, :, None] == np.arange(levels)).astype(float)  # (assignments, classes, levels)
+        mine = np.einsum("nij,aij->naj", rows_high, member)
+        others = 1 - np.einsum("nij,aij->naj", rows_low, 1 - member)
+        best = np.maximum(best, largest(np.minimum(mine, others), low[:, None], high[:, None]).max(axis=1))
+    return deviation(best, levels)
+
+
+def upper_mode(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
+    """Upper M(S|Q); shapes as for `lower_mode`."""
+    classes, levels = rows_low.shape[1:]
+    value = _four_lines(low, high, rows_low) if (classes, levels) == (2, 2) else _one_program(low, high, rows_low, rows_high)
+    return deviation(value, levels)
+
+
+def _four_lines(low: Array, high: Array, rows_low: Array) -> Array:
+    """The smallest value on [l, u] of the largest of four lines: it is at an end or where two lines cross."""
+    b, a = rows_low[:, 0], rows_low[:, 1]  # lower P(first answer | level), lower P(second answer | level)
+    n = len(low)
+    at_zero = np.stack([np.zeros(n), np.ones(n), b[:, 0], a[:, 0]], axis=1)
+    at_one = np.stack([np.ones(n), np.zeros(n), a[:, 1], b[:, 1]], axis=1)
+    slope = at_one - at_zero
+    one, other = np.triu_indices(4, 1)
+    turn = slope[:, one] - slope[:, other]
+    crossing = np.divide(at_zero[:, other] - at_zero[:, one], turn, out=np.zeros_like(turn), where=turn != 0)
+    ends = low[:, 1:], high[:, 1:]
+    p = np.clip(np.concatenate([*ends, crossing], axis=1), *ends)
+    result: Array = (at_zero[:, None] + p[:, :, None] * slope[:, None]).max(axis=2).min(axis=1)
+    return result
+
+
+def _one_program(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
+    """The programs of all questions as the blocks of one: variables p_j, x_ij and t_i of each."""
+    from scipy.optimize import linprog  # only here: it takes long to import
+
+    n, classes, levels = rows_low.shape
+    cells = classes * levels
+    width = levels + cells + classes
+    first = (np.arange(n) * width)[:, None, None]
+    i, j = (grid[None] for grid in np.meshgrid(np.arange(classes), np.arange(levels), indexing="ij"))
+    p, x, t = (np.broadcast_to(first + at, (n, classes, levels)) for at in (j, levels + i * levels + j, levels + cells + i))
+    row = np.arange(n * cells).reshape(n, classes, levels)
+    ones = np.ones(row.shape)
+    above = [(row, x, ones), (row, p, -rows_high), (row + n * cells, p, rows_low), (row + n * cells, x, -ones)]
+    above += [(row + 2 * n * cells, x, ones), (row + 2 * n * cells, t, -ones)]
+    column = np.arange(n * levels).reshape(n, 1, levels)
+    total = np.broadcast_to(n * levels + np.arange(n)[:, None, None], (n, 1, levels))
+    equal = [(np.broadcast_to(column, x.shape), x, ones), (column, p[:, :1], -ones[:, :1]), (total, p[:, :1], ones[:, :1])]
+    cost, least, most = np.zeros((n, width)), np.zeros((n, width)), np.ones((n, width))
+    cost[:, levels + cells :] = 1.0
+    least[:, :levels], most[:, :levels] = low, np.maximum(low, high)
+    solved = linprog(
+        cost.ravel(),
+        A_ub=_sparse(above, (3 * n * cells, n * width)),
+        b_ub=np.zeros(3 * n * cells),
+        A_eq=_sparse(equal, (n * levels + n, n * width)),
+        b_eq=np.concatenate([np.zeros(n * levels), np.ones(n)]),
+        bounds=np.stack([least.ravel(), most.ravel()], axis=1),
+        method="highs",
+        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+    )
+    if solved.status == 2:
+        raise QuaestorError(f"the upper deviation from the mode has no solution: the bounds hold no distribution ({solved.message})")
+    if solved.status != 0:  # what was reached is no bound
+        raise QuaestorError(f"the upper deviation from the mode was not found ({solved.message})")
+    result: Array = solved.x.reshape(n, width)[:, levels + cells :].sum(axis=1)
+    return result
+
+
+def _sparse(entries: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> coo_array:
+    rows, columns, values = (np.concatenate([part[k].ravel() for part in entries]) for k in range(3))
+    return coo_array((values, (rows, columns)), shape=shape)

@@ -1,0 +1,130 @@
+"""How much asking each question is worth: scores, pure functions of a `Lookahead`.
+
+A score takes a Lookahead, the bound to use in credal banks (`upper`, the cautious one, or `lower`) and a random generator for each taker;
+it returns one number a question, shape (takers, questions), larger is better. To add one, write such a function and put it in `SCORES`.
+
+Uncertainty scores (`entropy`, `mode`, `gini`): the gain U(S|e) - U(S|Q,e), U(S|Q,e) = sum_q P(q|e) U(S|q,e), as the weighted mean over the
+targets. In credal banks both terms are the upper (lower) ones; such a gain can be negative. The conditional entropy and gini are outer
+bounds (the bounds of P(q|e) and of U(S|q,e) combined); the mode's comes from `conditional`.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from quaestor.credal.indices import INDICES, deviation, entropy
+from quaestor.credal.intervals import largest, smallest
+from quaestor.errors import QuaestorError
+from quaestor.inference.lookahead import Group, JointTarget, Lookahead, Target
+from quaestor.model.table import Array
+from quaestor.selection.scores.conditional_mode import lower_mode, upper_mode
+
+Score = Callable[[Lookahead, str, Sequence[np.random.Generator]], Array]
+Remaining = Callable[[Group, Target, str], Array]
+BOUNDS = ("upper", "lower")
+
+
+def _gain(index: str, remaining: Remaining) -> Score:
+    """The score of an index of uncertainty, given what of it remains after a question."""
+    now = INDICES[index].bound
+
+    def gain(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+        def of_group(group: Group) -> Array:
+            if group.joint is not None:
+                return joint_gain(index, group, group.joint)
+            total, weights = np.zeros(group.answers[0].shape[:2]), 0.0
+            for target in group.targets:
+                if target.now[0] is target.now[1] and group.batch.skills == (target.skill,):
+                    p = target.now[0]
+                    told = joint_gain(index, group, JointTarget(p.shape[1], p, p, p * p))  # the skill is the whole joint of its scope
+                else:
+                    told = now(*target.now, bound)[:, None] - remaining(group, target, bound)
+                total += target.weight * told
+                weights += target.weight
+            return total / weights if weights else total
+
+        return ahead.spread(of_group)
+
+    return gain
+
+
+def _remaining(index: str) -> Remaining:
+    """sum_q P(q|e) U(S|q,e), shape (takers, tables): over the bounds of P(Q|e) the largest of upper or the smallest of lower values."""
+
+    def remaining(group: Group, target: Target, bound: str) -> Array:
+        left = np.where(group.answers[1] > 0, INDICES[index].bound(*target.after, bound), 0.0)
+        if group.answers[0] is group.answers[1]:
+            summed: Array = np.einsum("tqa,tqa->tq", group.answers[0], left)
+            return summed
+        return (largest if bound == "upper" else smallest)(left, *group.answers)
+
+    return remaining
+
+
+def _remaining_mode(group: Group, target: Target, bound: str) -> Array:
+    """M(S|Q,e), shape (takers, tables): in credal banks by Theorem 1."""
+    if group.answers[0] is group.answers[1]:
+        largest_after = np.einsum("tqa,tqa->tq", group.answers[0], target.after[0].max(axis=-1))
+        return deviation(largest_after, target.now[0].shape[-1])
+    takers, tables, classes, levels = target.after[0].shape
+    sets = [np.repeat(end, tables, axis=0) for end in target.now]
+    rows = [np.reshape(end, (takers * tables, classes, levels)) for end in target.rows]
+    return (upper_mode if bound == "upper" else lower_mode)(*sets, *rows).reshape(takers, tables)
+
+
+def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
+    """The gain on the joint distribution of all skills (precise banks), shape (takers, tables), in units of its own largest uncertainty.
+
+    entropy: H(Q) - E[H(Q|S)]; the others from the largest and the sum of squares of P(s, q) = P(s) P(q | c(s)), c the scope's part.
+    """
+    tables, classes = group.batch.low.shape[:2]
+    table = group.batch.low.reshape(tables, classes, -1)
+    answers, n = group.answers[0], joint.states
+    if index == "entropy":
+        noise = np.einsum("tc,qc->tq", joint.mass, entropy(np.moveaxis(table, 1, -1)))
+        gain: Array = (entropy(answers) - noise) * np.log(classes) / np.log(n)
+        return gain
+    if joint.peak is None or joint.squares is None:
+        raise QuaestorError(f"score {index} with target 'joint' is for small joints, got {n:.3g} joint states; use entropy")
+    if index == "mode":
+        most = joint.peak[:, 0, None, None] * table[..., 0]
+        for configuration in range(1, table.shape[-1]):  # faster than the largest along a short axis
+            np.maximum(most, joint.peak[:, configuration, None, None] * table[..., configuration], out=most)
+        after = np.einsum("tqa->tq", most)
+        return deviation(joint.peak.max(axis=1, keepdims=True), n) - deviation(after, n)
+    squares = np.einsum("tc,qac->tqa", joint.squares, table**2)
+    left = np.divide(squares, answers, out=np.zeros_like(squares), where=answers > 0).sum(axis=-1)
+    result: Array = n / (n - 1) * (left - joint.squares.sum(axis=1, keepdims=True))
+    return result
+
+
+def right(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+    """1 - 2 |P(best class) - 1/2|: largest when a right answer is as likely as not; in credal banks at the worst (`lower`: best) P."""
+
+    def of_group(group: Group) -> Array:
+        low, high = (end[..., -1] for end in group.answers)
+        away = np.maximum(np.abs(low - 0.5), np.abs(high - 0.5)) if bound == "upper" else np.maximum(np.maximum(low - 0.5, 0.5 - high), 0)
+        result: Array = 1 - 2 * away
+        return result
+
+    return ahead.spread(of_group)
+
+
+def random(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+    """A random number each."""
+    return np.stack([generator.random(ahead.open.shape[1]) for generator in generators])
+
+
+def order(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+    """The order of the bank: minus the question's place."""
+    return np.broadcast_to(-np.arange(ahead.open.shape[1], dtype=float), ahead.open.shape)
+
+
+SCORES: dict[str, Score] = {
+    "entropy": _gain("entropy", _remaining("entropy")),
+    "mode": _gain("mode", _remaining_mode),
+    "gini": _gain("gini", _remaining("gini")),
+    "right": right,
+    "random": random,
+    "order": order,
+}

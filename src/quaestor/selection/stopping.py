@@ -1,0 +1,146 @@
+"""Criteria combined: `any_of` and `all_of`, and all criteria by their names."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.errors import QuaestorError, got, placed
+from quaestor.i18n import Said, say, together
+from quaestor.model.beliefs import Bounds
+from quaestor.selection.criteria import (
+    Criterion,
+    Dominant,
+    GainBelow,
+    GiniBelow,
+    ManyBounds,
+    MaxQuestions,
+    MinQuestions,
+    Minutes,
+    ModeBelow,
+    ProbabilityAbove,
+    RightAnswers,
+    Situation,
+    Truth,
+    UncertaintyBelow,
+    where_all,
+)
+
+
+@dataclass(frozen=True)
+class AnyOf(Criterion):
+    """One criterion is enough."""
+
+    parts: tuple[Criterion, ...]
+    name = "any_of"
+
+    @property
+    def words(self) -> Said:
+        """The criterion in words."""
+        return reduce(lambda first, second: say("{first} or {second}", first=first, second=second), [part.words for part in self.parts])
+
+    def holds(self, now: Situation) -> Truth:
+        """Whether one of them holds; the later ones are looked at only where they matter."""
+        found: Truth = np.asarray(False)
+        for part in self.parts:
+            if np.all(found):
+                break
+            found = found | part.holds(now)
+        return found
+
+    def reason(self, now: Situation) -> Said:
+        """The first reason."""
+        return next(part.reason(now) for part in self.parts if part.holds(now))
+
+    def rule(self, now: Situation) -> NDArray[np.object_]:
+        """The name of the first criterion that says stop, for each taker."""
+        found = np.asarray("", dtype=object)
+        for part in self.parts:
+            found = np.where(found == "", part.rule(now), found)
+        return found
+
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
+        """Whether one of them decides."""
+        return ~where_all(~np.asarray(part.decides(bounds)) for part in self.parts)
+
+    @property
+    def document(self) -> Any:
+        """As it stands in a file."""
+        return {self.name: [part.document for part in self.parts]}
+
+
+@dataclass(frozen=True)
+class AllOf(AnyOf):
+    """All criteria are needed."""
+
+    name = "all_of"
+
+    @property
+    def words(self) -> Said:
+        """The criterion in words."""
+        parts = [together(("(", part.words, ")"), "") if isinstance(part, AnyOf) else part.words for part in self.parts]
+        return reduce(lambda first, second: say("{first} and {second}", first=first, second=second), parts)
+
+    def holds(self, now: Situation) -> Truth:
+        """Whether all of them hold; the later ones are looked at only where they matter."""
+        found: Truth = np.asarray(True)
+        for part in self.parts:
+            if not np.any(found):
+                break
+            found = found & part.holds(now)
+        return found
+
+    def reason(self, now: Situation) -> Said:
+        """All reasons."""
+        return together(part.reason(now) for part in self.parts)
+
+    def rule(self, now: Situation) -> NDArray[np.object_]:
+        """The name of the last part, which the others waited for."""
+        return np.where(self.holds(now), self.parts[-1].name, "").astype(object)
+
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
+        """Whether all of them decide."""
+        return where_all(part.decides(bounds) for part in self.parts)
+
+
+def any_of(*parts: Criterion) -> AnyOf:
+    """Stop when one of these says so."""
+    return AnyOf(_criteria("any_of", parts))
+
+
+def all_of(*parts: Criterion) -> AllOf:
+    """Stop when all of these say so."""
+    return AllOf(_criteria("all_of", parts))
+
+
+def _criteria(name: str, parts: Iterable[Criterion]) -> tuple[Criterion, ...]:
+    listed = tuple(parts)
+    wrong = [part for part in listed if not isinstance(part, Criterion)]
+    if wrong or not listed:
+        found = str(wrong[0]) if wrong else say("none")
+        raise QuaestorError(placed(name, got(say("one or more criteria are expected"), found)))
+    return listed
+
+
+max_questions, min_questions, entropy_below, mode_below, gini_below = MaxQuestions, MinQuestions, UncertaintyBelow, ModeBelow, GiniBelow
+probability_above, dominant, gain_below, right_answers, minutes = ProbabilityAbove, Dominant, GainBelow, RightAnswers, Minutes
+
+SIMPLE: dict[str, type[Criterion]] = {
+    kind.name: kind
+    for kind in (
+        MaxQuestions,
+        MinQuestions,
+        UncertaintyBelow,
+        ModeBelow,
+        GiniBelow,
+        ProbabilityAbove,
+        Dominant,
+        GainBelow,
+        RightAnswers,
+        Minutes,
+    )
+}
+COMBINED: dict[str, Callable[..., Criterion]] = {"any_of": any_of, "all_of": all_of}

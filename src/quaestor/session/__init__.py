@@ -1,0 +1,1 @@
+"""One test being taken."""

@@ -1,0 +1,1 @@
+"""Why this question, why this result, why stopped."""

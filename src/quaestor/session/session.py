@@ -1,0 +1,368 @@
+"""One adaptive test being taken. The answer log is the session: everything else follows from bank, rules, seed and log."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from quaestor.bankfile.bank import Bank
+from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest, placed
+from quaestor.i18n import said, say
+from quaestor.inference.chooser import lookahead
+from quaestor.inference.engines.loops import TOLERANCE
+from quaestor.inference.layout import Stated
+from quaestor.inference.lookahead import Lookahead
+from quaestor.inference.posterior import joint_uncertainty, posterior, refuse_conflict
+from quaestor.model.beliefs import Beliefs
+from quaestor.model.question import Question
+from quaestor.model.table import Array
+from quaestor.selection.choice import Choice, Standing, choose, is_wanting
+from quaestor.selection.criteria import Criterion, MaxQuestions, Minutes, Situation
+from quaestor.selection.ranking import Ranking
+from quaestor.selection.rules import MISSING, WRONG, Rules
+from quaestor.selection.rules_file import read_rules
+from quaestor.selection.stopping import AnyOf
+from quaestor.session.log import FORMAT, Answer, Late, SessionError, Weight, checked_minutes, checked_weight, read_document
+
+NO_QUESTION = "no question left"  # what ends a test that no criterion ends
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why the test is over, in words; `rule` is the name of the criterion."""
+
+    reason: str
+    rule: str = field(default=NO_QUESTION, compare=False, repr=False)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One line of the log with what was known before and after; `gain` and `candidates` are those at the time the question was put.
+
+    `gain` is None for late evidence and pilot questions; `asked_for` is the question that the rules would have asked.
+    """
+
+    event: Answer | Late
+    gain: float | None
+    candidates: Ranking
+    asked_for: Question | None
+    before: Beliefs
+    after: Beliefs
+
+
+@dataclass(frozen=True)
+class Session:
+    """A test of one taker: frozen, so every answer gives a new one. Random choices come from the seed and the number of questions asked."""
+
+    bank: Bank
+    rules: Rules = field(default_factory=Rules)
+    seed: int = 0
+    log: tuple[Answer | Late, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, kind in (("bank", Bank), ("rules", Rules)):
+            if not isinstance(getattr(self, name), kind):
+                rule = say("{kind} is expected", kind=kind.__name__)
+                raise SessionError(placed(name, got(rule, format_value(getattr(self, name)))))
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
+            raise SessionError(got(say("a seed is a whole number of at least 0"), repr(self.seed)))
+        self.rules.check(self.bank)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Session, (self.bank, self.rules, self.seed, self.log)
+
+    # What follows from the log
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The ids of the questions put so far, in order, skipped ones too."""
+        return tuple(event.question for event in self.log if isinstance(event, Answer))
+
+    @cached_property
+    def answers(self) -> dict[str, str]:
+        """The answer classes that count, by question: what a skip means is a rule."""
+        found = {}
+        for event in self.log:
+            if isinstance(event, Answer):
+                answer = event.answer if event.answer is not None else self._skipped(event.question)
+                if answer is not None:
+                    found[event.question] = answer
+        return found
+
+    def _skipped(self, question: str) -> str | None:
+        if self.rules.skips == MISSING:
+            return None
+        return self.bank.questions[question].classes[0] if self.rules.skips == WRONG else self.rules.skips
+
+    @cached_property
+    def stated(self) -> Stated:
+        """What was seen otherwise, multiplied up for each skill: lower and upper likelihoods of its levels."""
+        found: dict[str, tuple[Array, Array]] = {}
+        for event in self.log:
+            if isinstance(event, Late):
+                ends = np.array([weight if isinstance(weight, tuple) else (weight, weight) for weight in event.likelihood])
+                low, high = found.get(event.skill, (1.0, 1.0))
+                found[event.skill] = (low * ends[:, 0], high * ends[:, 1])
+        return found
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        """What is known of every skill."""
+        return posterior(self.bank, self.answers, stated=self.stated, tolerance=TOLERANCE)
+
+    @cached_property
+    def _waiting(self) -> bool:
+        """Whether the rules want more questions before the test may stop, and no limit on questions or minutes forbids them."""
+        return is_wanting(self.standing) and not any(limit.met(self._situation) for limit in _limits(self.rules.stop))
+
+    @cached_property
+    def _situation(self) -> Situation:
+        scored = self.standing.scored
+        of_skill = Counter(skill for question in scored for skill in question.skills)
+        minutes = sum(
+            self.bank.questions[event.question].minutes or 1.0 if event.minutes is None else event.minutes
+            for event in self.log
+            if isinstance(event, Answer)
+        )
+        return Situation(
+            self.beliefs,
+            len(scored),
+            {skill: of_skill[skill] for skill in self.bank.skills},
+            sum(self.answers.get(question.id) == question.classes[-1] for question in scored),
+            minutes,
+            lambda: self._free_choice.best_gain,
+            lambda index: joint_uncertainty(self.bank, self.answers, self.stated, index),
+        )
+
+    @cached_property
+    def standing(self) -> Standing:
+        """Where the test stands, as the choice sees it."""
+        return Standing(self.bank, self.rules, self.seed, self.asked, self.answers, self.stated, self.beliefs)
+
+    @cached_property
+    def _reason(self) -> str:
+        """What the stop rule says, whatever else is wanted."""
+        return self.rules.stop.met(self._situation) if self.rules.stop is not None else ""
+
+    @property
+    def most_left(self) -> int | None:
+        """How many more questions that count the rules let be asked at most; None where they set no limit."""
+        limits = [limit.n for limit in _limits(self.rules.stop) if isinstance(limit, MaxQuestions)]
+        return min(limits) - len(self.standing.scored) if limits else None
+
+    @cached_property
+    def _free_choice(self) -> Choice:
+        return choose(replace(self.standing, left=self.most_left))
+
+    @cached_property
+    def _choice(self) -> Choice:
+        """The choice, among what must still be asked when the test would stop otherwise."""
+        return choose(replace(self.standing, waiting=True)) if self._reason and self._waiting else self._free_choice
+
+    @property
+    def ranking(self) -> Ranking:
+        """All open questions, ranked by the rules' score, also when the test is over."""
+        return self._choice.ranking
+
+    @cached_property
+    def ahead(self) -> Lookahead:
+        """What each open question would tell of its own skills, also when the test is over."""
+        if self.rules.target == "scope":
+            return self._choice.ranking.ahead
+        return lookahead(self.bank, self.answers, "scope", stated=self.stated, asked=self.asked)
+
+    @cached_property
+    def choice(self) -> Choice | None:
+        """How the next question was chosen; None when the test is over."""
+        return None if self.stopped else self._choice
+
+    @cached_property
+    def stopped(self) -> Stop | None:
+        """Why the test is over, or None."""
+        if self._reason and not self._waiting and self.rules.stop is not None:
+            return Stop(self._reason, str(self.rules.stop.rule(self._situation)))
+        if self._choice.question is not None:
+            return None
+        return Stop(say("No question is left that the rules allow.") if len(self._choice.ranking) else say("No question is left."))
+
+    @property
+    def next(self) -> Question | None:
+        """The question to ask now; None when the test is over."""
+        return None if self.stopped else self._choice.question
+
+    @cached_property
+    def history(self) -> tuple[Step, ...]:
+        """Every line of the log with the gains and beliefs at that time."""
+        steps: list[Step] = []
+        for then in self.so_far[1:]:
+            now, event = then.earlier, then.log[-1]
+            ranking = now._choice.ranking
+            put = ranking.ids == (event.question if isinstance(event, Answer) else None)
+            gain = float(ranking.gains[put][0]) if put.any() else None
+            steps.append(Step(event, gain, ranking, now.next, now.beliefs, then.beliefs))
+        return tuple(steps)
+
+    @cached_property
+    def earlier(self) -> "Session":
+        """The session before the last line of the log: the very one, where it is known, with all that it has worked out."""
+        return replace(self, log=self.log[:-1])
+
+    @property
+    def so_far(self) -> "list[Session]":
+        """All sessions on the way to this one, the empty one first."""
+        found = [self]
+        while found[-1].log:
+            found.append(found[-1].earlier)
+        return found[::-1]
+
+    # What can be done
+
+    def answer(self, question: str, answer: str | int, minutes: float | None = None) -> "Session":
+        """The session after an answer, by the name (or number) of its class; any open question, unless a rule forbids it."""
+        self._open(question)
+        name = _answer_class(self.bank.questions[question], answer)
+        return self._with(Answer(question, name, None, checked_minutes(minutes)))
+
+    def enter(self, question: str, entry: str | float | Iterable[str], minutes: float | None = None) -> "Session":
+        """The session after what a taker typed or ticked: it is classified, and both are logged."""
+        self._open(question)
+        several = isinstance(entry, Iterable) and not isinstance(entry, str)
+        written = list(entry) if several else entry  # type: ignore[arg-type]
+        answer = self.bank.questions[question].classify(written)
+        typed = " | ".join(str(one) for one in written) if isinstance(written, list) else str(written)
+        return self._with(Answer(question, answer, typed, checked_minutes(minutes)))
+
+    def skip(self, question: str, minutes: float | None = None) -> "Session":
+        """The session after a skip; it is not asked again."""
+        self._open(question)
+        if not self.rules.may_skip:
+            raise SessionError(say("the rules let no question be skipped, got a skip of {question}", question=question))
+        return self._with(Answer(question, None, None, checked_minutes(minutes)))
+
+    def late(self, skill: str, seen: str | Sequence[Weight] | Mapping[str, Weight], note: str = "") -> "Session":
+        """The session after evidence from elsewhere: a level (it is certain), or how likely what was seen is at each level.
+
+        `s.late("division", "yes")`, `s.late("division", {"no": 0.2, "yes": 0.8}, "worked well in class")`; in credal banks also pairs.
+        """
+        if not isinstance(skill, str) or skill not in self.bank.skills:
+            raise AnswerError(got(say("unknown skill"), format_value(skill), nearest(skill, self.bank.skills)))
+        return self._with(Late(skill, self._likelihood(skill, seen), note))
+
+    def undo(self) -> "Session":
+        """The session before the last line of the log."""
+        if not self.log:
+            raise SessionError(say("there is nothing to undo: the log is empty"))
+        return self.earlier
+
+    def _open(self, question: str) -> None:
+        if not isinstance(question, str) or question not in self.bank.questions:
+            raise AnswerError(got(say("unknown question"), format_value(question), nearest(question, self.bank.questions)))
+        if question in self.asked:
+            raise AnswerError(placed(question, say("a question is answered once; undo first to change it")))
+        if self.stopped:
+            raise SessionError(say("the test is over: {reason} Got an answer to {question}", reason=self.stopped.reason, question=question))
+        if self.rules.only_next and self.next is not None and question != self.next.id:
+            raise SessionError(got(say("the rules let only the next question be answered, {next}", next=self.next.id), question))
+
+    def _likelihood(self, skill: str, seen: Any) -> tuple[Weight, ...]:
+        levels = self.bank.skills[skill].levels
+        each = say("a weight for each of {levels}", levels=", ".join(levels))
+        if isinstance(seen, str):
+            if seen not in levels:
+                raise AnswerError(placed(skill, got(say("a level is one of {levels}", levels=", ".join(levels)), format_value(seen))))
+            return tuple(1.0 if level == seen else 0.0 for level in levels)
+        if isinstance(seen, Mapping):
+            if set(seen) != set(levels):
+                raise AnswerError(placed(skill, got(each, format_value(dict(seen)))))
+            seen = [seen[level] for level in levels]
+        if not isinstance(seen, Iterable):
+            rule = say("a level, or a weight for each of {levels}", levels=", ".join(levels))
+            raise AnswerError(placed(skill, got(rule, format_value(seen))))
+        weights = tuple(checked_weight(skill, weight) for weight in seen)
+        if len(weights) != len(levels):
+            raise AnswerError(placed(skill, got(each, say("{count} {count:weight|weights}", count=len(weights)))))
+        if self.bank.is_precise and any(isinstance(weight, tuple) for weight in weights):
+            raise AnswerError(placed(skill, say("a precise bank takes numbers as weights, got pairs")))
+        return weights
+
+    def _with(self, event: Answer | Late) -> "Session":
+        made = replace(self, log=(*self.log, event))
+        refuse_conflict(self.bank, made.answers, made.stated)
+        made.__dict__["earlier"] = self
+        return made
+
+    # Files
+
+    def to_json(self) -> str:
+        """The session as JSON: bank versions, rules, seed and log."""
+        lines: list[dict[str, Any]] = []
+        for event in self.log:
+            line = {key: value for key, value in vars(event).items() if value not in (None, "")}
+            lines.append({**line, "answer": None} if isinstance(event, Answer) and event.answer is None else line)
+        bank = {"title": self.bank.title, "version": self.bank.version, "model_version": self.bank.model_version}
+        document = {"session": FORMAT, "bank": bank, "rules": self.rules.document, "seed": self.seed, "log": lines}
+        text = json.dumps(document, ensure_ascii=False, indent=1)
+        return text.encode(errors="backslashreplace").decode()  # half a letter, which UTF-8 cannot hold, as its code
+
+    @staticmethod
+    def from_json(bank: Bank, text: str) -> "Session":
+        """The session that `to_json` wrote; refused when the bank's model is another one, naming both versions."""
+        document = read_document(text)
+        saved = document["bank"]
+        if saved.get("model_version") != bank.model_version:
+            raise SessionError(
+                say(
+                    "the session was taken with model version {saved} of '{saved_title}' and goes on only with that one, got version"
+                    " {given} of '{given_title}'",
+                    saved=saved.get("model_version"),
+                    saved_title=saved.get("title", ""),
+                    given=bank.model_version,
+                    given_title=bank.title,
+                )
+            )
+        session = Session(bank, read_rules(document["rules"]), document["seed"])
+        for number, line in enumerate(document["log"]):
+            try:
+                session = session._with(_event(session, line))
+            except QuaestorError as error:
+                raise SessionError(placed(f"log[{number}]", said(error))) from error
+        return session
+
+
+def _limits(stop: Criterion | None) -> list[Criterion]:
+    """The limits on questions and minutes that end a test by themselves."""
+    if isinstance(stop, AnyOf) and stop.name == "any_of":
+        return [limit for part in stop.parts for limit in _limits(part)]
+    return [stop] if (type(stop) is MaxQuestions and not stop.skill) or isinstance(stop, Minutes) else []
+
+
+def _event(session: Session, line: Any) -> Answer | Late:
+    """A line of a saved log, checked against the bank."""
+    if isinstance(line, dict) and set(line) <= {"skill", "likelihood", "note"} and {"skill", "likelihood"} <= set(line):
+        found = session.late(line["skill"], line["likelihood"], str(line.get("note", ""))).log[-1]
+    elif isinstance(line, dict) and set(line) <= {"question", "answer", "entry", "minutes"} and {"question", "answer"} <= set(line):
+        question = line["question"]
+        if not isinstance(question, str) or question not in session.bank.questions or question in session.asked:
+            raise AnswerError(got(say("a question of the bank, each once"), format_value(question)))
+        answer = None if line["answer"] is None else _answer_class(session.bank.questions[question], line["answer"])
+        entry = line.get("entry")
+        if not isinstance(entry, str | None):
+            raise AnswerError(placed(question, got(say("an entry is a text"), format_value(entry))))
+        found = Answer(question, answer, entry, checked_minutes(line.get("minutes")))
+    else:
+        raise AnswerError(got(say("a line is an answer or what was seen of a skill"), format_value(line)))
+    return found
+
+
+def _answer_class(question: Question, answer: Any) -> str:
+    """The name of an answer class, given its name or its number."""
+    if isinstance(answer, str) and answer in question.classes:
+        return answer
+    if isinstance(answer, int | np.integer) and not isinstance(answer, bool) and 0 <= answer < len(question.classes):
+        return question.classes[int(answer)]
+    rule = say("an answer class is one of {words}", words=", ".join(question.classes))
+    raise AnswerError(placed(question.id, got(rule, format_value(answer))))
