@@ -5,7 +5,7 @@ from browsing import application, enter, give
 
 import quaestor as qs
 from quaestor.report.advice import ENDINGS, ending
-from quaestor.selection.stopping import SIMPLE
+from quaestor.selection.stopping.criteria import SIMPLE
 from quaestor.session.session import Stop
 
 STOPS = {

@@ -6,10 +6,10 @@ import random_models
 from credal_checks import EXACT, SAFE, agrees, drawn, fitting, is_possible
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from quaestor.inference.credal import credal_bounds
 from strategies import networks
 
 from quaestor import AnswerError, Network, NetworkError, Table, Variable, bounds, posterior
-from quaestor.inference.credal import credal_bounds
 from quaestor.inference.engines.enumeration import combinations, enumerate_bounds
 from quaestor.inference.engines.odds import OddsMessages
 from quaestor.inference.layout import bank_model

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import random_models
 from credal_checks import SAFE, agrees, drawn
+from quaestor.inference.credal import METHODS, credal_bounds
 
 from quaestor import Network, QuaestorError, Table, Variable, bounds, load, posterior
-from quaestor.inference.credal import METHODS, credal_bounds
 from quaestor.inference.engines.enumeration import enumerate_bounds
 
 # Asking for a method

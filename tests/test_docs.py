@@ -17,7 +17,8 @@ from quaestor.formats import yaml_text
 from quaestor.formats.files import load_bytes
 from quaestor.selection.rules_file import FIELDS, read_rules
 from quaestor.selection.scores.uncertainty import SCORES
-from quaestor.selection.stopping import COMBINED, SIMPLE
+from quaestor.selection.stopping.combined import COMBINED
+from quaestor.selection.stopping.criteria import SIMPLE
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]

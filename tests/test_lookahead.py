@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from quaestor.inference.groups import bank_batches
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.inference.chooser import look, lookahead
-from quaestor.inference.groups import bank_batches
 from quaestor.inference.layout import bank_model
 
 TIGHT = 1e-10

@@ -9,9 +9,9 @@ import pytest
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.model.beliefs import Beliefs, Bounds
-from quaestor.selection.criteria import OF_SKILL, Criterion, Situation
 from quaestor.selection.rules_file import read_rules
-from quaestor.selection.stopping import SIMPLE
+from quaestor.selection.stopping.criteria import SIMPLE
+from quaestor.selection.stopping.criterion import OF_SKILL, Criterion, Situation
 
 ALL = [
     qs.max_questions(3),

@@ -4,10 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from quaestor.inference.groups import bank_batches
 
 import quaestor as qs
 from quaestor.inference.chooser import lookahead
-from quaestor.inference.groups import bank_batches
 from quaestor.inference.layout import bank_model
 from quaestor.inference.model import likelihood
 from quaestor.inference.search.ascent import ascend

@@ -14,9 +14,8 @@ from quaestor.model.table import Table
 from quaestor.selection.ranking import Candidate, Ranking, rank
 from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
 from quaestor.selection.rules_file import load_rules
-from quaestor.selection.stopping import (
-    all_of,
-    any_of,
+from quaestor.selection.stopping.combined import all_of, any_of
+from quaestor.selection.stopping.criteria import (
     dominant,
     entropy_below,
     gain_below,

@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import FrozenInstanceError
-from functools import cached_property
 from itertools import product
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +20,7 @@ from quaestor.bankfile.schema import BANK_FIELDS, Report, fields
 from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, got, located, nearest
 from quaestor.i18n import say
+from quaestor.lazy import lazy
 from quaestor.model.network import Network, Variable
 from quaestor.model.question import Question
 from quaestor.model.skill import Skill
@@ -99,17 +99,19 @@ class Bank:
         """The language of the bank's texts, such as `en`, or an empty text."""
         return str(self._document.get("language", ""))
 
-    @property
+    @lazy
     def is_precise(self) -> bool:
         """Whether every table of the bank holds exact numbers only."""
-        return all(variable.table.is_precise for variable in self.network.variables)
+        return all(skill.table.is_precise for skill in self.skills.values()) and all(
+            question.table.is_precise for question in self.questions.values()
+        )
 
-    @cached_property
+    @lazy
     def version(self) -> str:
         """A hash of everything in the bank: texts, options, statements, tables."""
         return _digest(json.dumps(self._document, ensure_ascii=True, separators=(",", ":")).encode())
 
-    @cached_property
+    @lazy
     def model_version(self) -> str:
         """A hash of what inference sees: ids, levels, classes and tables, in order. Mending a typo in a text does not change it."""
         parts: list[bytes] = []
@@ -120,7 +122,7 @@ class Bank:
             parts += [json.dumps(shape).encode(), *_table_bytes(question.table)]
         return _digest(b"\n".join(parts))
 
-    @cached_property
+    @lazy
     def network(self) -> Network:
         """The bank as one credal network: the skills, then the questions as leaves below their skills."""
         skills = (Variable(skill.id, skill.levels, skill.parents, skill.table) for skill in self.skills.values())

@@ -306,9 +306,10 @@ def build_tables(drafts: Sequence[Draft | None], report: Report) -> list[Table |
         lower, upper = reachable(*_soften(lower, upper, epsilon))
         lower.setflags(write=False)
         upper.setflags(write=False)
+        exact = np.array_equal(lower, upper)
         for number, draft, start, count in zip(numbers, group, starts, counts, strict=False):
-            rows = slice(start, start + count)
-            tables[number] = Table.of_checked(lower[rows].reshape(draft.shape), upper[rows].reshape(draft.shape))
+            low = lower[start : start + count].reshape(draft.shape)
+            tables[number] = Table.of_checked(low, low if exact else upper[start : start + count].reshape(draft.shape))
     return tables
 
 

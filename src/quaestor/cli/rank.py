@@ -11,7 +11,7 @@ from quaestor.formats.files import load
 from quaestor.report.bars import bar
 from quaestor.report.terminal import console, grid
 from quaestor.selection.ranking import Ranking, rank
-from quaestor.selection.scores.uncertainty import BOUNDS, SCORES
+from quaestor.selection.scores.known import BOUNDS, SCORES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

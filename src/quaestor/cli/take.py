@@ -18,7 +18,8 @@ from quaestor.report.ledger import show_ledger
 from quaestor.report.terminal import console, plain_maths
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import load_rules
-from quaestor.selection.stopping import any_of, entropy_below, max_questions
+from quaestor.selection.stopping.combined import any_of
+from quaestor.selection.stopping.criteria import entropy_below, max_questions
 from quaestor.session.explain.why import explain, why_question
 from quaestor.session.session import Session
 

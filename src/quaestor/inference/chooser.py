@@ -1,208 +1,304 @@
-"""Look one question ahead: fill in what scores see (`quaestor.ahead`) for all questions of a bank at once.
+"""Which engine serves a question of inference: the one place that knows all engines, every guard and every fallback.
 
-Bounds after a hypothetical answer are exact wherever the posterior is: they come from the messages that reach the skill and its new
-likelihood box, never from the box of its posteriors.
+A `Chooser` is made for a model and the evidence of N takers, and replies as an engine does. Takers fall into parts that share the
+structure of their evidence (a box over several skills ties them together only for those who have one) and the guard against underflow.
+In each part, for `auto`:
+
+| model | engine |
+| --- | --- |
+| precise | `joint` where the joint is small, else `junction` |
+| singly connected, two states each | `odds`: closed form, in logarithms, so that no evidence is too much |
+| singly connected | `hulls`: sets of messages, unless they grow too large |
+| else, few networks | `enumeration` |
+| else | `branch`: branch and bound, certified to a tolerance or as near as a limit of nodes allows |
+
+The posterior of a variable looks at the part of the model that matters for it, which may be simpler than the whole. Questions on several
+skills go to `branch`. Evidence that contradicts itself beyond what plain numbers hold is worked out by enumeration (in logarithms) where
+the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Callable, Iterable
+from math import log10
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bankfile.bank import Bank
 from quaestor.credal.vectors import TooLargeError
-from quaestor.errors import StatementError, Words, nearest, placed
-from quaestor.i18n import say
-from quaestor.inference.engines.loops import NODES, TOLERANCE, LoopAhead
-from quaestor.inference.engines.precise import PreciseAhead
-from quaestor.inference.engines.tree_ahead import HullAhead, OddsAhead
-from quaestor.inference.groups import Batch, bank_batches
-from quaestor.inference.layout import Answers, BankModel, Stated, bank_model
-from quaestor.inference.lookahead import Ends, Group, JointTarget, Lookahead, Target
-from quaestor.inference.model import Box, Scope
+from quaestor.errors import QuaestorError
+from quaestor.inference.engine import EXACT, Bracket, Ends, Engine, joined_methods
+from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
+from quaestor.inference.engines.hulls import HullEngine
+from quaestor.inference.engines.loops import ExactEngine, LoopEngine
+from quaestor.inference.engines.odds import OddsEngine, applies
+from quaestor.inference.engines.precise import PreciseEngine
+from quaestor.inference.engines.vacuous import VacuousEngine
+from quaestor.inference.joint import LARGEST
+from quaestor.inference.junction import junction_of
+from quaestor.inference.layout import Batch
+from quaestor.inference.model import Model, Scope
+from quaestor.lazy import lazy
+from quaestor.model.table import Array
 
-Ahead = PreciseAhead | OddsAhead | HullAhead | LoopAhead
-Targets = str | Sequence[str] | Mapping[str, float]
-
-
-class TargetError(StatementError):
-    """A target that is none, or that a bank does not have."""
-
-
-def lookahead(
-    bank: Bank,
-    answers: Answers | None = None,
-    targets: Targets = "scope",
-    tolerance: float = TOLERANCE,
-    limit: int = NODES,
-    stated: Stated | None = None,
-    asked: Iterable[str] = (),
-) -> Lookahead:
-    """Look one question ahead for one taker.
-
-    `targets`: `scope` (each question's own skills), `all`, `joint` (all skills together, precise banks), skills by id, or weights by
-    skill. `stated`: what is known of skills otherwise, see `posterior`; `asked`: questions that are closed though not answered.
-    Where only branch and bound can tell (loops), it stops when outer and inner bounds are within the tolerance, or at the limit of nodes.
-    """
-    compiled = bank_model(bank)
-    answers = answers or {}
-    boxes = {scope: (low[None], high[None]) for scope, (low, high) in compiled.boxes(answers, stated).items()}
-    is_open = np.ones((1, len(bank.questions)), dtype=bool)
-    is_open[0, [compiled.place[question] for question in (*answers, *asked)]] = False
-    return look(compiled, boxes, is_open, targets, tolerance, limit)
+PRECISE = ("joint", "junction")
+CREDAL = ("odds", "hulls", "enumeration", "branch", "bracket")
+METHODS = ("auto", "exact", *CREDAL)
+TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
+NODES = 20_000
+FEW = 64  # networks that are simply all tried
+FEW_DROWNED = 1024  # the same where plain numbers cannot hold the evidence
+MOST = 10_000_000  # networks that are tried when asked for by name
+_TINY = -600.0  # log of numbers that products may round to zero
+Takers = NDArray[np.intp]
 
 
-def look(
-    compiled: BankModel,
-    boxes: Mapping[Scope, Box],
-    is_open: NDArray[np.bool_],
-    targets: Targets = "scope",
-    tolerance: float = TOLERANCE,
-    limit: int = NODES,
-) -> Lookahead:
-    """The same for many takers: boxes of shape (takers, *levels of the scope), `is_open` of shape (takers, questions)."""
-    return Ways(compiled, boxes, len(is_open), tolerance, limit).look(is_open, targets)
-
-
-class Ways:
-    """The ways of inference for one set of evidence of many takers; a slower one is made ready only when something needs it."""
+class Chooser:
+    """Inference on a model whose boxes have a leading axis over takers, by the best engine that fits (or the method named)."""
 
     def __init__(
-        self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float = TOLERANCE, limit: int = NODES
+        self,
+        model: Model,
+        takers: int = 1,
+        method: str = "auto",
+        tolerance: float = TOLERANCE,
+        limit: int = NODES,
+        seconds: float | None = None,
     ) -> None:
-        self._compiled, self._boxes, self._takers, self._tolerance, self._limit = compiled, boxes, takers, tolerance, limit
-        self._kinds: tuple[type[Ahead], ...] = (PreciseAhead,) if compiled.is_precise else (OddsAhead, HullAhead, LoopAhead)
-        self._made: dict[type, Ahead] = {}
-        self._pinned: dict[tuple[int, int], Ways] = {}
+        _check(method, tolerance, limit, seconds)
+        self._model, self._takers = model, takers
+        self._settings = (method, tolerance, limit, seconds)
+        self._given: dict[tuple[int, int], Chooser] = {}
+        if model.is_precise and method in ("auto", "exact", *PRECISE):
+            self._parts: list[tuple[Takers | None, Engine]] = [(None, self.precise)]
+        elif method in PRECISE:
+            raise QuaestorError(f"method {method} is for precise models; for credal ones: {', '.join(METHODS)}")
+        else:
+            self._parts = [(some, _Part(part, count, *self._settings)) for some, part, count in _alike(model, takers, method)]
 
-    def look(self, is_open: NDArray[np.bool_], targets: Targets = "scope") -> Lookahead:
-        """What every open question would tell; `is_open`: (takers, questions). Groups in which none is open are left out."""
-        batches = [batch for batch in bank_batches(self._compiled.bank) if is_open[:, batch.index].any()]
-        return self._look(is_open, batches, wanted(self._compiled, targets), targets == "joint")
+    @lazy
+    def precise(self) -> PreciseEngine:
+        """The engine of a precise model, which knows its joint distribution too."""
+        method = self._settings[0]
+        if method not in PRECISE:
+            method = "joint" if self._model.joint_size <= LARGEST else "junction"
+        return PreciseEngine(self._model, self._takers, method)
 
-    def foretell(self, is_open: NDArray[np.bool_]) -> Lookahead:
-        """Nothing but the probabilities of the answers, to all questions."""
-        return self._look(is_open, bank_batches(self._compiled.bank), {}, False)
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states)."""
+        return self._joined([(some, engine.now(variable)) for some, engine in self._parts])
 
-    def _look(self, is_open: NDArray[np.bool_], batches: list[Batch], weights: dict[int, float] | None, with_joint: bool) -> Lookahead:
-        compiled, groups = self._compiled, []
-        for batch in batches:
-            skills = list(batch.scope) if weights is None else list(weights)
-            way = self.of(batch)
-            after, gap = _after(way, batch, skills)
-            answers, answers_gap = way.answers(batch)
-            now = [way.now(skill) for skill in skills]
-            found = tuple(
-                Target(compiled.model.names[s], n[:2], a, self.rows(batch, s, n[1]), 1.0 if weights is None else weights[s])
-                for s, n, a in zip(skills, now, after, strict=True)
-            )
-            joint = self.joint(batch) if with_joint else None
-            groups.append(Group(batch, answers, found, way.name, max(gap, answers_gap, *(n[2] for n in now), 0.0), joint))
-        return Lookahead(compiled.ids, is_open, tuple(groups))
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence), (takers, tables, classes)."""
+        return self._joined([(some, engine.answers(batch)) for some, engine in self._parts])
 
-    def now(self, skill: int) -> Ends:
-        """Bounds of P(skill | evidence), (takers, levels), by the fastest way that fits; in loops the very numbers of `posterior`."""
-        for kind in self._kinds:
-            way = self._make(kind)
-            if isinstance(way, LoopAhead):
-                return way.posterior(skill)
-            if way.fits:
-                with suppress(TooLargeError):
-                    return way.now(skill)[:2]
-        raise AssertionError("the last way always fits")
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, states).
 
-    def _make(self, kind: type[Ahead]) -> Ahead:
-        if kind not in self._made:
-            self._made[kind] = kind(self._compiled, self._boxes, self._takers, self._tolerance, self._limit)
-        return self._made[kind]
+        After an answer that cannot be given nothing is known (0 to 1; in precise models zeros); after one that tells nothing, what is
+        known now.
+        """
+        found = self._joined([(some, engine.after(batch, variable)) for some, engine in self._parts])
+        if found.lower is found.upper:
+            return found
+        return _mended(found, self.now(variable) if batch.is_silent.any() else None, batch.is_silent)
 
-    def of(self, batch: Batch) -> Ahead:
-        """The fastest way that a batch allows."""
-        for kind in self._kinds:
-            way = self._make(kind)
-            if way.applies(batch):
-                return way
-        raise AssertionError("the last way always applies")
-
-    def joint(self, batch: Batch) -> JointTarget:
-        """The joint of all skills as a batch sees it."""
-        way = self.of(batch)
-        assert isinstance(way, PreciseAhead)  # `wanted` lets only precise banks through
-        return way.joint_of(batch)
-
-    def rows(self, batch: Batch, skill: int, upper: NDArray[np.float64]) -> "_Rows":
-        """Bounds of P(class | level of the skill, evidence), to be worked out if a score needs them; `upper`: of the levels now."""
-        return _Rows(self, batch, skill, upper)
-
-    def given(self, batch: Batch, skill: int, level: int) -> Ends:
-        """Bounds of P(class | skill = level, evidence), (takers, tables, classes): the answers when the skill is pinned to the level."""
-        if (skill, level) not in self._pinned:
-            size = self._compiled.model.sizes[skill]
-            pin = np.where(np.arange(size) == level, 0.0, -np.inf)[None]
-            low, high = self._boxes.get((skill,), (np.zeros((1, size)),) * 2)
-            boxes = {**self._boxes, (skill,): (low + pin, high + pin)}
-            self._pinned[skill, level] = Ways(self._compiled, boxes, self._takers, self._tolerance, self._limit)
-        ways = self._pinned[skill, level]
-        rest = batch.without(skill, level)
-        return ways.of(rest).answers(rest)[0]
-
-
-def _after(way: Ahead, batch: Batch, skills: list[int]) -> tuple[list[Callable[[], Ends]], float]:
-    """For each skill its bounds after each answer, and the gap; in precise banks they are left to be worked out when a score needs them."""
-    if isinstance(way, PreciseAhead):
-        return [partial(way.one_after, batch, skill) for skill in skills], 0.0
-    found, gap = way.after(batch, skills)
-    return [partial(_same, ends) for ends in found], gap
-
-
-def _same(ends: Ends) -> Ends:
-    return ends
-
-
-class _Rows:
-    """What a target's rows are worked out from."""
-
-    def __init__(self, ways: Ways, batch: Batch, skill: int, upper: NDArray[np.float64]) -> None:
-        self._ways, self._batch, self._skill, self._upper = ways, batch, skill, upper
-
-    def __call__(self) -> Ends:
-        batch = self._batch
-        takers, levels = self._upper.shape
-        if batch.scope == (self._skill,):
-            shape = (takers, *batch.low.shape)
+    def rows(self, batch: Batch, variable: int) -> Ends:
+        """Bounds of P(class | state of the variable, evidence), (takers, tables, classes, states): the answers with the variable pinned."""
+        shape = (self._takers, *batch.low.shape[:2], self._model.sizes[variable])
+        if batch.scope == (variable,):
             return np.broadcast_to(batch.low, shape), np.broadcast_to(batch.high, shape)
-        low, high = np.zeros((takers, *batch.low.shape[:2], levels)), np.ones((takers, *batch.low.shape[:2], levels))
-        for level in range(levels):
-            possible = self._upper[:, level] > 0  # of a level that nobody can have nothing is known
+        low, high = np.zeros(shape), np.ones(shape)
+        upper = self.now(variable).upper
+        for state in range(shape[-1]):
+            possible = upper[:, state] > 0  # of a state that nobody can have nothing is known
             if possible.any():
-                ends = self._ways.given(batch, self._skill, level)
-                low[possible, ..., level], high[possible, ..., level] = ends[0][possible], ends[1][possible]
+                found = self._pinned(variable, state).answers(batch.without(variable, state))
+                low[possible, ..., state], high[possible, ..., state] = found.lower[possible], found.upper[possible]
+        low[:, batch.is_silent], high[:, batch.is_silent] = (self._silent(batch, end, shape) for end in (batch.low, batch.high))
         return low, high
 
+    @staticmethod
+    def _silent(batch: Batch, end: Array, shape: tuple[int, ...]) -> Array:
+        first = end[batch.is_silent].reshape(int(batch.is_silent.sum()), shape[2], -1)[:, :, :1]
+        return np.broadcast_to(first, (shape[0], *first.shape[:2], shape[3]))
 
-def wanted(compiled: BankModel, targets: Targets) -> dict[int, float] | None:
-    """The targets' numbers and weights; None for each question's own skills."""
-    if targets == "scope":
-        return None
-    if targets == "joint":
-        if not compiled.is_precise:
-            raise TargetError(say("target 'joint' is for precise banks"), say("a credal one; use 'scope', 'all' or skills"))
-        return {}
-    if targets == "all":
-        return {compiled.position[skill]: 1.0 for skill in compiled.bank.skills}
-    if isinstance(targets, str):
-        hint = nearest(targets, ["scope", "all", "joint"]) or say("a list of skills is written ['a', 'b']")
-        raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(f"'{targets}'"), hint)
-    if not isinstance(targets, Mapping | Sequence):
-        raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(repr(targets)))
-    weights = dict(targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, 1.0)
-    if not weights:
-        raise TargetError(say("a target names at least one skill"), say("none"))
-    for name, weight in weights.items():
-        if name not in compiled.position:
-            raise TargetError(say("unknown skill"), Words(f"'{name}'"), nearest(name, compiled.position))
-        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
-            raise TargetError(placed(name, say("the weight of a target is a number above 0")), Words(repr(weight)))
-    return {compiled.position[name]: float(weight) for name, weight in weights.items()}
+    def _pinned(self, variable: int, state: int) -> "Chooser":
+        if (variable, state) not in self._given:
+            size = self._model.sizes[variable]
+            pin = np.where(np.arange(size) == state, 0.0, -np.inf)[None]
+            low, high = self._model.boxes.get((variable,), (np.zeros((self._takers, size)),) * 2)
+            boxes = {**self._model.boxes, (variable,): (low + pin, high + pin)}
+            self._given[variable, state] = Chooser(self._model.with_boxes(boxes), self._takers, *self._settings)
+        return self._given[variable, state]
+
+    def _joined(self, parts: list[tuple[Takers | None, Bracket]]) -> Bracket:
+        """The brackets of the parts in the order of the takers."""
+        if len(parts) == 1:
+            return parts[0][1]
+        lower, upper, inner_lower, inner_upper = (np.empty((self._takers, *parts[0][1].lower.shape[1:])) for _ in range(4))
+        for some, bracket in parts:
+            lower[some], upper[some] = bracket.lower, bracket.upper
+            inner_lower[some], inner_upper[some] = bracket.inner_lower, bracket.inner_upper
+        return Bracket(lower, upper, inner_lower, inner_upper, joined_methods(bracket.method for _, bracket in parts))
+
+
+class _Part:
+    """Takers whose evidence has one structure: engines from the fastest to the most patient, each made when something needs it."""
+
+    is_exact = False
+
+    def __init__(self, model: Model, takers: int, method: str, tolerance: float, limit: int, seconds: float | None) -> None:
+        self._model, self._takers, self._method = model, takers, method
+        self._tolerance, self._limit, self._seconds = tolerance, limit, seconds
+        self._made: dict[str, Engine] = {}
+        self._smaller: dict[tuple[str, ...], _Part] = {}
+
+    def now(self, variable: int) -> Bracket:
+        for name in self._trees():
+            try:
+                return self._engine(name).now(variable)
+            except TooLargeError:
+                if name == self._method:
+                    raise
+        if self._method in ("auto", "exact"):
+            part, number = self._model.relevant_to([variable])
+            if len(part.sizes) < len(self._model.sizes):
+                if part.names not in self._smaller:
+                    settings = (self._method, self._tolerance, self._limit, self._seconds)
+                    self._smaller[part.names] = _Part(part, self._takers, *settings)
+                return self._smaller[part.names].now(number[variable])
+        return self._engine(self._patient()).now(variable)
+
+    def answers(self, batch: Batch) -> Bracket:
+        return self._first(batch, lambda engine: engine.answers(batch))
+
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        return self._first(batch, lambda engine: engine.after(batch, variable))
+
+    def _first(self, batch: Batch, ask: Callable[[Engine], Bracket]) -> Bracket:
+        """The reply of the first engine that can give one."""
+        for name in self._trees() if len(batch.scope) == 1 else ():
+            try:
+                return ask(self._engine(name))
+            except TooLargeError:
+                if name == self._method:
+                    raise
+        return ask(self._engine(self._patient(asked=True)))
+
+    def _trees(self) -> list[str]:
+        """The engines for singly connected models that fit, the faster first."""
+        wanted = ("odds", "hulls") if self._method in ("auto", "exact") else (self._method,)
+        fits = {"odds": applies(self._model), "hulls": self._model.is_singly_connected and not self._drowned}
+        found = [name for name in wanted if fits.get(name, False)][:1]
+        if not found and self._method in fits and not (self._method == "hulls" and self._model.is_singly_connected):
+            two = " of two-state variables" * (self._method == "odds")
+            raise QuaestorError(f"method {self._method} needs a singly connected model{two}")
+        return found
+
+    @lazy
+    def _drowned(self) -> bool:
+        """Whether plain numbers may lose likelihoods of one of the takers; `_alike` puts those who drown into parts of their own."""
+        return bool(drowned(self._model, self._takers).any())
+
+    def _patient(self, asked: bool = False) -> str:
+        """The engine for all other models; questions that are only `asked` about are not worth enumeration."""
+        if self._method == "enumeration":
+            tries = combinations(self._model)
+            if tries > MOST:
+                raise QuaestorError(f"method enumeration tries at most {MOST} combinations of vertices, got 10^{log10(tries):.0f}")
+            return "enumeration"
+        if self._drowned:
+            return "enumeration" if combinations(self._model) <= FEW_DROWNED else "vacuous"
+        if self._method in ("auto", "exact") and not asked and combinations(self._model) <= FEW:
+            return "enumeration"
+        return "exact" if self._method == "exact" else "branch"
+
+    def _engine(self, name: str) -> Engine:
+        if name not in self._made:
+            limit = 0 if self._method == "bracket" else self._limit
+            make: dict[str, Callable[[], Engine]] = {
+                "odds": lambda: OddsEngine(self._model, self._takers),
+                "hulls": lambda: HullEngine(self._model, self._takers),
+                "enumeration": lambda: EnumerationEngine(self._model, self._takers),
+                "vacuous": lambda: VacuousEngine(self._model, self._takers),
+                "branch": lambda: LoopEngine(self._model, self._takers, self._tolerance, limit),
+                "exact": lambda: ExactEngine(self._model, self._takers, limit, self._seconds),
+            }
+            self._made[name] = make[name]()
+        return self._made[name]
+
+
+def _check(method: str, tolerance: float, limit: int, seconds: float | None) -> None:
+    if method not in (*METHODS, *PRECISE):
+        raise QuaestorError(f"method is one of {', '.join(METHODS)}, got {method!r}")
+    if not tolerance >= 0 or limit < 0:
+        raise QuaestorError(f"tolerance and limit are at least 0, got {tolerance} and {limit}")
+    if seconds is not None and (method != "exact" or not seconds >= 0):
+        raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {seconds}")
+
+
+def _alike(model: Model, takers: int, method: str) -> Iterable[tuple[Takers | None, Model, int]]:
+    """The takers in parts: those who have evidence on the same several-skill scopes, and those whose evidence plain numbers cannot hold."""
+    wide = [scope for scope in model.boxes if len(scope) > 1]
+    told = np.stack([_says_something(model, scope) for scope in wide], axis=1) if wide else np.zeros((takers, 0), dtype=bool)
+    sinks = drowned(model, takers) if method != "odds" else np.zeros(takers, dtype=bool)
+    keys = np.column_stack([told, sinks])
+    if (keys == keys[0]).all() and (takers == 1 or keys[0, :-1].all()):
+        yield None, _only(model, {s for s, tells in zip(wide, told[0], strict=True) if not tells}), takers
+        return
+    for pattern in np.unique(keys, axis=0):
+        some = np.flatnonzero((keys == pattern).all(axis=1))
+        silent = {scope for scope, tells in zip(wide, pattern[:-1], strict=True) if not tells}
+        yield some, _only(model, silent).of_takers(some), len(some)
+
+
+def _says_something(model: Model, scope: Scope) -> NDArray[np.bool_]:
+    low, high = model.boxes[scope]
+    axes = tuple(range(1, low.ndim))
+    return np.asarray((low != 0).any(axis=axes) | (high != 0).any(axis=axes))
+
+
+def _only(model: Model, silent: set[Scope]) -> Model:
+    return model.with_boxes({scope: box for scope, box in model.boxes.items() if scope not in silent}) if silent else model
+
+
+def drowned(model: Model, takers: int) -> NDArray[np.bool_]:
+    """Of which takers plain numbers may lose likelihoods that matter, (takers,).
+
+    Some likelihoods are too small to be held beside others, and in some network of the set the evidence may have nothing else.
+    """
+    found = np.zeros(takers, dtype=bool)
+    if all(low.min(initial=0.0) > _TINY for low, _ in model.boxes.values()):
+        return found
+    suspect = np.zeros(takers, dtype=bool)
+    scaled = {}
+    for scope, (low, high) in model.boxes.items():
+        axes = tuple(range(1, low.ndim))
+        top = high.max(axis=axes, keepdims=True)
+        top = np.where(np.isfinite(top), top, 0.0)
+        scaled[scope] = low - top
+        suspect |= np.where(np.isfinite(low), low - top, 0.0).min(axis=axes) <= _TINY
+    some = np.flatnonzero(suspect)
+    if len(some):
+        least = junction_of(model).log_probability({scope: low[some] for scope, low in scaled.items()})
+        found[some] = least < _TINY
+    return found
+
+
+def _mended(found: Bracket, now: Bracket | None, silent: NDArray[np.bool_]) -> Bracket:
+    """Bounds after answers, where an answer cannot be given: nothing is known; where it tells nothing: what is known now."""
+    crossed = found.lower > found.upper
+    if not crossed.any() and now is None:
+        return found
+    impossible = (found.lower > found.upper + 10 * EXACT).any(axis=-1, keepdims=True)
+    ends = []
+    for end, (bound, other) in enumerate(((found.lower, found.upper), (found.upper, found.lower))):
+        mended = np.where(impossible, float(end), np.where(crossed, (bound + other) / 2, bound))
+        if now is not None:
+            mended[:, silent] = now.ends[end][:, None, None]
+        ends.append(mended)
+    inner = [np.where(impossible | crossed, ends[end], attained) for end, attained in enumerate((found.inner_lower, found.inner_upper))]
+    if now is not None:
+        inner[0][:, silent], inner[1][:, silent] = now.inner_lower[:, None, None], now.inner_upper[:, None, None]
+    if found.lower is found.inner_lower and (now is None or not now.gap):
+        return Bracket.exact(ends[0], ends[1], found.method)
+    return Bracket(ends[0], ends[1], inner[0], inner[1], found.method)

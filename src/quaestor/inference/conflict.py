@@ -1,26 +1,89 @@
 """Answers that cannot all be given: no network of the set allows them. The error names a smallest set of them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from quaestor.inference.joint import LARGEST, Joint
-from quaestor.inference.junction import JunctionTree
-from quaestor.inference.model import Box, Model, Scope
+from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import class_word
+from quaestor.errors import AnswerError, NetworkError, got
+from quaestor.i18n import say, together
+from quaestor.inference.chooser import Chooser
+from quaestor.inference.evidence import MISSING, Evidence, Stated
+from quaestor.inference.layout import Answers
+from quaestor.inference.model import Model, reduce
+from quaestor.model.network import Network
 
 _TRIES = 20_000
 
 
-def is_possible(model: Model) -> bool:
-    """Whether some network of the set gives the evidence a positive probability."""
+def possible(model: Model, takers: int = 1) -> NDArray[np.bool_]:
+    """Whether some network of the set gives the evidence of each taker a positive probability, (takers,).
+
+    The centre of the set allows whatever any network allows.
+    """
+    found = np.ones(takers, dtype=bool)
     if all(np.isfinite(high).all() for _, high in model.boxes.values()):
-        return True
-    centre = model.centre()
-    evidence = {scope: low for scope, (low, _) in centre.boxes.items()}
-    if centre.joint_size <= LARGEST:
-        return bool(np.isfinite(Joint(centre).posterior(evidence)).all())
-    return all(np.isfinite(table).all() for table in JunctionTree(centre, model.boxes).calibrate(evidence))
+        return found
+    excluded = [~np.isfinite(high).all(axis=tuple(range(1, high.ndim))) for _, high in model.boxes.values()]
+    some = np.flatnonzero(np.logical_or.reduce(excluded))
+    found[some] = Chooser(model.of_takers(some).centre(), len(some)).precise.is_possible
+    return found
+
+
+def refuse_conflict(evidence: Evidence, stated: Stated | None = None, answers: Answers | None = None) -> None:
+    """Raise AnswerError when the answers of a taker cannot be given together, naming a smallest set of them (as in `answers`, if given)."""
+    fine = possible(evidence.model, evidence.takers)
+    if not fine.all():
+        taker = int(np.flatnonzero(~fine)[0])
+        layout, row = evidence.layout, evidence.answers[taker]
+        asked = [layout.questions[number] for number in evidence.asked[taker] if number >= 0 and row[number] > MISSING]
+        given = {question.id: question.classes[row[layout.number[question.id]]] for question in asked}
+        raise AnswerError(_conflict_of_answers(layout.bank, answers or given, stated or evidence.stated))
+
+
+def refuse_states(network: Network, observed: Mapping[int, int]) -> None:
+    """Raise NetworkError when states cannot be observed together, naming a smallest set of them."""
+
+    def fine(some: Iterable[str]) -> bool:
+        wanted = {int(index) for index in some}
+        return is_possible(reduce(network, {index: state for index, state in observed.items() if index in wanted})[0])
+
+    if fine(str(index) for index in observed):
+        return
+    found = [int(index) for index in smallest_conflict([str(index) for index in observed], fine)]
+    listed = ", ".join(f"{network.variables[i].name}={network.variables[i].states[observed[i]]}" for i in found)
+    raise NetworkError(f"these states cannot be observed together: the network gives them probability zero, got {listed}")
+
+
+def is_possible(model: Model) -> bool:
+    """Whether some network of the set gives the evidence, without an axis over takers, a positive probability."""
+    return bool(possible(model.batched)[0])
+
+
+def _conflict_of_answers(bank: Bank, answers: Answers, stated: Stated) -> str:
+    about = {f"what was stated of {skill}": skill for skill in stated}
+
+    def fine(some: Iterable[str]) -> bool:
+        kept = set(some)
+        said = {skill: stated[skill] for name, skill in about.items() if name in kept}
+        return bool(possible(Evidence.of(bank, {q: answers[q] for q in answers if q in kept}, said).model)[0])
+
+    suspects = [question for question, answer in answers.items() if _excludes(Evidence.of(bank, {question: answer}).model)]
+    named = []
+    for name in smallest_conflict([*suspects, *about], fine):
+        if name in about:
+            named.append(say("what was stated of {skill}", skill=about[name]))
+        else:
+            named.append(together((name, class_word(str(answers[name]))), "="))
+    return got(say("these answers cannot be given together: the bank gives them probability zero"), together(named, ", "))
+
+
+def _excludes(model: Model) -> bool:
+    """Whether evidence rules anything out."""
+    return not all(np.isfinite(high).all() for _, high in model.boxes.values())
 
 
 def smallest_conflict(items: Sequence[str], possible: Callable[[Iterable[str]], bool]) -> tuple[str, ...]:
@@ -43,11 +106,3 @@ def _irreducible(items: Sequence[str], possible: Callable[[Iterable[str]], bool]
         if not possible(without):
             kept = without
     return tuple(kept)
-
-
-def excludes(box: Box) -> bool:
-    """Whether a piece of evidence rules anything out."""
-    return not bool(np.isfinite(box[1]).all())
-
-
-Boxes = dict[Scope, Box]

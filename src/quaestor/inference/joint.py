@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.inference.model import Model, Scope
 from quaestor.model.table import Array
@@ -24,39 +25,52 @@ class Joint:
         for variable, (parents, table) in enumerate(zip(model.parents, model.tables, strict=True)):
             prior = prior * table.lower[tuple(self._states[v] for v in (*parents, variable))]
         self._prior = prior
-        self._indicators = {(variable,): self.indicator((variable,)) for variable in range(len(model.sizes))}
-        self._all = np.concatenate(list(self._indicators.values()), axis=1)
-        self._ends = np.cumsum(model.sizes)
+        self._possible = prior > 0
+        self._index: dict[Scope, NDArray[np.intp]] = {}
+        self._indicators: dict[Scope, Array] = {}
+        self._all = np.concatenate([np.eye(size)[self.index((v,))] for v, size in enumerate(model.sizes)], axis=1)
+        self._ends = np.cumsum(model.sizes)[:-1]
 
-    def index(self, scope: Scope) -> Array:
+    def index(self, scope: Scope) -> NDArray[np.intp]:
         """For each joint state the number of its configuration of the scope, counted in C order."""
-        result: Array = np.ravel_multi_index(tuple(self._states[v] for v in scope), tuple(self.sizes[v] for v in scope))
-        return result
+        if scope not in self._index:
+            found = np.ravel_multi_index(tuple(self._states[v] for v in scope), tuple(self.sizes[v] for v in scope))
+            self._index[scope] = np.asarray(found, dtype=np.intp)
+        return self._index[scope]
 
     def indicator(self, scope: Scope) -> Array:
         """The matrix (joint, configurations) that sums a joint table to the scope."""
-        configurations = int(np.prod([self.sizes[v] for v in scope]))
-        result: Array = np.eye(configurations)[self.index(scope)]
-        return result
+        if scope not in self._indicators:
+            configurations = int(np.prod([self.sizes[v] for v in scope]))
+            self._indicators[scope] = np.eye(configurations)[self.index(scope)]
+        return self._indicators[scope]
 
     def posterior(self, evidence: Mapping[Scope, Array]) -> Array:
         """P(joint | evidence), shape (batch, joint) or (joint,); rows of NaN where the evidence is impossible."""
-        total: Array | float = 0.0
+        total: Array | None = None
         for scope, log_likelihood in evidence.items():
             flat = log_likelihood.reshape(*log_likelihood.shape[: log_likelihood.ndim - len(scope)], -1)
-            total = total + flat[..., self.index(scope)]
-        if isinstance(total, float):
+            part = flat[..., self.index(scope)]
+            total = part if total is None else total + part
+        if total is None:
             return self._prior
-        with np.errstate(invalid="ignore", divide="ignore"):
-            possible = np.where(self._prior > 0, total, -np.inf)
-            weights = np.exp(possible - possible.max(axis=-1, keepdims=True)) * self._prior
+        if not self._possible.all():
+            total = np.where(self._possible, total, -np.inf)
+        top = total.max(axis=-1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            weights = np.exp(total - top) * self._prior
             result: Array = weights / weights.sum(axis=-1, keepdims=True)
-            return result
+        return result
 
     def marginals(self, posterior: Array) -> list[Array]:
         """P(variable | evidence) for each variable, shapes (batch, states) or (states,)."""
-        return np.split(posterior @ self._all, self._ends[:-1], axis=-1)
+        return np.split(posterior @ self._all, self._ends, axis=-1)
 
     def marginal(self, posterior: Array, scope: Scope) -> Array:
         """P(scope | evidence), shape (batch, configurations)."""
         return posterior @ self.indicator(scope)
+
+
+def joint_of(model: Model) -> Joint:
+    """The joint of a precise model, kept with it."""
+    return model.keep("joint", lambda: Joint(model))

@@ -180,3 +180,9 @@ def _absorb(cliques: list[Scope], parent: list[int | None]) -> tuple[list[Scope]
         order += [number for number in left if all(above.get(other) != number for other in left)]
     place = {number: position for position, number in enumerate(order)}
     return [cliques[number] for number in order], [place[above[number]] if number in above else None for number in order]
+
+
+def junction_of(model: Model) -> JunctionTree:
+    """The junction tree of a precise model whose cliques hold its scopes and the scopes of its evidence, kept with it."""
+    scopes = tuple(sorted({*model.scopes, *model.boxes}))
+    return model.keep(("junction", scopes), lambda: JunctionTree(model, scopes))

@@ -1,7 +1,8 @@
-"""A bank made ready for inference: its skills as a model, its questions' tables as logarithms by scope. Made once for each bank."""
+"""A bank laid out as arrays: its skills as a model, its questions as batches of one scope and class count, equal tables once."""
 
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,130 +10,208 @@ from numpy.typing import NDArray
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest, placed
 from quaestor.i18n import say
-from quaestor.inference.joint import LARGEST, Joint
-from quaestor.inference.junction import JunctionTree
-from quaestor.inference.model import Box, Model, Scope, add_box
+from quaestor.inference.model import Model, Scope
+from quaestor.lazy import lazy
 from quaestor.model.network import topological_order
 from quaestor.model.question import Question
 from quaestor.model.table import Array
 
 Answers = Mapping[str, str | int]
-Stated = Mapping[str, tuple[Array, Array]]  # by skill: lower and upper likelihood of what was seen at each level
+Numbers = NDArray[np.intp]
 
 
-class BankModel:
-    """The skills of a bank as a model (in a topological order) and what each answer to each question says of them."""
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Questions of one scope and class count. `index`: their numbers in the bank; `row`: for each the number of its table.
+
+    `low`, `high`: P(class | configuration), shape (tables, classes, *levels of the scope), the scope in rising order; one array where all
+    numbers are exact. `skills`: the scope by name.
+    """
+
+    scope: Scope
+    skills: tuple[str, ...]
+    index: Numbers
+    row: Numbers
+    low: Array
+    high: Array
+
+    @lazy
+    def logs(self) -> tuple[Array, Array]:
+        """Logarithms of `low` and `high`."""
+        with np.errstate(divide="ignore"):
+            low = np.log(self.low)
+            return low, low if self.high is self.low else np.log(self.high)
+
+    @lazy
+    def flat(self) -> Array:
+        """`low` as a matrix, (tables x classes, configurations)."""
+        return np.ascontiguousarray(self.low.reshape(self.low.shape[0] * self.low.shape[1], -1))
+
+    @lazy
+    def noise(self) -> Array:
+        """The entropy of the answer at each configuration, in nats, (tables, configurations): what no knowledge of the skills removes."""
+        table = self.low.reshape(*self.low.shape[:2], -1)
+        logs = np.log(table, out=np.zeros_like(table), where=table > 0)
+        return np.asarray(-np.einsum("qac,qac->qc", table, logs))
+
+    @lazy
+    def is_silent(self) -> NDArray[np.bool_]:
+        """Which tables tell nothing, (tables,): their rows are exact and all equal."""
+        flat = (len(self.low), self.low.shape[1], -1)
+        low, high = self.low.reshape(flat), self.high.reshape(flat)
+        return np.asarray(((low == high) & (low == low[:, :, :1])).all(axis=(1, 2)))
+
+    @lazy
+    def kept(self) -> dict[str, Any]:
+        """What engines work out of the tables alone, kept by name."""
+        return {}
+
+    def without(self, skill: int, level: int) -> "Batch":
+        """The questions as put to takers who have a skill at one level: the skill leaves the scope."""
+        if skill not in self.scope:
+            return self
+        axis = self.scope.index(skill)
+        low = np.take(self.low, level, axis=2 + axis)
+        high = low if self.high is self.low else np.take(self.high, level, axis=2 + axis)
+        scope, skills = self.scope[:axis] + self.scope[axis + 1 :], self.skills[:axis] + self.skills[axis + 1 :]
+        return Batch(scope, skills, self.index, self.row, low, high)
+
+    def some(self, tables: Numbers) -> "Batch":
+        """Some of the tables, without their questions."""
+        low = self.low[tables]
+        return Batch(self.scope, self.skills, self.index, self.row, low, low if self.high is self.low else self.high[tables])
+
+
+class Layout:
+    """The skills of a bank as a model (in a topological order) and its questions as batches."""
 
     def __init__(self, bank: Bank) -> None:
         self.bank = bank
         order = topological_order({skill.id: skill.parents for skill in bank.skills.values()})
         self.position = {skill: number for number, skill in enumerate(order)}
+        self.order = [self.position[skill] for skill in bank.skills]  # the skills of the bank by their numbers in the model
+        self.questions: list[Question] = list(bank.questions.values())
+        self.batches, is_precise = self._batches(order)
         skills = [bank.skills[skill] for skill in order]
         parents = tuple(tuple(self.position[parent] for parent in skill.parents) for skill in skills)
-        self.model = Model(tuple(order), tuple(skill.levels for skill in skills), parents, tuple(skill.table for skill in skills))
-        self.scopes: dict[Scope, list[Question]] = {}
-        self._place: dict[str, tuple[Scope, int]] = {}
-        for question in bank.questions.values():
-            scope = tuple(sorted(self.position[skill] for skill in question.skills))
-            listed = self.scopes.setdefault(scope, [])
-            self._place[question.id] = (scope, len(listed))
-            listed.append(question)
-        self.is_precise = bank.is_precise
-        self.ids = np.array(list(bank.questions), dtype=object)
-        self.place = {question: number for number, question in enumerate(bank.questions)}
+        scopes = tuple(dict.fromkeys(batch.scope for batch in self.batches))
+        tables = tuple(skill.table for skill in skills)
+        self.model = Model(tuple(order), tuple(skill.levels for skill in skills), parents, tables, scopes=scopes)
+        self.is_precise = is_precise and all(table.is_precise for table in tables)
+        self._batch_of = np.empty(len(self.questions), dtype=np.intp)
+        self._table_of = np.empty(len(self.questions), dtype=np.intp)
+        for number, batch in enumerate(self.batches):
+            self._batch_of[batch.index], self._table_of[batch.index] = number, batch.row
 
-    @cached_property
+    def _batches(self, order: list[str]) -> tuple[list[Batch], bool]:
+        """The questions grouped, and whether all their numbers are exact."""
+        groups: dict[tuple[tuple[str, ...], int], list[int]] = {}
+        for number, question in enumerate(self.questions):
+            groups.setdefault((question.skills, len(question.classes)), []).append(number)
+        stacks: dict[tuple[Scope, int], tuple[list[int], list[Array]]] = {}
+        for (skills, classes), listed in groups.items():
+            positions = [self.position[skill] for skill in skills]
+            tables = [self.questions[number].table for number in listed]
+            shape = (len(listed), *tables[0].shape)
+            ends = [
+                np.concatenate([end.reshape(-1, classes) for end in each])
+                for each in zip(*((t.lower, t.upper) for t in tables), strict=True)
+            ]
+            axes = (0, 1, len(shape), *(2 + np.argsort(positions)))
+            stacked = np.transpose(np.stack([end.reshape(shape) for end in ends], axis=1), axes)  # (questions, ends, classes, *levels)
+            found = stacks.setdefault((tuple(sorted(positions)), classes), ([], []))
+            found[0].extend(listed)
+            found[1].append(stacked)
+        made = [self._batch(scope, order, np.array(listed), np.concatenate(parts)) for (scope, _), (listed, parts) in stacks.items()]
+        return made, all(batch.low is batch.high for batch in made)
+
+    @staticmethod
+    def _batch(scope: Scope, order: list[str], index: Numbers, stacked: Array) -> Batch:
+        rows = np.ascontiguousarray(stacked.reshape(len(index), -1))
+        _, first, row = np.unique(
+            rows.view(np.dtype((np.void, rows.shape[1] * rows.itemsize)))[:, 0], return_index=True, return_inverse=True
+        )
+        low, high = np.ascontiguousarray(stacked[first, 0]), np.ascontiguousarray(stacked[first, 1])
+        sorted_index = np.argsort(index)  # questions of one scope whose skills are written in another order
+        return Batch(scope, tuple(order[v] for v in scope), index[sorted_index], row.reshape(-1)[sorted_index], low, _one(low, high))
+
+    @lazy
+    def ids(self) -> NDArray[np.object_]:
+        """The questions' ids, (questions,)."""
+        return np.array(list(self.bank.questions), dtype=object)
+
+    @lazy
+    def number(self) -> dict[str, int]:
+        """The number of each question, by its id."""
+        return {question: number for number, question in enumerate(self.bank.questions)}
+
+    @lazy
+    def classes(self) -> Numbers:
+        """How many answer classes each question has, (questions,)."""
+        found = np.empty(len(self.questions), dtype=np.intp)
+        for batch in self.batches:
+            found[batch.index] = batch.low.shape[1]
+        return found
+
+    @lazy
     def is_scored(self) -> NDArray[np.bool_]:
         """Which questions count, (questions,): all but the pilots."""
-        return np.fromiter((not question.pilot for question in self.bank.questions.values()), bool, len(self.ids))
+        return np.fromiter((not question.pilot for question in self.questions), bool, len(self.questions))
 
-    @cached_property
-    def scope_numbers(self) -> NDArray[np.intp]:
-        """The number of each question's scope among `scopes`, (questions,)."""
-        numbers = {scope: number for number, scope in enumerate(self.scopes)}
-        return np.array([numbers[scope] for scope, _ in self._place.values()])
+    @lazy
+    def of_skill(self) -> NDArray[np.bool_]:
+        """Which questions are on which skill, (questions, skills in the order of the bank)."""
+        found = np.zeros((len(self.questions), len(self.order)), dtype=bool)
+        for batch in self.batches:
+            found[np.ix_(batch.index, np.array([self.order.index(v) for v in batch.scope], dtype=np.intp))] = True
+        return found
 
-    @cached_property
-    def places_in_scope(self) -> NDArray[np.intp]:
-        """The place of each question among those of its scope, (questions,)."""
-        return np.array([place for _, place in self._place.values()])
-
-    @cached_property
+    @lazy
     def minutes(self) -> Array:
         """How long each question takes, (questions,); one minute where nothing is stated."""
-        return np.array([question.minutes or 1.0 for question in self.bank.questions.values()])
+        return np.array([question.minutes or 1.0 for question in self.questions])
 
-    @cached_property
-    def logs(self) -> dict[Scope, tuple[Array, Array]]:
-        """For each scope log lower and log upper P(class | configuration), shape (questions, classes, *scope); -inf pads classes."""
-        return {scope: self._logs(scope, questions) for scope, questions in self.scopes.items()}
+    @lazy
+    def kept(self) -> dict[Any, Any]:
+        """What others work out of the bank alone, kept by name."""
+        return {}
 
-    def _logs(self, scope: Scope, questions: list[Question]) -> tuple[Array, Array]:
-        sizes = tuple(self.model.sizes[v] for v in scope)
-        classes = max(len(question.classes) for question in questions)
-        ends = np.zeros((2, len(questions), classes, *sizes))
-        for number, question in enumerate(questions):
-            axes = (len(scope), *np.argsort([self.position[skill] for skill in question.skills]))
-            for end, bound in enumerate((question.table.lower, question.table.upper)):
-                ends[end, number, : len(question.classes)] = np.transpose(bound, axes)
-        with np.errstate(divide="ignore"):
-            logs = np.log(ends)
-        return logs[0], logs[1] if not self.is_precise else logs[0]
+    def batch_of(self, question: int) -> tuple[Batch, int]:
+        """The batch of a question, and the number of its table there."""
+        return self.batches[self._batch_of[question]], int(self._table_of[question])
 
-    def boxes(self, answers: Answers, stated: Stated | None = None) -> dict[Scope, Box]:
-        """The likelihood box of each scope after these answers and statements; answers to pilot questions do not count."""
-        if not isinstance(answers, Mapping):
-            raise AnswerError(got(say("answers are a map from questions to answer classes"), format_value(answers)))
-        chosen: dict[Scope, tuple[list[int], list[int]]] = {}
-        for question_id, answer in answers.items():
-            number = self.answer_class(question_id, answer)
-            if self.bank.questions[question_id].pilot:
-                continue
-            scope, place = self._place[question_id]
-            places, classes = chosen.setdefault(scope, ([], []))
-            places.append(place)
-            classes.append(number)
-        boxes = {}
-        for scope, (places, classes) in chosen.items():
-            lows, highs = self.logs[scope]
-            low = lows[places, classes].sum(axis=0)
-            boxes[scope] = (low, low if highs is lows else highs[places, classes].sum(axis=0))
-        for skill, ends in (stated or {}).items():
-            with np.errstate(divide="ignore"):
-                add_box(boxes, (self.position[skill],), (np.log(ends[0]), np.log(ends[1])))
-        return boxes
+    def batch_numbers(self, questions: Numbers) -> tuple[Numbers, Numbers]:
+        """For each question the number of its batch and of its table there."""
+        return self._batch_of[questions], self._table_of[questions]
 
-    def scope_of(self, question_id: str) -> tuple[Scope, int]:
-        """The scope of a question and its place among the questions of that scope."""
-        return self._place[question_id]
+    def question_number(self, question: object) -> int:
+        """The number of a question, given its id."""
+        if not isinstance(question, str) or question not in self.number:
+            raise AnswerError(got(say("unknown question"), format_value(question), nearest(str(question), self.number)))
+        return self.number[question]
 
-    def answer_class(self, question_id: str, answer: str | int) -> int:
-        """The number of an answer class, given its name or its number."""
-        question = self.bank.questions.get(question_id)
-        if question is None:
-            raise AnswerError(got(say("unknown question"), f"'{question_id}'", nearest(question_id, self.bank.questions)))
+    def class_number(self, question: int, answer: object) -> int:
+        """The number of an answer class of a question, given its name or its number."""
+        asked = self.questions[question]
         if isinstance(answer, str):
-            if answer in question.classes:
-                return question.classes.index(answer)
-        elif isinstance(answer, int | np.integer) and 0 <= answer < len(question.classes):
+            if answer in asked.classes:
+                return asked.classes.index(answer)
+        elif isinstance(answer, int | np.integer) and not isinstance(answer, bool) and 0 <= answer < len(asked.classes):
             return int(answer)
-        rule = say("an answer class is one of {words}", words=", ".join(question.classes))
-        raise AnswerError(placed(question_id, got(rule, repr(answer))))
-
-    @cached_property
-    def joint(self) -> Joint | None:
-        """The full joint of a precise bank, when it is small."""
-        return Joint(self.model) if self.model.joint_size <= LARGEST else None
-
-    @cached_property
-    def junction(self) -> JunctionTree:
-        """The junction tree of a precise bank; every scope lies in one clique."""
-        return JunctionTree(self.model, self.scopes)
+        rule = say("an answer class is one of {words}", words=", ".join(asked.classes))
+        raise AnswerError(placed(asked.id, got(rule, format_value(answer))))
 
 
-@lru_cache(maxsize=64)
-def bank_model(bank: Bank) -> BankModel:
-    """The model of a bank, kept for the banks used last."""
+def _one(low: Array, high: Array) -> Array:
+    """The upper ends; the array of the lower ends itself where both are equal."""
+    return low if np.array_equal(low, high) else high
+
+
+def layout_of(bank: Bank) -> Layout:
+    """The layout of a bank; it is kept with the bank."""
     if not isinstance(bank, Bank):
         raise QuaestorError(f"a bank is expected, as qs.load gives it, got {format_value(bank)}")
-    return BankModel(bank)
+    found: Layout | None = bank.__dict__.get("_layout")
+    if found is None:
+        found = bank.__dict__["_layout"] = Layout(bank)
+    return found

@@ -1,38 +1,33 @@
-"""What each question would tell, as arrays: the only thing that scores see. `inference` fills it in.
+"""What each question would tell, as arrays with a leading axis over takers: the only thing that scores see.
 
-Questions of one scope and number of classes form a `Group`; questions with equal tables are worked out once. A leading axis runs over
-takers, one unless many are looked at together.
+Questions of one scope and number of classes form a `Group`; questions with equal tables are worked out once. What a score does not read
+is not worked out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.errors import QuaestorError
+from quaestor.bankfile.bank import Bank
+from quaestor.errors import QuaestorError, StatementError, Words, nearest, placed
+from quaestor.i18n import say
+from quaestor.inference.chooser import NODES, TOLERANCE, Chooser
+from quaestor.inference.engine import Bracket, Ends, JointTarget
+from quaestor.inference.evidence import Evidence, Stated
+from quaestor.inference.layout import Answers, Batch, Layout
+from quaestor.lazy import lazy
 from quaestor.model.table import Array
 
-Ends = tuple[Array, Array]
+Targets = str | Sequence[str] | Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Questions of one scope and class count. `index`: their places in the bank; `row`: for each the place of its table in `low`, `high`.
-
-    `low`, `high`: P(class | configuration), shape (tables, classes, *levels of the scope), the scope in rising order.
-    """
-
-    scope: tuple[int, ...]
-    skills: tuple[str, ...]
-    index: NDArray[np.intp]
-    row: NDArray[np.intp]
-    low: Array
-    high: Array
+class TargetError(StatementError):
+    """A target that is none, or that a bank does not have."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Target:
     """One skill that questions may tell about: bounds `now`, (takers, levels), and `after` each answer.
 
@@ -41,48 +36,47 @@ class Target:
 
     skill: str
     now: Ends
-    find_after: Callable[[], Ends] = field(repr=False)
+    find_after: Callable[[], Bracket] = field(repr=False)
     find_rows: Callable[[], Ends] = field(repr=False)
     weight: float = 1.0
 
-    @cached_property
-    def after(self) -> Ends:
-        """Bounds after each answer, (takers, tables, classes, levels); in precise banks worked out when first asked for."""
+    @lazy
+    def bracket(self) -> Bracket:
+        """Bounds after each answer with those that are attained."""
         return self.find_after()
 
-    @cached_property
+    @property
+    def after(self) -> Ends:
+        """Bounds after each answer, (takers, tables, classes, levels)."""
+        return self.bracket.ends
+
+    @lazy
     def rows(self) -> Ends:
-        """Bounds of P(class | level of the skill, evidence), (takers, tables, classes, levels); worked out when first asked for."""
+        """Bounds of P(class | level of the skill, evidence), (takers, tables, classes, levels)."""
         return self.find_rows()
 
 
-@dataclass(frozen=True)
-class JointTarget:
-    """All skills of a precise bank together, summed up for each configuration c of a scope: arrays of shape (takers, configurations).
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Questions of one scope and class count. `answers`: bounds of P(class | evidence), (takers, tables, classes).
 
-    `mass`: P(c); `peak`: the largest P(s) of the joint states s with this configuration; `squares`: the sum of their P(s)^2. The last two
-    are None where the joint does not fit. `states`: the number of joint states.
+    `gap_before`: the largest distance between an outer and an inner bound of what is known now and of the answers.
     """
 
-    states: float
-    mass: Array
-    peak: Array | None
-    squares: Array | None
-
-
-@dataclass(frozen=True)
-class Group:
-    """Questions of one scope and class count. `answers`: bounds of P(class | evidence), (takers, tables, classes)."""
-
-    batch: Asked
+    batch: Batch
     answers: Ends
     targets: tuple[Target, ...]
     method: str
-    gap: float
+    gap_before: float = 0.0
     joint: JointTarget | None = None
 
+    @property
+    def gap(self) -> float:
+        """The largest distance between an outer and an inner bound, also after each answer; 0.0 when exact."""
+        return max([self.gap_before, *(target.bracket.gap for target in self.targets)])
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Lookahead:
     """All groups of a bank's questions; `open` tells which questions each taker has not answered, (takers, questions)."""
 
@@ -114,3 +108,76 @@ class Lookahead:
             taker, place = np.argwhere(np.isnan(values))[0]
             raise QuaestorError(f"{self.ids[place]}: its gain is a number, got none (taker {taker})")
         return values
+
+
+def lookahead(
+    bank: Bank,
+    answers: Answers | None = None,
+    targets: Targets = "scope",
+    tolerance: float = TOLERANCE,
+    limit: int = NODES,
+    stated: Stated | None = None,
+    asked: Iterable[str] = (),
+) -> Lookahead:
+    """Look one question ahead for one taker.
+
+    `targets`: `scope` (each question's own skills), `all`, `joint` (all skills together, precise banks), skills by id, or weights by
+    skill. `stated`: what is known of skills otherwise, see `posterior`; `asked`: questions that are closed though not answered.
+    Where only branch and bound can tell (loops), it stops when outer and inner bounds are within the tolerance, or at the limit of nodes.
+    """
+    evidence = Evidence.of(bank, answers or {}, stated)
+    is_open = evidence.is_open.copy()
+    is_open[0, [evidence.layout.question_number(question) for question in asked]] = False
+    chooser = Chooser(evidence.model, evidence.takers, tolerance=tolerance, limit=limit)
+    return look(evidence.layout, chooser, is_open, targets)
+
+
+def look(layout: Layout, chooser: Chooser, is_open: NDArray[np.bool_], targets: Targets = "scope") -> Lookahead:
+    """What every open question would tell many takers; `is_open`: (takers, questions). Groups in which none is open are left out."""
+    weights = wanted(layout, targets)
+    now: dict[int, Bracket] = {}
+    groups = []
+    for batch in layout.batches:
+        if not is_open[:, batch.index].any():
+            continue
+        skills = batch.scope if weights is None else tuple(weights)
+        for skill in skills:
+            if skill not in now:
+                now[skill] = chooser.now(skill)
+        answers = chooser.answers(batch)
+        found = tuple(_target(layout, chooser, batch, s, now[s], 1.0 if weights is None else weights[s]) for s in skills)
+        gap = max([answers.gap, *(now[skill].gap for skill in skills)])
+        joint = chooser.precise.joint(batch) if targets == "joint" else None
+        groups.append(Group(batch, answers.ends, found, answers.method, gap, joint))
+    return Lookahead(layout.ids, is_open, tuple(groups))
+
+
+def _target(layout: Layout, chooser: Chooser, batch: Batch, skill: int, now: Bracket, weight: float) -> Target:
+    name = layout.model.names[skill]
+    return Target(name, now.ends, lambda: chooser.after(batch, skill), lambda: chooser.rows(batch, skill), weight)
+
+
+def wanted(layout: Layout, targets: Targets) -> dict[int, float] | None:
+    """The targets' numbers and weights; None for each question's own skills."""
+    if targets == "scope":
+        return None
+    if targets == "joint":
+        if not layout.is_precise:
+            raise TargetError(say("target 'joint' is for precise banks"), say("a credal one; use 'scope', 'all' or skills"))
+        return {}
+    if targets == "all":
+        return {layout.position[skill]: 1.0 for skill in layout.bank.skills}
+    if isinstance(targets, str):
+        hint = nearest(targets, ["scope", "all", "joint"]) or say("a list of skills is written ['a', 'b']")
+        raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(f"'{targets}'"), hint)
+    if not isinstance(targets, Mapping | Sequence):
+        raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(repr(targets)))
+    weights = dict(targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, 1.0)
+    if not weights:
+        raise TargetError(say("a target names at least one skill"), say("none"))
+    for name, weight in weights.items():
+        if name not in layout.position:
+            raise TargetError(say("unknown skill"), Words(f"'{name}'"), nearest(name, layout.position))
+        if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 < weight < float("inf"):
+            raise TargetError(placed(name, say("the weight of a target is a number above 0")), Words(repr(weight)))
+    return {layout.position[name]: float(weight) for name, weight in weights.items()}

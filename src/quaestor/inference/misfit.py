@@ -12,15 +12,15 @@ as often as stated. A hint for a person to look, never a verdict.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.intervals import pick
-from quaestor.inference.layout import Answers, BankModel, bank_model
-from quaestor.inference.model import Scope
+from quaestor.inference.chooser import Chooser
+from quaestor.inference.evidence import multiplied
+from quaestor.inference.layout import Answers, Layout, Numbers, layout_of
 from quaestor.model.table import Array
 
 ALARM = 0.05  # the share of takers that follow the bank exactly and are pointed at all the same
@@ -45,22 +45,25 @@ class Misfit:
 
 def misfit(bank: Bank, answers: Answers, draws: int = DRAWS, seed: int = 0) -> Misfit | None:
     """How well the answers fit together; None for fewer than two that count, or when the centre of the bank excludes them."""
-    compiled = bank_model(_centre(bank))
-    counted = [name for name in answers if not compiled.bank.questions[name].pilot]
+    layout = layout_of(_centre(bank))
+    questions = np.array([layout.question_number(name) for name in answers], dtype=np.intp)
+    counted = questions[layout.is_scored[questions]] if len(questions) else questions
     if len(counted) < 2:
         return None
-    given = np.array([[compiled.answer_class(name, answers[name]) for name in counted]])
-    drawn = np.concatenate([given, _draw(compiled, counted, draws, np.random.default_rng(seed))])
+    names = [layout.questions[number].id for number in counted]
+    given = np.array([[layout.class_number(number, answers[name]) for number, name in zip(counted.tolist(), names, strict=True)]])
+    drawn = np.concatenate([given, draw(layout, counted, draws, np.random.default_rng(seed))])
+    everyone = _chooser(layout, counted, drawn)
     with np.errstate(invalid="ignore"):  # answers that cannot be given at all
-        conflict = _apart(compiled, counted, drawn) - _together(compiled, counted, drawn)
+        conflict = _apart(layout, counted, drawn) - everyone.precise.log_probability
     if not np.isfinite(conflict[0]):
         return None
-    strangeness = _strangeness(compiled, counted, drawn)
+    strangeness = _strangeness(layout, everyone, counted, drawn)
     rarer = np.minimum(_rarity(conflict), _rarity(strangeness))
     share = float((rarer[1:] <= rarer[0] + 1e-12).mean())
-    total = _together(compiled, counted, given)[0]
-    surprises = np.exp(total - _without_each(compiled, counted, given[0]))
-    return Misfit(float(conflict[0]), float(strangeness[0]), share, dict(zip(counted, surprises.tolist(), strict=True)))
+    without = np.where(np.eye(len(counted), dtype=bool), -1, given)  # one answer after another left out
+    surprises = np.exp(everyone.precise.log_probability[0] - _chooser(layout, counted, without).precise.log_probability)
+    return Misfit(float(conflict[0]), float(strangeness[0]), share, dict(zip(names, surprises.tolist(), strict=True)))
 
 
 def _rarity(values: Array) -> Array:
@@ -70,62 +73,41 @@ def _rarity(values: Array) -> Array:
     return found
 
 
-@lru_cache(maxsize=16)
 def _centre(bank: Bank) -> Bank:
-    return bank.centre()
+    kept = layout_of(bank).kept
+    if "centre" not in kept:
+        kept["centre"] = bank.centre()
+    centre: Bank = kept["centre"]
+    return centre
 
 
-def _draw(compiled: BankModel, questions: list[str], draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def draw(layout: Layout, questions: Numbers, draws: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Answer classes of takers drawn from a precise bank, (draws, questions)."""
     levels: list[NDArray[np.intp]] = []
-    for parents, table in zip(compiled.model.parents, compiled.model.tables, strict=True):
+    for parents, table in zip(layout.model.parents, layout.model.tables, strict=True):
         rows = np.broadcast_to(table.lower[tuple(levels[p] for p in parents)], (draws, table.shape[-1]))
         levels.append(pick(rows, rng.random(draws)))
     found = []
-    for name in questions:
-        question = compiled.bank.questions[name]
-        found.append(pick(question.table.lower[tuple(levels[compiled.position[skill]] for skill in question.skills)], rng.random(draws)))
+    for number in questions.tolist():
+        question = layout.questions[number]
+        found.append(pick(question.table.lower[tuple(levels[layout.position[skill]] for skill in question.skills)], rng.random(draws)))
     return np.stack(found, axis=1)
 
 
-def _evidence(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> dict[Scope, Array]:
-    """Log-likelihoods by scope of answers (takers, questions): shapes (takers, *scope's sizes)."""
-    evidence: dict[Scope, Array] = {}
-    for name, column in zip(questions, classes.T, strict=True):
-        scope, place = compiled.scope_of(name)
-        logs = compiled.logs[scope][0][place][column]
-        evidence[scope] = evidence[scope] + logs if scope in evidence else logs
-    return evidence
+def _chooser(layout: Layout, questions: Numbers, classes: NDArray[np.intp]) -> Chooser:
+    """Inference from the answers of many takers to the same questions, (takers, questions), -1 for none."""
+    takers = np.repeat(np.arange(len(classes)), len(questions))
+    boxes = multiplied(layout, {}, len(classes), takers, np.tile(questions, len(classes)), classes.reshape(-1))
+    return Chooser(layout.model.with_boxes(boxes), len(classes))
 
 
-def _together(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
-    """log P(all answers), (takers,)."""
-    found = compiled.junction.log_probability(_evidence(compiled, questions, classes))
-    return np.broadcast_to(found, len(classes))
-
-
-def _without_each(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
-    """log P(all answers but one), for each one left out, (questions,)."""
-    evidence: dict[Scope, Array] = {}
-    for number, (name, answer) in enumerate(zip(questions, classes, strict=True)):
-        scope, place = compiled.scope_of(name)
-        logs = np.repeat(compiled.logs[scope][0][place][answer][None], len(questions), axis=0)
-        logs[number] = 0
-        evidence[scope] = evidence[scope] + logs if scope in evidence else logs
-    return compiled.junction.log_probability(evidence)
-
-
-def _strangeness(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
+def _strangeness(layout: Layout, chooser: Chooser, questions: Numbers, classes: NDArray[np.intp]) -> Array:
     """How unlikely answers are at the most probable level of each skill given all of them, in standard deviations, (takers,)."""
-    calibrated = compiled.junction.calibrate(_evidence(compiled, questions, classes))
-    takers = len(classes)
-    levels = [
-        np.broadcast_to(compiled.junction.marginal(calibrated, (v,)).argmax(axis=1), takers) for v in range(len(compiled.model.sizes))
-    ]
-    surprise, mean, variance = np.zeros(takers), np.zeros(takers), np.zeros(takers)
-    for name, column in zip(questions, classes.T, strict=True):
-        question = compiled.bank.questions[name]
-        at = tuple(levels[compiled.position[skill]] for skill in question.skills)
+    levels = [chooser.now(variable).lower.argmax(axis=1) for variable in range(len(layout.model.sizes))]
+    surprise, mean, variance = np.zeros(len(classes)), np.zeros(len(classes)), np.zeros(len(classes))
+    for number, column in zip(questions.tolist(), classes.T, strict=True):
+        question = layout.questions[number]
+        at = tuple(levels[layout.position[skill]] for skill in question.skills)
         p = question.table.lower
         bits = -np.log(np.maximum(p, _LEAST))
         expected = (p * bits).sum(axis=-1)
@@ -135,14 +117,12 @@ def _strangeness(compiled: BankModel, questions: list[str], classes: NDArray[np.
     return (surprise - mean) / np.sqrt(np.maximum(variance, _LEAST))
 
 
-def _apart(compiled: BankModel, questions: list[str], classes: NDArray[np.intp]) -> Array:
+def _apart(layout: Layout, questions: Numbers, classes: NDArray[np.intp]) -> Array:
     """sum of log P(answer), (takers,)."""
-    calibrated = compiled.junction.calibrate({})
+    prior = Chooser(layout.model)
     total = np.zeros(len(classes))
-    for name, column in zip(questions, classes.T, strict=True):
-        scope, place = compiled.scope_of(name)
-        prior = compiled.junction.marginal(calibrated, scope)[0]
-        chances = (np.exp(compiled.logs[scope][0][place]) * prior).reshape(compiled.logs[scope][0].shape[1], -1).sum(axis=1)
+    for number, column in zip(questions.tolist(), classes.T, strict=True):
+        batch, table = layout.batch_of(number)
         with np.errstate(divide="ignore"):
-            total = total + np.log(chances)[column]
+            total = total + np.log(prior.answers(batch).lower[0, table])[column]
     return total

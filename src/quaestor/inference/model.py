@@ -3,15 +3,17 @@
 A bank and a general network reduce to the same thing. Observed variables vanish: their children's tables are sliced, and the rows of an
 observed variable itself become a *box*: for each configuration of its hidden parents (its *scope*) an interval for the likelihood of what
 was seen, independent between configurations. Boxes of the same scope multiply end by end, so what the answers say never grows. They are
-kept as logarithms, so that thousands of answers do not vanish.
+kept as logarithms, so that thousands of answers do not vanish. Boxes may have a leading axis over takers, (takers, *scope's sizes).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from quaestor.lazy import lazy
 from quaestor.model.network import Network
 from quaestor.model.table import Array, Table
 
@@ -20,45 +22,85 @@ Link = tuple[str, int]  # `family` of a child, or `leaf`: a box over several var
 Box = tuple[Array, Array]  # logarithms of the lower and upper likelihood, each of the scope's shape; only differences matter
 
 _DEEP = 100  # variables
+_MOST_KEPT = 1000
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
 class Model:
-    """Hidden variables with tables, `boxes` by scope, and nothing else. Variables are numbered in a topological order."""
+    """Hidden variables with tables, and `boxes` by scope. Variables are numbered in a topological order.
+
+    `scopes`: sets of variables that questions may be about. `kept`: what follows from all but the boxes, shared by all models that differ
+    in nothing else.
+    """
 
     names: tuple[str, ...]
     states: tuple[tuple[str, ...], ...]
     parents: tuple[Scope, ...]
     tables: tuple[Table, ...]
     boxes: Mapping[Scope, Box] = field(default_factory=dict)
+    scopes: tuple[Scope, ...] = ()
+    kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    @cached_property
+    def keep(self, key: object, make: Callable[[], Value]) -> Value:
+        """What `make` works out of all but the boxes, worked out once."""
+        if key not in self.kept:
+            if len(self.kept) >= _MOST_KEPT:  # structures that came up once are forgotten
+                self.kept.clear()
+            self.kept[key] = make()
+        found: Value = self.kept[key]
+        return found
+
+    @property
     def sizes(self) -> tuple[int, ...]:
         """The number of states of each variable."""
-        return tuple(len(states) for states in self.states)
+        return self.keep("sizes", lambda: tuple(len(states) for states in self.states))
 
-    @cached_property
+    @lazy
     def is_precise(self) -> bool:
         """Whether tables and boxes hold exact numbers only."""
-        return all(table.is_precise for table in self.tables) and all(np.array_equal(low, high) for low, high in self.boxes.values())
+        exact = self.keep("exact tables", lambda: all(table.is_precise for table in self.tables))
+        return exact and all(low is high or np.array_equal(low, high) for low, high in self.boxes.values())
 
-    @cached_property
+    @property
     def joint_size(self) -> float:
         """The number of joint states, as a float since it may be huge."""
-        return float(np.prod(self.sizes, dtype=float))
+        return self.keep("joint size", lambda: float(np.prod(self.sizes, dtype=float)))
 
     def with_boxes(self, boxes: Mapping[Scope, Box]) -> "Model":
         """The same variables with other evidence."""
-        return Model(self.names, self.states, self.parents, self.tables, boxes)
+        return Model(self.names, self.states, self.parents, self.tables, boxes, self.scopes, self.kept)
+
+    @property
+    def batched(self) -> "Model":
+        """The model with the evidence of one taker, with an axis over takers."""
+        return self.with_boxes({scope: (low[None], high[None]) for scope, (low, high) in self.boxes.items()})
+
+    def of_takers(self, takers: NDArray[np.intp]) -> "Model":
+        """The model with the evidence of some of its takers."""
+        return self.with_boxes({scope: (low[takers], high[takers]) for scope, (low, high) in self.boxes.items()})
+
+    def of_taker(self, taker: int) -> "Model":
+        """The model with the evidence of one of its takers, without the axis over takers."""
+        return self.with_boxes({scope: (low[taker], high[taker]) for scope, (low, high) in self.boxes.items()})
 
     def centre(self) -> "Model":
         """A precise model inside, with the widest support that any model of the set has."""
-        tables = tuple(table.centre() for table in self.tables)
-        return Model(self.names, self.states, self.parents, tables, {scope: _middle(box) for scope, box in self.boxes.items()})
+        bare = self.keep(
+            "centre", lambda: Model(self.names, self.states, self.parents, tuple(t.centre() for t in self.tables), {}, self.scopes)
+        )
+        return bare.with_boxes({scope: _middle(box) for scope, box in self.boxes.items()})
 
-    @cached_property
+    @property
     def is_singly_connected(self) -> bool:
         """Whether variables, families and boxes hang together as a tree (or several)."""
+        return self.keep(("tree", self._wide), self._is_tree)
+
+    @property
+    def _wide(self) -> tuple[Scope, ...]:
+        return tuple(scope for scope in self.boxes if len(scope) > 1)
+
+    def _is_tree(self) -> bool:
         leader = list(range(len(self.names)))
 
         def find(variable: int) -> int:
@@ -76,7 +118,7 @@ class Model:
 
     def _links(self) -> list[Scope]:
         families = [(*parents, child) for child, parents in enumerate(self.parents) if parents]
-        return families + [scope for scope in self.boxes if len(scope) > 1]
+        return [*families, *self._wide]
 
     def sendings(self, target: int) -> list[tuple[int, Link]]:
         """Who sends a message through which link on the way to the target, the farthest first: in this order none waits for another.
@@ -85,7 +127,7 @@ class Model:
         """
         if len(self.names) < _DEEP:
             return []
-        leaves = [scope for scope in self.boxes if len(scope) > 1]
+        leaves = self._wide
         members: dict[Link, Scope] = {("family", child): (*parents, child) for child, parents in enumerate(self.parents)}
         members |= {("leaf", number): scope for number, scope in enumerate(leaves)}
         links: list[list[Link]] = [[] for _ in self.names]
@@ -114,10 +156,14 @@ class Model:
         kept = sorted(linked)
         number = {old: new for new, old in enumerate(kept)}
         boxes = {tuple(number[v] for v in scope): box for scope, box in self.boxes.items() if scope[0] in linked}
+        return self.keep(("part", tuple(kept)), lambda: self._part(kept)).with_boxes(boxes), number
+
+    def _part(self, kept: list[int]) -> "Model":
+        """Some of the variables, with all that is above them, without evidence."""
+        number = {old: new for new, old in enumerate(kept)}
         names, states = tuple(self.names[v] for v in kept), tuple(self.states[v] for v in kept)
-        tables = tuple(self.tables[v] for v in kept)
         parents = tuple(tuple(number[parent] for parent in self.parents[old]) for old in kept)
-        return Model(names, states, parents, tables, boxes), number
+        return Model(names, states, parents, tuple(self.tables[v] for v in kept))
 
 
 def likelihood(box: Box) -> tuple[Array, Array]:

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from quaestor.errors import NetworkError
+from quaestor.lazy import lazy
 from quaestor.model.table import Table
 
 
@@ -39,7 +39,7 @@ class Network:
         if cycle:
             raise NetworkError(f"{cycle[0]}: the graph has no cycle, got {' -> '.join(reversed(cycle))}")
 
-    @cached_property
+    @lazy
     def _positions(self) -> dict[str, int]:
         return {variable.name: position for position, variable in enumerate(self.variables)}
 
@@ -53,13 +53,13 @@ class Network:
         """Whether this is a single Bayesian network."""
         return all(variable.table.is_precise for variable in self.variables)
 
-    @cached_property
+    @lazy
     def order(self) -> tuple[int, ...]:
         """Indices of the variables, parents before children."""
         order = topological_order({variable.name: variable.parents for variable in self.variables})
         return tuple(self._positions[name] for name in order)
 
-    @cached_property
+    @lazy
     def parents(self) -> tuple[tuple[int, ...], ...]:
         """For each variable the indices of its parents, in the order of its table's axes."""
         return tuple(tuple(self._positions[name] for name in variable.parents) for variable in self.variables)

@@ -105,7 +105,7 @@ class Table:
     @property
     def is_precise(self) -> bool:
         """Whether every row holds exactly one distribution."""
-        return bool((self.lower == self.upper).all())
+        return self.lower is self.upper or bool((self.lower == self.upper).all())
 
     def row_vertices(self, row: int) -> Array:
         """The extreme distributions of one row, shape (vertices, states)."""

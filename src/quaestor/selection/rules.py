@@ -8,11 +8,10 @@ from typing import Any
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem, QuaestorError, Words, all_of_them, format_value, nearest
 from quaestor.i18n import say
-from quaestor.inference.chooser import TargetError, Targets, wanted
-from quaestor.inference.layout import bank_model
-from quaestor.selection.criteria import OF_SKILL, Criterion, MaxQuestions
+from quaestor.inference.layout import layout_of
+from quaestor.inference.lookahead import TargetError, Targets, wanted
 from quaestor.selection.ranking import check_options
-from quaestor.selection.stopping import AnyOf
+from quaestor.selection.stopping.criterion import OF_SKILL, Criterion
 
 MISSING, WRONG = "missing", "wrong"  # what a skip means, unless it names an answer class
 Fault = tuple[str, str, object] | tuple[str, str, object, str]  # place, rule, value, perhaps a hint
@@ -208,7 +207,7 @@ def _faults(rules: Rules) -> Iterator[Fault]:
     for name in ("stop", "retire"):
         if not isinstance(getattr(rules, name), Criterion | None):
             yield name, say("a criterion such as max_questions(20) is expected"), getattr(rules, name)
-    for criterion in _simple(rules.retire):
+    for criterion in rules.retire.simple() if isinstance(rules.retire, Criterion) else ():
         if criterion.name not in OF_SKILL:
             yield "retire", say("a criterion on one skill: {criteria}", criteria=", ".join(OF_SKILL)), criterion.name
     for name in ("first_among", "among"):
@@ -290,19 +289,12 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
             rule = say("missing, wrong, or an answer class that every question has (not {question})", question=lacking[0])
             yield "skips", rule, rules.skips
     try:
-        wanted(bank_model(bank), rules.target)
+        wanted(layout_of(bank), rules.target)
     except TargetError as error:
         yield "target", error.rule, error.value, error.hint
-    for criterion in _simple(rules.stop):
+    for criterion in rules.stop.simple() if rules.stop is not None else ():
         if getattr(criterion, "over", "") == "joint" and not bank.is_precise:
             yield "stop", say("the joint uncertainty is for precise banks"), say("a credal bank")
-        if isinstance(criterion, MaxQuestions) and criterion.skill not in ("", "each", *bank.skills):
-            yield "stop", say("a skill of the bank, or each"), criterion.skill, nearest(criterion.skill, bank.skills)
-
-
-def _simple(criterion: Criterion | None) -> Iterator[Criterion]:
-    if isinstance(criterion, AnyOf):
-        for part in criterion.parts:
-            yield from _simple(part)
-    elif isinstance(criterion, Criterion):
-        yield criterion
+        skill = getattr(criterion, "skill", "")
+        if skill not in ("", "each", *bank.skills):
+            yield "stop", say("a skill of the bank, or each"), skill, nearest(skill, bank.skills)

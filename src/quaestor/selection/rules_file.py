@@ -8,10 +8,11 @@ from quaestor.bankfile.schema import Reader, Report, entries, fields, flag, item
 from quaestor.errors import BankError, Locate, Place, Problem, format_value, located, nearest
 from quaestor.formats.documents import read_document
 from quaestor.i18n import say
-from quaestor.selection.criteria import Criterion, CriterionError
 from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
-from quaestor.selection.scores.uncertainty import BOUNDS, SCORES
-from quaestor.selection.stopping import COMBINED, SIMPLE
+from quaestor.selection.scores.known import BOUNDS, SCORES
+from quaestor.selection.stopping.combined import COMBINED
+from quaestor.selection.stopping.criteria import SIMPLE
+from quaestor.selection.stopping.criterion import Criterion, CriterionError
 
 
 def load_rules(path: str | Path) -> Rules:

@@ -1,10 +1,8 @@
 """One adaptive test being taken. The answer log is the session: everything else follows from bank, rules, seed and log."""
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,23 +10,18 @@ import numpy as np
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest, placed
 from quaestor.i18n import said, say
-from quaestor.inference.chooser import lookahead
-from quaestor.inference.engines.loops import TOLERANCE
-from quaestor.inference.layout import Stated
+from quaestor.inference.conflict import refuse_conflict
+from quaestor.inference.evidence import MISSING as NOTHING
+from quaestor.inference.evidence import Evidence, Stated
 from quaestor.inference.lookahead import Lookahead
-from quaestor.inference.posterior import joint_uncertainty, posterior, refuse_conflict
+from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
 from quaestor.model.question import Question
-from quaestor.model.table import Array
-from quaestor.selection.choice import Choice, Standing, choose, is_wanting
-from quaestor.selection.criteria import Criterion, MaxQuestions, Minutes, Situation
 from quaestor.selection.ranking import Ranking
 from quaestor.selection.rules import MISSING, WRONG, Rules
 from quaestor.selection.rules_file import read_rules
-from quaestor.selection.stopping import AnyOf
+from quaestor.selection.step import NO_QUESTION, Choice, Decision, step
 from quaestor.session.log import FORMAT, Answer, Late, SessionError, Weight, checked_minutes, checked_weight, read_document
-
-NO_QUESTION = "no question left"  # what ends a test that no criterion ends
 
 
 @dataclass(frozen=True)
@@ -82,131 +75,97 @@ class Session:
         """The ids of the questions put so far, in order, skipped ones too."""
         return tuple(event.question for event in self.log if isinstance(event, Answer))
 
-    @cached_property
+    @lazy
     def answers(self) -> dict[str, str]:
         """The answer classes that count, by question: what a skip means is a rule."""
-        found = {}
+        given = [event for event in self.log if isinstance(event, Answer)]
+        return {event.question: answer for event in given if (answer := self._meant(event)) is not None}
+
+    def _meant(self, event: Answer) -> str | None:
+        """The class of an answer; of a skip what the rules say it means, None where it says nothing."""
+        if event.answer is not None or self.rules.skips == MISSING:
+            return event.answer
+        return self.bank.questions[event.question].classes[0] if self.rules.skips == WRONG else self.rules.skips
+
+    @lazy
+    def evidence(self) -> Evidence:
+        """What the log says, as inference sees it."""
+        found = Evidence.begin(self.bank)
         for event in self.log:
-            if isinstance(event, Answer):
-                answer = event.answer if event.answer is not None else self._skipped(event.question)
-                if answer is not None:
-                    found[event.question] = answer
+            found = self._extended(found, event)
         return found
 
-    def _skipped(self, question: str) -> str | None:
-        if self.rules.skips == MISSING:
-            return None
-        return self.bank.questions[question].classes[0] if self.rules.skips == WRONG else self.rules.skips
-
-    @cached_property
+    @property
     def stated(self) -> Stated:
         """What was seen otherwise, multiplied up for each skill: lower and upper likelihoods of its levels."""
-        found: dict[str, tuple[Array, Array]] = {}
-        for event in self.log:
-            if isinstance(event, Late):
-                ends = np.array([weight if isinstance(weight, tuple) else (weight, weight) for weight in event.likelihood])
-                low, high = found.get(event.skill, (1.0, 1.0))
-                found[event.skill] = (low * ends[:, 0], high * ends[:, 1])
-        return found
+        return self.evidence.stated
 
-    @cached_property
+    def _extended(self, evidence: Evidence, event: Answer | Late) -> Evidence:
+        layout = evidence.layout
+        if isinstance(event, Late):
+            ends = [weight if isinstance(weight, tuple) else (weight, weight) for weight in event.likelihood]
+            return evidence.with_stated({event.skill: ([low for low, _ in ends], [high for _, high in ends])})
+        question, answer = layout.number[event.question], self._meant(event)
+        given = NOTHING if answer is None else layout.questions[question].classes.index(answer)
+        minutes = None if event.minutes is None else np.array([event.minutes])
+        return evidence.put(np.array([question]), np.array([given]), minutes)
+
+    @lazy
+    def decision(self) -> Decision:
+        """The step of this one taker."""
+        return step(self.rules, self.evidence, (self.seed,))
+
+    @lazy
     def beliefs(self) -> Beliefs:
         """What is known of every skill."""
-        return posterior(self.bank, self.answers, stated=self.stated, tolerance=TOLERANCE)
-
-    @cached_property
-    def _waiting(self) -> bool:
-        """Whether the rules want more questions before the test may stop, and no limit on questions or minutes forbids them."""
-        return is_wanting(self.standing) and not any(limit.met(self._situation) for limit in _limits(self.rules.stop))
-
-    @cached_property
-    def _situation(self) -> Situation:
-        scored = self.standing.scored
-        of_skill = Counter(skill for question in scored for skill in question.skills)
-        minutes = sum(
-            self.bank.questions[event.question].minutes or 1.0 if event.minutes is None else event.minutes
-            for event in self.log
-            if isinstance(event, Answer)
-        )
-        return Situation(
-            self.beliefs,
-            len(scored),
-            {skill: of_skill[skill] for skill in self.bank.skills},
-            sum(self.answers.get(question.id) == question.classes[-1] for question in scored),
-            minutes,
-            lambda: self._free_choice.best_gain,
-            lambda index: joint_uncertainty(self.bank, self.answers, self.stated, index),
-        )
-
-    @cached_property
-    def standing(self) -> Standing:
-        """Where the test stands, as the choice sees it."""
-        return Standing(self.bank, self.rules, self.seed, self.asked, self.answers, self.stated, self.beliefs)
-
-    @cached_property
-    def _reason(self) -> str:
-        """What the stop rule says, whatever else is wanted."""
-        return self.rules.stop.met(self._situation) if self.rules.stop is not None else ""
+        return self.decision.beliefs()
 
     @property
     def most_left(self) -> int | None:
         """How many more questions that count the rules let be asked at most; None where they set no limit."""
-        limits = [limit.n for limit in _limits(self.rules.stop) if isinstance(limit, MaxQuestions)]
-        return min(limits) - len(self.standing.scored) if limits else None
+        left = float(self.decision.most_left[0])
+        return int(left) if np.isfinite(left) else None
 
-    @cached_property
-    def _free_choice(self) -> Choice:
-        return choose(replace(self.standing, left=self.most_left))
-
-    @cached_property
-    def _choice(self) -> Choice:
-        """The choice, among what must still be asked when the test would stop otherwise."""
-        return choose(replace(self.standing, waiting=True)) if self._reason and self._waiting else self._free_choice
-
-    @property
+    @lazy
     def ranking(self) -> Ranking:
         """All open questions, ranked by the rules' score, also when the test is over."""
-        return self._choice.ranking
+        return self.decision.ranking()
 
-    @cached_property
+    @property
     def ahead(self) -> Lookahead:
         """What each open question would tell of its own skills, also when the test is over."""
-        if self.rules.target == "scope":
-            return self._choice.ranking.ahead
-        return lookahead(self.bank, self.answers, "scope", stated=self.stated, asked=self.asked)
+        return self.decision.ahead
 
-    @cached_property
+    @lazy
     def choice(self) -> Choice | None:
         """How the next question was chosen; None when the test is over."""
-        return None if self.stopped else self._choice
+        return None if self.stopped else self.decision.choice()
 
-    @cached_property
+    @lazy
     def stopped(self) -> Stop | None:
         """Why the test is over, or None."""
-        if self._reason and not self._waiting and self.rules.stop is not None:
-            return Stop(self._reason, str(self.rules.stop.rule(self._situation)))
-        if self._choice.question is not None:
-            return None
-        return Stop(say("No question is left that the rules allow.") if len(self._choice.ranking) else say("No question is left."))
+        rule = self.decision.rule[0]
+        return Stop(self.decision.reason(), str(rule)) if rule else None
 
     @property
     def next(self) -> Question | None:
         """The question to ask now; None when the test is over."""
-        return None if self.stopped else self._choice.question
+        number = int(self.decision.question[0])
+        return self.evidence.layout.questions[number] if number >= 0 else None
 
-    @cached_property
+    @lazy
     def history(self) -> tuple[Step, ...]:
         """Every line of the log with the gains and beliefs at that time."""
         steps: list[Step] = []
         for then in self.so_far[1:]:
             now, event = then.earlier, then.log[-1]
-            ranking = now._choice.ranking
+            ranking = now.ranking
             put = ranking.ids == (event.question if isinstance(event, Answer) else None)
             gain = float(ranking.gains[put][0]) if put.any() else None
             steps.append(Step(event, gain, ranking, now.next, now.beliefs, then.beliefs))
         return tuple(steps)
 
-    @cached_property
+    @lazy
     def earlier(self) -> "Session":
         """The session before the last line of the log: the very one, where it is known, with all that it has worked out."""
         return replace(self, log=self.log[:-1])
@@ -224,8 +183,7 @@ class Session:
     def answer(self, question: str, answer: str | int, minutes: float | None = None) -> "Session":
         """The session after an answer, by the name (or number) of its class; any open question, unless a rule forbids it."""
         self._open(question)
-        name = _answer_class(self.bank.questions[question], answer)
-        return self._with(Answer(question, name, None, checked_minutes(minutes)))
+        return self._with(Answer(question, _class_name(self, question, answer), None, checked_minutes(minutes)))
 
     def enter(self, question: str, entry: str | float | Iterable[str], minutes: float | None = None) -> "Session":
         """The session after what a taker typed or ticked: it is classified, and both are logged."""
@@ -290,9 +248,10 @@ class Session:
         return weights
 
     def _with(self, event: Answer | Late) -> "Session":
-        made = replace(self, log=(*self.log, event))
-        refuse_conflict(self.bank, made.answers, made.stated)
-        made.__dict__["earlier"] = self
+        evidence = self._extended(self.evidence, event)
+        refuse_conflict(evidence)
+        made = object.__new__(Session)  # bank, rules and seed were checked when the first session was made
+        made.__dict__.update(bank=self.bank, rules=self.rules, seed=self.seed, log=(*self.log, event), evidence=evidence, earlier=self)
         return made
 
     # Files
@@ -333,13 +292,6 @@ class Session:
         return session
 
 
-def _limits(stop: Criterion | None) -> list[Criterion]:
-    """The limits on questions and minutes that end a test by themselves."""
-    if isinstance(stop, AnyOf) and stop.name == "any_of":
-        return [limit for part in stop.parts for limit in _limits(part)]
-    return [stop] if (type(stop) is MaxQuestions and not stop.skill) or isinstance(stop, Minutes) else []
-
-
 def _event(session: Session, line: Any) -> Answer | Late:
     """A line of a saved log, checked against the bank."""
     if isinstance(line, dict) and set(line) <= {"skill", "likelihood", "note"} and {"skill", "likelihood"} <= set(line):
@@ -348,7 +300,7 @@ def _event(session: Session, line: Any) -> Answer | Late:
         question = line["question"]
         if not isinstance(question, str) or question not in session.bank.questions or question in session.asked:
             raise AnswerError(got(say("a question of the bank, each once"), format_value(question)))
-        answer = None if line["answer"] is None else _answer_class(session.bank.questions[question], line["answer"])
+        answer = None if line["answer"] is None else _class_name(session, question, line["answer"])
         entry = line.get("entry")
         if not isinstance(entry, str | None):
             raise AnswerError(placed(question, got(say("an entry is a text"), format_value(entry))))
@@ -358,11 +310,8 @@ def _event(session: Session, line: Any) -> Answer | Late:
     return found
 
 
-def _answer_class(question: Question, answer: Any) -> str:
+def _class_name(session: Session, question: str, answer: Any) -> str:
     """The name of an answer class, given its name or its number."""
-    if isinstance(answer, str) and answer in question.classes:
-        return answer
-    if isinstance(answer, int | np.integer) and not isinstance(answer, bool) and 0 <= answer < len(question.classes):
-        return question.classes[int(answer)]
-    rule = say("an answer class is one of {words}", words=", ".join(question.classes))
-    raise AnswerError(placed(question.id, got(rule, format_value(answer))))
+    layout = session.evidence.layout
+    number = layout.number[question]
+    return layout.questions[number].classes[layout.class_number(number, answer)]

@@ -9,15 +9,16 @@ from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.inference.groups import bank_batches
-from quaestor.inference.joint import MOST, Joint
-from quaestor.inference.layout import bank_model
+from quaestor.inference.conflict import refuse_conflict
+from quaestor.inference.evidence import OPEN, Evidence, distinct_rows
+from quaestor.inference.joint import MOST, joint_of
+from quaestor.inference.layout import layout_of
 from quaestor.model.table import Array
 from quaestor.selection.rules import Rules
+from quaestor.selection.step import Decision, step
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import PLAIN
-from quaestor.simulate.states import OPEN, Decision, States, Steps, unique_rows
 from quaestor.simulate.truth import check_truth
 
 LIMIT = 200_000  # answer sets at one step
@@ -43,14 +44,14 @@ def expected(bank: Bank, rules: Rules | None = None, truth: Bank | None = None, 
 
 
 def _alike(bank: Bank) -> list[NDArray[np.intp]]:
-    """Places of questions that are asked one after another as if they were one: equal tables, equal minutes, and all of them count."""
-    compiled = bank_model(bank)
+    """Numbers of questions that are asked one after another as if they were one: equal tables, equal minutes, and all of them count."""
+    layout = layout_of(bank)
     found: dict[tuple[int, int, float], list[int]] = {}
-    for number, batch in enumerate(bank_batches(bank)):
-        for place, row in zip(batch.index.tolist(), batch.row.tolist(), strict=True):
-            if compiled.is_scored[place]:
-                found.setdefault((number, row, float(compiled.minutes[place])), []).append(place)
-    return [np.array(places) for places in found.values()]
+    for number, batch in enumerate(layout.batches):
+        for question, table in zip(batch.index.tolist(), batch.row.tolist(), strict=True):
+            if layout.is_scored[question]:
+                found.setdefault((number, table, float(layout.minutes[question])), []).append(question)
+    return [np.array(questions) for questions in found.values()]
 
 
 class _Walk:
@@ -58,12 +59,12 @@ class _Walk:
 
     def __init__(self, bank: Bank, rules: Rules, truth: Bank, limit: int) -> None:
         check_truth(bank, truth)
-        self._steps, self._limit = Steps(bank, rules), limit
-        self._bank, self._truth = bank, truth.centre()
-        model = bank_model(self._truth).model
+        self._bank, self._rules, self._limit = bank, rules, limit
+        self._truth = truth.centre()
+        model = layout_of(self._truth).model
         if model.joint_size > MOST:
             raise QuaestorError(f"exact expectations take at most {MOST} profiles of levels, got {model.joint_size:.3g}; simulate instead")
-        joint = Joint(model)
+        joint = joint_of(model)
         self._position = {name: number for number, name in enumerate(model.names)}
         self._index = {skill: joint.index((self._position[skill],)) for skill in bank.skills}
         asked = [self._truth.questions[name] for name in bank.questions]
@@ -78,15 +79,17 @@ class _Walk:
 
     def step(self) -> bool:
         """Note the metrics of all answer sets, and ask one more question of those that go on; False when none does."""
-        decision = self._steps.decide(States.of(self._steps.compiled, self._sets))
+        evidence = Evidence.of_rows(self._bank, self._sets)
+        refuse_conflict(evidence)  # a truth may allow more than the bank
+        decision = step(self._rules, evidence)
         self._note(decision)
         on = np.flatnonzero(~decision.stopped)
         if not len(on):
             return False
         self._running.append(float(self._weights[on].sum()))
         sets, weights = [], []
-        for question in np.unique(decision.next[on]):
-            mine = on[decision.next[on] == question]
+        for question in np.unique(decision.question[on]):
+            mine = on[decision.question[on] == question]
             for answer in range(self._answers[question].shape[1]):
                 then = self._sets[mine].copy()
                 then[:, question] = answer
@@ -104,19 +107,20 @@ class _Walk:
         """Equal answer sets once; among questions with equal tables only how many have which answer matters."""
         possible = weights.sum(axis=1) > 0
         sets, weights = sets[possible], weights[possible]
-        for places in self._alike:
-            if len(places) > 1:
-                sets[:, places] = -np.sort(-sets[:, places], axis=1)  # the open ones last: the first is always asked first
-        first, place = unique_rows(sets)
+        for questions in self._alike:
+            if len(questions) > 1:
+                sets[:, questions] = -np.sort(-sets[:, questions], axis=1)  # the open ones last: the first is always asked first
+        first, row = distinct_rows(sets)
         summed = np.zeros((len(first), weights.shape[1]))
-        np.add.at(summed, place, weights)
+        np.add.at(summed, row, weights)
         return sets[first], summed
 
     def _note(self, decision: Decision) -> None:
         """The means of this step; what stopped tests have reached counts at all later steps as well."""
         for name, metric in METRICS.items():
             mean = np.full(len(self._bank.skills), np.nan)
-            for number, (skill, (low, high)) in enumerate(zip(self._bank.skills, decision.bounds, strict=True)):
+            for number, (skill, bracket) in enumerate(zip(self._bank.skills, decision.bounds, strict=True)):
+                low, high = bracket.ends
                 levels = low.shape[1]
                 mass = self._weights @ np.eye(levels)[self._index[skill]]  # P(answers, level), (sets, levels)
                 truths = [np.full(len(low), level) for level in range(levels)]

@@ -8,19 +8,16 @@ Source: J. B. Sympson and R. D. Hetter, "Controlling item-exposure rates in comp
 back is out for the rest of the test; a session may try it again at the next step, which is why tries are counted, not tests.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.credal.intervals import pick
 from quaestor.errors import QuaestorError, format_value
-from quaestor.selection.rules import Exposure, Rules
-from quaestor.simulate.cohort import Behaviour, Cohort, Students
-from quaestor.simulate.run import PLAIN, take
-from quaestor.simulate.states import OPEN, States, Steps
+from quaestor.selection.rules import Rules
+from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.run import take
 
 ROUNDS, TOLERANCE = 30, 0.01
 TOGETHER = 256  # students
@@ -72,42 +69,10 @@ def rates(bank: Bank, rules: Rules, students: int = 1000, seed: int = 1) -> dict
     """The share of simulated students that each question is asked."""
     rules.check(bank)
     cohort, counts = Cohort(bank, bank, students, seed), np.zeros(len(bank.questions))
-    free = replace(rules, exposure=Exposure())
-    together = rules.exposure == replace(Exposure(), chances=rules.exposure.chances) and set(free.document) <= PLAIN and not free.is_random
     for start in range(0, students, TOGETHER):
-        some = cohort.part(start, start + TOGETHER)
-        if together:
-            counts += _asked(bank, free, rules.exposure.chances, some).sum(axis=0)
-        else:
-            asked = take(bank, rules, some, Behaviour()).asked
-            counts += np.bincount(asked[asked >= 0], minlength=len(counts))
+        asked = take(bank, rules, cohort.part(start, start + TOGETHER), Behaviour()).asked
+        counts += np.bincount(asked[asked >= 0], minlength=len(counts))
     return dict(zip(bank.questions, (counts / students).tolist(), strict=True))
-
-
-def _asked(bank: Bank, rules: Rules, chances: Mapping[str, float], students: Students) -> NDArray[np.bool_]:
-    """What each student is asked, (students, questions), by plain rules with chances: all at once.
-
-    At each step every question is held back or not by a draw of its own; the best of the others is asked, or the best of all when none is
-    left. A session draws only for the questions that it tries, which comes to the same shares.
-    """
-    steps, chance = Steps(bank, rules), np.array([chances.get(question, 1.0) for question in bank.questions])
-    states = States.begin(steps.compiled, len(students.numbers))
-    draws = [np.random.default_rng([seed, 4]) for seed in students.seeds]
-    running = np.arange(len(students.numbers))
-    while len(running):
-        decision = steps.decide(states.take(running))
-        running, following = running[~decision.stopped], decision.next[~decision.stopped]
-        free = np.array([draws[student].random(len(chance)) for student in running]).reshape(-1, len(chance)) < chance
-        spared = np.flatnonzero(~free[np.arange(len(running)), following])
-        if len(spared):
-            others = steps.decide(states.take(running[spared]), free[spared]).next
-            following[spared] = np.where(others >= 0, others, following[spared])
-        classes = np.empty(len(running), dtype=np.intp)
-        for question in np.unique(following):
-            mine = following == question
-            classes[mine] = pick(students.tables[question][running[mine]], students.luck[running[mine], question])
-        states.put(steps.compiled, running, following, classes)
-    return np.asarray(states.answers != OPEN)
 
 
 def _with(rules: Rules, chances: dict[str, float]) -> Rules:

@@ -5,58 +5,31 @@ same answers meet in the same node; under `variety` the last questions must be t
 counts, the first of the bank is always asked first, so it only matters how many of them have which answer.
 """
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import best, survivors
-from quaestor.errors import AnswerError, QuaestorError, format_value
-from quaestor.inference.chooser import lookahead
-from quaestor.inference.layout import Answers
-from quaestor.inference.lookahead import Ends
-from quaestor.inference.posterior import joint_uncertainty, refuse_conflict
+from quaestor.errors import QuaestorError, format_value
+from quaestor.inference.conflict import possible
+from quaestor.inference.engine import Ends
+from quaestor.inference.evidence import MISSING, Evidence
 from quaestor.model.table import Array
-from quaestor.selection.criteria import ManyBounds, Situation
-from quaestor.selection.ranking import rank_ahead
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules
-from quaestor.session.log import Answer
-from quaestor.session.session import NO_QUESTION, Session
+from quaestor.selection.step import step
 from quaestor.simulate.run import PLAIN
-from quaestor.simulate.states import MISSING, OPEN, States, Steps, unique_rows
 
 FORMAT = 1
 LIMIT = 100_000  # nodes
 DIGITS = 7  # of a probability
-LAST = "No question is left."
 END = "The graph ends here; the test would go on."
 TOGETHER = 256  # nodes worked out at once, so that memory stays flat
 
 Edge = tuple[int, int, int]  # a node's place in its layer, the place of a question, a class (or MISSING)
-
-
-class Layer(NamedTuple):
-    """All nodes of one depth: the places of their next questions (-1: none), why they stop, and the bounds of each skill."""
-
-    following: list[int]
-    reasons: dict[int, str]
-    bounds: list[Ends]
-
-
-class Front(Protocol):
-    """The answers with which all nodes of one depth are reached."""
-
-    def __len__(self) -> int: ...
-
-    def decide(self) -> Layer:
-        """What happens there."""
-
-    def move(self, edges: Sequence[Edge]) -> list[int]:
-        """Go one question deeper; where each edge leads among the next nodes, -1 for an answer that cannot be given."""
 
 
 def policy(
@@ -70,7 +43,7 @@ def policy(
     """
     rules = rules or Rules()
     _check(bank, rules, depth, limit)
-    front: Front = _Together(bank, rules) if set(rules.document) <= PLAIN else _OneByOne(bank, rules)
+    front = _Front(bank, rules)
     listed = list(bank.questions.values())
     nodes: list[dict[str, Any]] = []
     deep = 0
@@ -126,7 +99,7 @@ def _drawn(rules: Rules) -> str:
     return "exposure.chances" if rules.exposure.chances else "score: random" if rules.score == "random" else "then: random"
 
 
-def _ends(bank: Bank, layer: Layer, all_end: bool) -> dict[int, dict[str, Any]]:
+def _ends(bank: Bank, layer: "Layer", all_end: bool) -> dict[int, dict[str, Any]]:
     """The nodes that ask nothing, by their place in the layer."""
     found: dict[int, dict[str, Any]] = {}
     for row, place in enumerate(layer.following):
@@ -161,150 +134,56 @@ def _texts(bank: Bank, nodes: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-class _Doubtful:
-    """Which answers the bank may exclude: only those that some levels give probability zero are worth a look."""
+@dataclass(frozen=True)
+class Layer:
+    """All nodes of one depth: the numbers of their next questions (-1: none), why they stop, and the bounds of each skill."""
 
-    def __init__(self, bank: Bank) -> None:
-        self._bank = bank
-        tables = [question.table.upper for question in bank.questions.values()]
-        self._least = [table.min(axis=tuple(range(table.ndim - 1))).tolist() for table in tables]  # the smallest of each class
-
-    def excludes(self, place: int, answer: int, answers: Callable[[], Answers]) -> bool:
-        """Whether an answer contradicts the others; `answers` gives all of them, this one too."""
-        if answer == MISSING or self._least[place][answer] > 0:
-            return False
-        try:
-            refuse_conflict(self._bank, answers(), {})
-        except AnswerError:
-            return True
-        return False
+    following: list[int]
+    reasons: Mapping[int, str]
+    bounds: list[Ends]
 
 
-class _Together:
-    """Plain rules: a row of answers for each node, (nodes, questions)."""
+class _Front:
+    """The answers with which all nodes of one depth are reached: evidence of as many takers."""
 
     def __init__(self, bank: Bank, rules: Rules) -> None:
-        self._bank, self._rules, self._steps, self._doubtful = bank, rules, Steps(bank, rules), _Doubtful(bank)
-        self._listed = list(bank.questions.values())
-        self._answers = np.full((1, len(self._listed)), OPEN, dtype=np.int16)
+        self._bank, self._rules = bank, rules
+        self._evidence = Evidence.begin(bank)
         groups: dict[tuple[object, ...], list[int]] = {}
-        for place, q in enumerate(self._listed):
+        for number, q in enumerate(bank.questions.values()):
             looks = (q.skills, q.classes, q.minutes, q.pilot, q.table.lower.tobytes(), q.table.upper.tobytes())
-            groups.setdefault(looks, []).append(place)
-        self._alike = [places for places in groups.values() if len(places) > 1]
+            groups.setdefault(looks, []).append(number)
+        plain = set(rules.document) <= PLAIN  # other rules may name one of the questions that look alike
+        self._alike = [numbers for numbers in groups.values() if len(numbers) > 1] if plain else []
 
     def __len__(self) -> int:
-        return len(self._answers)
+        return self._evidence.takers
 
     def decide(self) -> Layer:
-        """All nodes by the same steps."""
-        parts = np.split(self._answers, range(TOGETHER, len(self), TOGETHER))
-        found = [self._steps.decide(States.of(self._steps.compiled, part)) for part in parts]
+        """What happens in each node."""
+        starts = range(0, len(self), TOGETHER)
+        found = [step(self._rules, self._evidence.take(np.arange(start, min(start + TOGETHER, len(self))))) for start in starts]
         bounds = [
-            (np.concatenate([one.bounds[skill][0] for one in found]), np.concatenate([one.bounds[skill][1] for one in found]))
+            (np.concatenate([one.bounds[skill].lower for one in found]), np.concatenate([one.bounds[skill].upper for one in found]))
             for skill in range(len(self._bank.skills))
         ]
-        rule = np.concatenate([one.rule for one in found])
-        reasons = {row: self._reason(row, rule[row], bounds) for row in np.flatnonzero(rule != "").tolist()}
-        return Layer(np.concatenate([one.next for one in found]).tolist(), reasons, bounds)
-
-    def _reason(self, row: int, rule: str, bounds: list[Ends]) -> str:
-        """Why the test stops, in the words of a session."""
-        if rule == NO_QUESTION or self._rules.stop is None:
-            return LAST
-        asked = [self._listed[place] for place in np.flatnonzero(self._answers[row] != OPEN)]
-        answers = self._given(self._answers[row])
-        now = Situation(
-            {
-                skill.id: ManyBounds(skill.levels, low[row], high[row])
-                for skill, (low, high) in zip(self._bank.skills.values(), bounds, strict=True)
-            },
-            len(asked),
-            {skill: sum(skill in question.skills for question in asked) for skill in self._bank.skills},
-            sum(answers.get(question.id) == len(question.classes) - 1 for question in asked),
-            sum(question.minutes or 1.0 for question in asked),
-            lambda: self._best_gain(answers, [question.id for question in asked]),
-            lambda index: joint_uncertainty(self._bank, answers, {}, index),
-        )
-        return self._rules.stop.reason(now)
-
-    def _best_gain(self, answers: Answers, asked: list[str]) -> float | None:
-        rules, ahead = self._rules, lookahead(self._bank, answers, self._rules.target, asked=asked)
-        ranking = rank_ahead(self._bank, ahead, rules.score, rules.bound, rules.then, rules.per, np.random.default_rng(0))
-        return float(ranking.gains[0]) if len(ranking) else None
-
-    def _given(self, answers: NDArray[np.int16]) -> dict[str, int]:
-        return {self._listed[place].id: int(answers[place]) for place in np.flatnonzero(answers >= 0)}
+        stops = [(start, one, row) for start, one in zip(starts, found, strict=True) for row in np.flatnonzero(one.stopped).tolist()]
+        reasons = {start + row: one.reason(row) for start, one, row in stops}
+        return Layer(np.concatenate([one.question for one in found]).tolist(), reasons, bounds)
 
     def move(self, edges: Sequence[Edge]) -> list[int]:
-        """One more answer in each row; equal rows once."""
-        rows, places, classes = np.array(edges).T
-        then = self._answers[rows]
-        then[np.arange(len(then)), places] = classes
-        doubted = (
-            self._doubtful.excludes(place, answer, partial(self._given, row)) for (_, place, answer), row in zip(edges, then, strict=True)
-        )
-        possible = np.flatnonzero(~np.fromiter(doubted, bool, len(edges)))
-        then = then[possible]
-        for alike in self._alike:
-            then[:, alike] = -np.sort(-then[:, alike], axis=1)  # the open ones last
-        first, place = unique_rows(then)
-        self._answers = then[first]
+        """Go one question deeper; where each edge leads among the next nodes, -1 for an answer that cannot be given."""
+        rows, questions, classes = np.array(edges).T
+        then = self._evidence.take(rows).put(questions, classes)
+        can_be = np.flatnonzero(possible(then.model, then.takers))
+        then = then.take(can_be)
+        if self._alike:
+            answers = then.answers.copy()
+            for alike in self._alike:
+                answers[:, alike] = -np.sort(-answers[:, alike], axis=1)  # the open ones last
+            then = Evidence.of_rows(self._bank, answers)
+        first, number = then.alike(self._rules.variety.after if self._rules.variety is not None else 0)
+        self._evidence = then.take(first)
         targets = np.full(len(edges), -1)
-        targets[possible] = place
+        targets[can_be] = number
         return [int(target) for target in targets]
-
-
-class _OneByOne:
-    """Other rules: a log for each node, and a session made from it."""
-
-    def __init__(self, bank: Bank, rules: Rules) -> None:
-        self._bank, self._rules, self._doubtful = bank, rules, _Doubtful(bank)
-        self._listed = list(bank.questions.values())
-        self._place = {question.id: place for place, question in enumerate(self._listed)}
-        self._logs: list[tuple[Answer, ...]] = [()]
-
-    def __len__(self) -> int:
-        return len(self._logs)
-
-    def decide(self) -> Layer:
-        """Each by its session, which is not kept."""
-        following, reasons, beliefs = [], {}, []
-        for row, log in enumerate(self._logs):
-            session = Session(self._bank, self._rules, 0, log)
-            following.append(-1 if session.next is None else self._place[session.next.id])
-            if session.stopped is not None:
-                reasons[row] = session.stopped.reason
-            beliefs.append(session.beliefs)
-        bounds = [
-            (np.stack([one[skill].lower for one in beliefs]), np.stack([one[skill].upper for one in beliefs]))
-            for skill in self._bank.skills
-        ]
-        return Layer(following, reasons, bounds)
-
-    def move(self, edges: Sequence[Edge]) -> list[int]:
-        """One more line in each log; logs that the rules cannot tell apart once."""
-        numbers: dict[object, int] = {}
-        targets, logs = [], list[tuple[Answer, ...]]()
-        for row, place, answer in edges:
-            question = self._listed[place]
-            log = (*self._logs[row], Answer(question.id, None if answer == MISSING else question.classes[answer]))
-            if self._doubtful.excludes(place, answer, partial(_given, log)):
-                targets.append(-1)
-                continue
-            number = numbers.setdefault(self._key(log), len(numbers))
-            if number == len(logs):
-                logs.append(log)
-            targets.append(number)
-        self._logs = logs
-        return targets
-
-    def _key(self, log: tuple[Answer, ...]) -> object:
-        """All that the rules look at: the answers, and under `variety` the last questions that count."""
-        variety = self._rules.variety
-        scored = [one.question for one in log if not self._bank.questions[one.question].pilot] if variety is not None else []
-        return frozenset(log), tuple(scored[-variety.after :]) if variety is not None else ()
-
-
-def _given(log: tuple[Answer, ...]) -> dict[str, str | int]:
-    return {one.question: one.answer for one in log if one.answer is not None}

@@ -7,13 +7,13 @@ from multiprocessing import get_context
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.inference.layout import Numbers
 from quaestor.selection.rules import Rules
 from quaestor.simulate.cluster import RETRIES, connected
 from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.files import Folder, to_bytes
 from quaestor.simulate.run import take
 from quaestor.simulate.simulation import Part, summarised
-from quaestor.simulate.states import Numbers
 
 CHUNK = 256  # students worked out together: fixed, since matrix products of other shapes round differently
 

@@ -11,7 +11,8 @@ from quaestor.errors import QuaestorError
 from quaestor.formats.files import bundled_banks, load
 from quaestor.i18n import say
 from quaestor.selection.rules import Rules
-from quaestor.selection.stopping import any_of, max_questions, probability_above
+from quaestor.selection.stopping.combined import any_of
+from quaestor.selection.stopping.criteria import max_questions, probability_above
 from quaestor.store import drafts, publishing, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher

@@ -18,7 +18,8 @@ from quaestor.model.network import topological_order
 from quaestor.model.question import Question
 from quaestor.numerals import read_number
 from quaestor.selection.rules import Rules
-from quaestor.selection.stopping import any_of, max_questions, probability_above
+from quaestor.selection.stopping.combined import any_of
+from quaestor.selection.stopping.criteria import max_questions, probability_above
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store import publishing

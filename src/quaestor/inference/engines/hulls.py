@@ -19,11 +19,87 @@ from copy import copy
 import numpy as np
 
 from quaestor.credal.rows import expectations, mixtures
-from quaestor.credal.vectors import bounds_of, combined, corners, farthest, joined, mixed_boxes, products
+from quaestor.credal.vectors import bounds_of, combined, corners, farthest, hull, joined, mixed_boxes, products
+from quaestor.inference.engine import Bracket, Ends
+from quaestor.inference.layout import Batch
 from quaestor.inference.model import Box, Link, Model, Scope, likelihood
 from quaestor.model.table import Array
 
 _MANY = 256  # directions that are not sent on
+_CHUNK = 4_000_000  # numbers in one array of the look-ahead
+
+
+class HullEngine:
+    """Any number of levels, taker by taker. Questions on one skill: the hull of what reaches the skill, times the new box.
+
+    Raises TooLargeError where a set has more candidates than it looks at.
+    """
+
+    is_exact = True
+
+    def __init__(self, model: Model, takers: int) -> None:
+        self._models = [model.of_taker(taker) for taker in range(takers)]
+        self._messages = [HullMessages(one) for one in self._models]
+        self._around: dict[int, list[Array]] = {}
+
+    @staticmethod
+    def serves(batch: Batch) -> bool:
+        """Whether questions are on one skill."""
+        return len(batch.scope) == 1
+
+    def _vectors(self, variable: int) -> list[Array]:
+        """For each taker the vertices of what reaches a variable."""
+        if variable not in self._around:
+            self._around[variable] = [messages.around(variable) for messages in self._messages]
+        return self._around[variable]
+
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states)."""
+        return _stacked([messages.bounds(variable) for messages in self._messages])
+
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence), (takers, tables, classes), over the vertices of the exact posterior set."""
+        found = []
+        for messages, vectors in zip(self._messages, self._vectors(batch.scope[0]), strict=True):
+            low, high = messages.own(batch.scope[0])
+            points = hull((vectors[:, None] * corners(low[None], high[None])[None]).reshape(-1, vectors.shape[1]))
+            found.append(((batch.low @ points.T).min(axis=2), (batch.high @ points.T).max(axis=2)))
+        return _stacked(found)
+
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, states)."""
+        find = self._own if variable == batch.scope[0] else self._elsewhere
+        return _stacked([find(taker, batch, variable) for taker in range(len(self._models))])
+
+    def _own(self, taker: int, batch: Batch, variable: int) -> Ends:
+        low, high = self._messages[taker].own(variable)
+        shape, levels = batch.low.shape, batch.low.shape[-1]
+        lows, highs = (batch.low * low).reshape(-1, levels), (batch.high * high).reshape(-1, levels)
+        vectors = self._vectors(variable)[taker]
+        step = max(1, _CHUNK // vectors.size)
+        parts = [bounds_of(vectors, lows[start : start + step], highs[start : start + step]) for start in range(0, len(lows), step)]
+        lower, upper = (np.concatenate([part[end] for part in parts]).reshape(shape) for end in (0, 1))
+        return lower, upper
+
+    def _elsewhere(self, taker: int, batch: Batch, variable: int) -> Ends:
+        """Only the messages that lead from the question's skill to the other one are worked out anew for each answer."""
+        messages, model = self._messages[taker], self._models[taker]
+        messages.around(variable)  # what all answers share
+        tables, classes = batch.low.shape[:2]
+        before = model.boxes.get(batch.scope, (0.0, 0.0))
+        possible = self.answers(batch).upper[taker].reshape(-1) > 0
+        found = []
+        for low, high, can_be in zip(*(logs.reshape(tables * classes, -1) for logs in batch.logs), possible, strict=True):
+            if can_be:
+                found.append(messages.updated(batch.scope[0], (low + before[0], high + before[1])).bounds(variable))
+            else:
+                found.append((np.zeros(model.sizes[variable]), np.ones(model.sizes[variable])))
+        lower, upper = (np.stack([bounds[end] for bounds in found]).reshape(tables, classes, -1) for end in (0, 1))
+        return lower, upper
+
+
+def _stacked(found: list[Ends]) -> Bracket:
+    return Bracket.exact(np.stack([low for low, _ in found]), np.stack([high for _, high in found]), "hulls")
 
 
 class HullMessages:

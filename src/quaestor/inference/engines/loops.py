@@ -1,135 +1,113 @@
-"""Looking ahead where only branch and bound can tell: loops, questions on several skills. All answers of a scope are solved together."""
+"""Where only branch and bound can tell: loops, questions on several skills. All answers of a scope are solved together."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from time import monotonic
 
 import numpy as np
 
 from quaestor.credal.vectors import TooLargeError, bounds_of, corners, hull
-from quaestor.inference.credal import EXACT, NODES, credal_bounds, drowns
-from quaestor.inference.groups import Batch
-from quaestor.inference.layout import BankModel
-from quaestor.inference.model import Box, Model, Scope, likelihood
-from quaestor.inference.search.branch import maximise
+from quaestor.inference.engine import EXACT, Bracket, Ends
+from quaestor.inference.layout import Batch
+from quaestor.inference.model import Model, likelihood
+from quaestor.inference.search.branch import bracket_bounds, maximise
 from quaestor.inference.search.core import Core, core_of
 from quaestor.inference.search.reach import Reach, reach
 from quaestor.model.table import Array
 
-Ends = tuple[Array, Array]
-TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
-
-__all__ = ["NODES", "TOLERANCE", "LoopAhead"]
+FIRST_NODES = 20_000  # of a search that goes on until it is exact
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """Bounds of the answers, (tables, classes), and of skills after each, (tables, classes, levels)."""
+    """One taker: the answers, (tables, classes), and the skills of the scope after each, (tables, classes, levels)."""
 
-    answers: Ends
-    after: dict[int, Ends]
-    gap: float
+    answers: Bracket
+    after: dict[int, Bracket]
 
 
-class LoopAhead:
-    """Certified bounds for any bank, taker by taker."""
+class LoopEngine:
+    """Certified bounds for any model, taker by taker: within the tolerance, or as near as the limit of nodes allows."""
 
-    name = "branch"
+    is_exact = False
 
-    def __init__(self, compiled: BankModel, boxes: Mapping[Scope, Box], takers: int, tolerance: float, limit: int) -> None:
-        self._models = [
-            compiled.model.with_boxes(
-                {s: (low[t if len(low) > 1 else 0], high[t if len(high) > 1 else 0]) for s, (low, high) in boxes.items()}
-            )
-            for t in range(takers)
-        ]
+    def __init__(self, model: Model, takers: int, tolerance: float, limit: int) -> None:
+        self._models = [model.of_taker(taker) for taker in range(takers)]
         self._tolerance, self._limit = tolerance, limit
-        self._asked: dict[tuple[object, ...], list[_Asked]] = {}
-        self._now: dict[int, tuple[Array, Array, float]] = {}
+        self._method = "branch" if limit else "bracket"
+        self._now: dict[int, Bracket] = {}
+        self._asked: dict[int, tuple[Batch, list[_Asked]]] = {}
         self._reached: dict[int, list[Reach] | None] = {}
 
-    def applies(self, batch: Batch) -> bool:
-        """Always."""
-        return True
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states)."""
+        if variable not in self._now:
+            reached = self._reach(variable)
+            found = [self._now_of(model, variable, reached[taker] if reached else None) for taker, model in enumerate(self._models)]
+            self._now[variable] = Bracket.stacked(found)
+        return self._now[variable]
 
-    def now(self, skill: int) -> tuple[Array, Array, float]:
-        """Bounds of P(skill | evidence), (takers, levels), and the gap."""
-        if skill not in self._now:
-            reached = self._reach(skill)
-            found = [self._now_of(model, skill, reached[taker] if reached else None) for taker, model in enumerate(self._models)]
-            low, high = np.stack([low for low, _, _ in found]), np.stack([high for _, high, _ in found])
-            self._now[skill] = (low, high, max(gap for _, _, gap in found))
-        return self._now[skill]
-
-    def _now_of(self, model: Model, skill: int, reached: Reach | None) -> tuple[Array, Array, float]:
+    def _now_of(self, model: Model, variable: int, reached: Reach | None) -> Bracket:
         if reached is not None:
-            own, other = _own(model, skill)
-            (low,), (high,), gap = reached.bounds(own[None], other[None])
-            if gap <= self._tolerance:
-                return low, high, _visible(gap)
-        found = credal_bounds(model, [skill], "auto", self._tolerance, self._limit)[skill]
-        return found.lower, found.upper, found.gap
+            own = [end[None] for end in _own(model, variable)]
+            (lower,), (upper,) = bounds_of(reached.outer, *own)
+            (inner_lower,), (inner_upper,) = bounds_of(reached.inner, *own)
+            found = self._bracket(lower, upper, inner_lower, inner_upper)
+            if found.gap <= self._tolerance or model.sizes[variable] == 2:
+                return found
+        return self._bracket(*bracket_bounds(model, variable, self._tolerance, self._limit)[:4])
 
-    def posterior(self, skill: int) -> Ends:
-        """Bounds of P(skill | evidence), (takers, levels), as `posterior` finds them with this tolerance."""
-        found = [credal_bounds(model, [skill], "auto", self._tolerance, self._limit)[skill] for model in self._models]
-        return np.stack([bounds.lower for bounds in found]), np.stack([bounds.upper for bounds in found])
+    def _bracket(self, lower: Array, upper: Array, inner_lower: Array, inner_upper: Array) -> Bracket:
+        """Bounds; where outer and inner ones are one number but for rounding, they are exact."""
+        lower, upper = np.clip(lower, 0, 1), np.clip(upper, 0, 1)
+        found = Bracket(lower, upper, inner_lower, inner_upper, self._method)
+        return found if found.gap else Bracket.exact(lower, upper, self._method)
 
-    def answers(self, batch: Batch) -> tuple[Ends, float]:
-        """Bounds of P(answer | evidence), (takers, tables, classes)."""
-        found = self._of_scope(batch)
-        return (np.stack([one.answers[0] for one in found]), np.stack([one.answers[1] for one in found])), max(one.gap for one in found)
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence), (takers, tables, classes)."""
+        return Bracket.stacked([one.answers for one in self._of_scope(batch)])
 
-    def after(self, batch: Batch, skills: Sequence[int]) -> tuple[list[Ends], float]:
-        """Bounds of P(skill | evidence, answer), (takers, tables, classes, levels)."""
-        results, gap = [], 0.0
-        for skill in skills:
-            if skill in batch.scope:
-                found = [(*one.after[skill], one.gap) for one in self._of_scope(batch)]
-            else:
-                found = [self._elsewhere(model, batch, skill) for model in self._models]
-            results.append((np.stack([low for low, _, _ in found]), np.stack([high for _, high, _ in found])))
-            gap = max(gap, *(one_gap for _, _, one_gap in found))
-        return results, gap
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, states)."""
+        if variable in batch.scope:
+            return Bracket.stacked([one.after[variable] for one in self._of_scope(batch)])
+        return Bracket.stacked([self._elsewhere(model, batch, variable) for model in self._models])
 
     def _of_scope(self, batch: Batch) -> list[_Asked]:
         """For each taker the answers to a batch and the skills of its scope after them."""
-        key = (batch.scope, batch.low.shape, batch.low.tobytes(), batch.high.tobytes())
-        if key not in self._asked:
+        if id(batch) not in self._asked:
             reached = self._reach(batch.scope[0]) if len(batch.scope) == 1 else None
-            self._asked[key] = [
+            found = [
                 self._ask_reached(model, batch, reached[taker]) if reached else self._ask(model, batch)
                 for taker, model in enumerate(self._models)
             ]
-        return self._asked[key]
+            self._asked[id(batch)] = batch, found
+        return self._asked[id(batch)][1]
 
-    def _reach(self, skill: int) -> list[Reach] | None:
-        """For each taker what reaches a skill, finely enough to be multiplied by evidence; None where it is not known."""
-        if skill not in self._reached:
+    def _reach(self, variable: int) -> list[Reach] | None:
+        """For each taker what reaches a variable, finely enough to be multiplied by evidence; None where it is not known."""
+        if variable not in self._reached:
             try:
-                fine = not any(drowns(model) for model in self._models)
-                self._reached[skill] = [reach(model, skill, self._tolerance, self._limit) for model in self._models] if fine else None
+                self._reached[variable] = [reach(model, variable, self._tolerance, self._limit) for model in self._models]
             except TooLargeError:
-                self._reached[skill] = None
-        return self._reached[skill]
+                self._reached[variable] = None
+        return self._reached[variable]
 
     def _ask_reached(self, model: Model, batch: Batch, reached: Reach) -> _Asked:
         """One skill, of which it is known what reaches it; tables for which that is not known well enough are asked for themselves."""
         skill, (low, high) = batch.scope[0], _own(model, batch.scope[0])
         outer, inner = (_from_vectors(vectors, batch, low, high) for vectors in (reached.outer, reached.inner))
         apart = [np.abs(one - other).reshape(len(one), -1).max(axis=1) for one, other in zip(outer, inner, strict=True)]
-        gaps = np.max(apart, axis=0)
-        wide = np.flatnonzero(gaps > self._tolerance)
+        wide = np.flatnonzero(np.max(apart, axis=0) > self._tolerance)
         if len(wide):
-            closer = self._ask(model, replace(batch, low=batch.low[wide], high=batch.high[wide]))
-            for end, bounds in enumerate((*closer.answers, *closer.after[skill])):
-                outer[end][wide] = (np.maximum, np.minimum)[end % 2](outer[end][wide], bounds)
-            gaps[wide] = np.minimum(gaps[wide], closer.gap)
-        return _Asked((outer[0], outer[1]), {skill: (outer[2], outer[3])}, _visible(float(gaps.max())))
+            closer = self._ask(model, batch.some(wide))
+            for found, first in ((closer.answers, 0), (closer.after[skill], 2)):
+                outer[first][wide] = np.maximum(outer[first][wide], found.lower)
+                outer[first + 1][wide] = np.minimum(outer[first + 1][wide], found.upper)
+                inner[first][wide], inner[first + 1][wide] = found.inner_lower, found.inner_upper
+        return _Asked(self._bracket(*outer[:2], *inner[:2]), {skill: self._bracket(*outer[2:], *inner[2:])})
 
     def _ask(self, model: Model, batch: Batch) -> _Asked:
         """The answers to all tables of a batch, and the skills of its scope after each: problems of one branch and bound."""
-        if drowns(model):
-            return _vacuous(model, batch, batch.scope)
         core, before, after = _open(model, batch)
         scope = tuple(core.number[v] for v in batch.scope)
         tables, classes, *sizes = batch.low.shape
@@ -144,22 +122,56 @@ class LoopAhead:
                 ends[side].append(np.repeat(end, len(goals), axis=0))
         low, high = (np.concatenate(parts) for parts in ends)
         found = maximise(core, np.concatenate(wanted), {scope: (low, high)}, self._tolerance, self._limit, scope)
-        most, least, *rest = np.split(found.outer, np.cumsum([len(part) for part in wanted])[:-1])
-        bounds = {skill: _bounds(part, (tables, classes), model.sizes[skill]) for skill, part in zip(batch.scope, rest, strict=True)}
-        answers = (np.clip(-least, 0, 1).reshape(tables, classes), np.clip(most, 0, 1).reshape(tables, classes))
-        return _Asked(answers, bounds, _visible(float((found.outer - found.inner).max())))
+        cuts = np.cumsum([len(part) for part in wanted])[:-1]
+        outer, inner = (np.split(values, cuts) for values in (found.outer, found.inner))
+        shaped = [(-values[1].reshape(tables, classes), values[0].reshape(tables, classes)) for values in (outer, inner)]
+        answers = self._bracket(*shaped[0], *shaped[1])
+        skills = zip(batch.scope, outer[2:], inner[2:], strict=True)
+        return _Asked(answers, {skill: self._of_goals(most, attained, batch, model.sizes[skill]) for skill, most, attained in skills})
 
-    def _elsewhere(self, model: Model, batch: Batch, skill: int) -> tuple[Array, Array, float]:
-        """A skill outside the scope after all answers to all tables of a batch."""
-        if drowns(model):
-            return *_vacuous(model, batch, (skill,)).after[skill], 1.0
-        core, _, after = _open(model, batch, skill)
-        scope, goals = tuple(core.number[v] for v in batch.scope), _goals(model.sizes[skill])
+    def _elsewhere(self, model: Model, batch: Batch, variable: int) -> Bracket:
+        """A variable outside the scope after all answers to all tables of a batch."""
+        core, _, after = _open(model, batch, variable)
+        scope, goals = tuple(core.number[v] for v in batch.scope), _goals(model.sizes[variable])
         ends = [np.repeat(end, len(goals), axis=0) for end in after]
         g = np.tile(goals, (len(after[0]), 1))
-        found = maximise(core, g, {scope: (ends[0], ends[1])}, self._tolerance, self._limit, (core.number[skill],))
-        least, most = _bounds(found.outer, batch.low.shape[:2], model.sizes[skill])
-        return least, most, _visible(float((found.outer - found.inner).max()))
+        found = maximise(core, g, {scope: (ends[0], ends[1])}, self._tolerance, self._limit, (core.number[variable],))
+        return self._of_goals(found.outer, found.inner, batch, model.sizes[variable])
+
+    def _of_goals(self, outer: Array, inner: Array, batch: Batch, size: int) -> Bracket:
+        """Bounds, (tables, classes, levels), from the largest values of the goals."""
+        ends = [_bounds(values, batch.low.shape[:2], size) for values in (outer, inner)]
+        return self._bracket(*ends[0], *ends[1])
+
+
+class ExactEngine:
+    """Branch and bound with more and more nodes, until it is exact, the seconds are over, or more nodes would not help.
+
+    `limit` is the number of nodes of the first pass.
+    """
+
+    is_exact = False
+
+    def __init__(self, model: Model, takers: int, limit: int, seconds: float | None) -> None:
+        self._model, self._takers, self._limit, self._seconds = model, takers, max(limit, 1), seconds
+
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states)."""
+        start, limit, before = monotonic(), self._limit, None
+        while True:
+            found = LoopEngine(self._model, self._takers, EXACT, limit).now(variable)
+            over = self._seconds is not None and monotonic() - start > self._seconds
+            if not found.gap or over or found.gap == before:  # four times the nodes and no gain: rounding is all that is left
+                return found
+            limit, before = limit * 4, found.gap
+
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence), (takers, tables, classes): within rounding or as near as the limit of nodes allows."""
+        return LoopEngine(self._model, self._takers, EXACT, self._limit).answers(batch)
+
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, states); see `answers`."""
+        return LoopEngine(self._model, self._takers, EXACT, self._limit).after(batch, variable)
 
 
 def _open(model: Model, batch: Batch, *others: int) -> tuple[Core, Ends, Ends]:
@@ -185,11 +197,6 @@ def _bounds(outer: Array, shape: tuple[int, ...], size: int) -> Ends:
     return np.clip(least, 0, 1), np.clip(most, 0, 1)
 
 
-def _visible(gap: float) -> float:
-    """A gap, or zero when inner and outer bounds are one number."""
-    return gap if gap > EXACT * 10 else 0.0
-
-
 def _own(model: Model, skill: int) -> Ends:
     """The likelihood box of the evidence on a skill alone."""
     box = model.boxes.get((skill,))
@@ -206,10 +213,3 @@ def _from_vectors(vectors: Array, batch: Batch, low: Array, high: Array) -> tupl
     least, most = bounds_of(vectors, (batch.low * low).reshape(-1, levels), (batch.high * high).reshape(-1, levels))
     answers = (batch.low @ points.T).min(axis=2), (batch.high @ points.T).max(axis=2)
     return *answers, least.reshape(batch.low.shape), most.reshape(batch.low.shape)
-
-
-def _vacuous(model: Model, batch: Batch, skills: Scope) -> _Asked:
-    """Nothing is claimed: plain numbers may lose likelihoods that matter."""
-    shape = batch.low.shape[:2]
-    after = {skill: (np.zeros((*shape, model.sizes[skill])), np.ones((*shape, model.sizes[skill]))) for skill in skills}
-    return _Asked((np.zeros(shape), np.ones(shape)), after, 1.0)

@@ -15,15 +15,81 @@ from itertools import product
 
 import numpy as np
 
-from quaestor.inference.model import Link, Model, Scope
+from quaestor.inference.engine import Bracket, Ends
+from quaestor.inference.layout import Batch
+from quaestor.inference.model import Box, Link, Model, Scope
 from quaestor.model.table import Array, Table
 
 Interval = tuple[Array, Array]  # lower and upper ends, each of shape (batch,)
 
 
 def applies(model: Model) -> bool:
-    """Whether this way can be used."""
+    """Whether this engine fits a model."""
     return set(model.sizes) <= {2} and model.is_singly_connected
+
+
+class OddsEngine:
+    """The closed form for many takers at once. Questions on one skill: a skill after an answer is what reaches it plus the new ratio."""
+
+    is_exact = True
+
+    def __init__(self, model: Model, takers: int) -> None:
+        self._model, self._takers = model, takers
+        self._messages = OddsMessages(model)
+        self._elsewhere: dict[int, tuple[Batch, OddsMessages]] = {}
+
+    @staticmethod
+    def serves(batch: Batch) -> bool:
+        """Whether questions have a closed form."""
+        return len(batch.scope) == 1
+
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, 2)."""
+        return self._two(*(self._wide(end) for end in self._messages.posterior(variable)))
+
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence), (takers, tables, classes): linear in P(skill), so attained at its ends."""
+        ends = [self._wide(end)[:, None, None] for end in self._messages.posterior(batch.scope[0])]
+        low, high = ([bound[..., 0] * (1 - p) + bound[..., 1] * p for p in ends] for bound in (batch.low, batch.high))
+        return Bracket.exact(np.minimum(*low), np.maximum(*high), "odds")
+
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, 2)."""
+        asked = batch.scope[0]
+        if variable != asked:
+            return self._after_elsewhere(batch, variable)
+        if "ratios" not in batch.kept:
+            batch.kept["ratios"] = ratio(*batch.logs)
+        reached = add(self._messages.around(asked), self._messages.own(asked))
+        column: Interval = (self._wide(reached[0])[:, None, None], self._wide(reached[1])[:, None, None])
+        low, high = add(column, batch.kept["ratios"])
+        return self._two(expit(low), expit(high))
+
+    def _after_elsewhere(self, batch: Batch, variable: int) -> Bracket:
+        """Every hypothetical answer of every taker is one more evidence set of the batch."""
+        shape = (self._takers, *batch.low.shape[:2])
+        if id(batch) not in self._elsewhere:
+            each = shape[1] * shape[2]
+            boxes: dict[Scope, Box] = {}
+            for scope, ends in self._model.boxes.items():
+                low, high = (np.repeat(np.broadcast_to(end, (self._takers, *end.shape[1:])), each, axis=0) for end in ends)
+                boxes[scope] = (low, high)
+            asked = [np.tile(logs.reshape(-1, 2), (self._takers, 1)) for logs in batch.logs]
+            before = boxes.get(batch.scope, (np.zeros((1, 2)), np.zeros((1, 2))))
+            boxes[batch.scope] = (before[0] + asked[0], before[1] + asked[1])
+            self._elsewhere[id(batch)] = batch, OddsMessages(self._model.with_boxes(boxes))
+        ends = self._elsewhere[id(batch)][1].posterior(variable)
+        return self._two(*(np.broadcast_to(end, shape[0] * shape[1] * shape[2]).reshape(shape) for end in ends))
+
+    def _wide(self, end: Array) -> Array:
+        """One number a taker; numpy's own broadcasting costs more than many of the sums here."""
+        return end if end.shape == (self._takers,) else np.broadcast_to(end, self._takers)
+
+    @staticmethod
+    def _two(low: Array, high: Array) -> Bracket:
+        """Both states from the higher one."""
+        ends: Ends = np.stack([1 - high, low], axis=-1), np.stack([1 - low, high], axis=-1)
+        return Bracket.exact(*ends, "odds")
 
 
 class OddsMessages:

@@ -1,27 +1,24 @@
-"""How much asking each question is worth: scores, pure functions of a `Lookahead`.
+"""How much uncertainty a question is expected to remove (`entropy`, `mode`, `gini`).
 
-A score takes a Lookahead, the bound to use in credal banks (`upper`, the cautious one, or `lower`) and a random generator for each taker;
-it returns one number a question, shape (takers, questions), larger is better. To add one, write such a function and put it in `SCORES`.
-
-Uncertainty scores (`entropy`, `mode`, `gini`): the gain U(S|e) - U(S|Q,e), U(S|Q,e) = sum_q P(q|e) U(S|q,e), as the weighted mean over the
-targets. In credal banks both terms are the upper (lower) ones; such a gain can be negative. The conditional entropy and gini are outer
-bounds (the bounds of P(q|e) and of U(S|q,e) combined); the mode's comes from `conditional`.
+The gain is U(S|e) - U(S|Q,e), U(S|Q,e) = sum_q P(q|e) U(S|q,e), as the weighted mean over the targets S. In credal banks both terms are the
+upper (lower) ones; such a gain can be negative. The conditional entropy and gini are outer bounds (the bounds of P(q|e) and of U(S|q,e)
+combined); the mode's comes from `conditional_mode`.
 """
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from quaestor.credal.indices import INDICES, deviation, entropy
+from quaestor.credal.indices import INDICES, deviation
 from quaestor.credal.intervals import largest, smallest
 from quaestor.errors import QuaestorError
-from quaestor.inference.lookahead import Group, JointTarget, Lookahead, Target
+from quaestor.inference.engine import JointTarget
+from quaestor.inference.lookahead import Group, Lookahead, Target
 from quaestor.model.table import Array
 from quaestor.selection.scores.conditional_mode import lower_mode, upper_mode
 
 Score = Callable[[Lookahead, str, Sequence[np.random.Generator]], Array]
 Remaining = Callable[[Group, Target, str], Array]
-BOUNDS = ("upper", "lower")
 
 
 def _gain(index: str, remaining: Remaining) -> Score:
@@ -81,8 +78,8 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
     table = group.batch.low.reshape(tables, classes, -1)
     answers, n = group.answers[0], joint.states
     if index == "entropy":
-        noise = np.einsum("tc,qc->tq", joint.mass, entropy(np.moveaxis(table, 1, -1)))
-        gain: Array = (entropy(answers) - noise) * np.log(classes) / np.log(n)
+        logs = np.log(answers, out=np.zeros_like(answers), where=answers > 0)
+        gain: Array = (np.einsum("tqa,tqa->tq", answers, logs) + joint.mass @ group.batch.noise.T) / -np.log(n)
         return gain
     if joint.peak is None or joint.squares is None:
         raise QuaestorError(f"score {index} with target 'joint' is for small joints, got {n:.3g} joint states; use entropy")
@@ -98,33 +95,6 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
     return result
 
 
-def right(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
-    """1 - 2 |P(best class) - 1/2|: largest when a right answer is as likely as not; in credal banks at the worst (`lower`: best) P."""
-
-    def of_group(group: Group) -> Array:
-        low, high = (end[..., -1] for end in group.answers)
-        away = np.maximum(np.abs(low - 0.5), np.abs(high - 0.5)) if bound == "upper" else np.maximum(np.maximum(low - 0.5, 0.5 - high), 0)
-        result: Array = 1 - 2 * away
-        return result
-
-    return ahead.spread(of_group)
-
-
-def random(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
-    """A random number each."""
-    return np.stack([generator.random(ahead.open.shape[1]) for generator in generators])
-
-
-def order(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
-    """The order of the bank: minus the question's place."""
-    return np.broadcast_to(-np.arange(ahead.open.shape[1], dtype=float), ahead.open.shape)
-
-
-SCORES: dict[str, Score] = {
-    "entropy": _gain("entropy", _remaining("entropy")),
-    "mode": _gain("mode", _remaining_mode),
-    "gini": _gain("gini", _remaining("gini")),
-    "right": right,
-    "random": random,
-    "order": order,
-}
+entropy = _gain("entropy", _remaining("entropy"))
+mode = _gain("mode", _remaining_mode)
+gini = _gain("gini", _remaining("gini"))

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from quaestor.i18n import Said, together
-from quaestor.inference.lookahead import Ends
+from quaestor.inference.engine import Ends
 from quaestor.inference.misfit import Misfit
+from quaestor.lazy import lazy
 from quaestor.model.beliefs import Bounds
 from quaestor.model.question import Question
-from quaestor.selection.choice import Narrowing
+from quaestor.selection.narrowing import Narrowing
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Explanation:
     misfit: Misfit | None
     hint: str
 
-    @cached_property
+    @lazy
     def text(self) -> Said:
         """All of it, a paragraph each."""
         parts = [self.question.text if self.question is not None else "", *(result.text for result in self.results.values())]

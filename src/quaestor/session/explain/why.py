@@ -9,11 +9,9 @@ from quaestor.credal.decisions import level, undominated
 from quaestor.credal.indices import entropy
 from quaestor.errors import QuaestorError, format_value, got
 from quaestor.i18n import say
-from quaestor.inference.layout import bank_model
 from quaestor.inference.lookahead import Group
 from quaestor.inference.misfit import misfit
 from quaestor.model.question import Question
-from quaestor.selection.choice import vote
 from quaestor.selection.rules import Robust
 from quaestor.session.explain import wording
 from quaestor.session.explain.reasons import Entry, Explanation, More, Outcome, WhyQuestion, WhyResult
@@ -48,13 +46,13 @@ def why_question(session: Session) -> WhyQuestion | None:
     wanted = list(session.bank.skills) if isinstance(named, str) else list(named)
     unclear = {skill: float(entropy(session.beliefs[skill].centre)) for skill in wanted}
     uncertain = max(unclear, key=lambda skill: unclear[skill])
-    allowed = np.isin(ranking.places, choice.candidates) if len(choice.candidates) else np.ones(len(ranking), dtype=bool)
+    allowed = np.isin(ranking.numbers, choice.candidates) if len(choice.candidates) else np.ones(len(ranking), dtype=bool)
     others = [
         (str(name), float(gain)) for name, gain in zip(ranking.ids[allowed], ranking.gains[allowed], strict=True) if name != question.id
     ]
     votes: Mapping[str, int] = {}
     if not session.bank.is_precise and len(choice.candidates):
-        votes = choice.votes or vote(session.standing, Robust(), choice.candidates)
+        votes = choice.votes or session.decision.votes(Robust(), choice.candidates)
     outcomes = () if question.pilot else _outcomes(session, question)
     found = WhyQuestion(question, choice.gain, uncertain, outcomes, tuple(others[:RUNNERS_UP]), choice.narrowed, votes, "")
     return replace(found, text=wording.question(session, found))
@@ -74,9 +72,8 @@ def _outcomes(session: Session, question: Question) -> tuple[Outcome, ...]:
 
 def _seen(session: Session, question: Question) -> tuple[Group, int]:
     """The group of the look-ahead that a question belongs to, and the place of its table there."""
-    place = bank_model(session.bank).place[question.id]
-    group = next(group for group in session.ahead.groups if place in group.batch.index)
-    return group, int(group.batch.row[group.batch.index == place][0])
+    batch, table = session.evidence.layout.batch_of(session.evidence.layout.number[question.id])
+    return next(group for group in session.ahead.groups if group.batch is batch), table
 
 
 def why_result(session: Session, skill: str) -> WhyResult:

@@ -7,16 +7,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
+from quaestor.credal.decisions import TIED
 from quaestor.credal.indices import INDICES
 from quaestor.formats.files import load
-from quaestor.inference.chooser import Ways
-from quaestor.inference.layout import bank_model
+from quaestor.inference.evidence import OPEN, Evidence, distinct_rows
 from quaestor.model.table import Array
-from quaestor.selection.ranking import TIED, gains_of
+from quaestor.selection.rules import Rules
+from quaestor.selection.step import step
 from quaestor.simulate.paper.methods import WIDTH
 from quaestor.simulate.paper.raw import Raw
 from quaestor.simulate.paper.runs import Run
-from quaestor.simulate.states import OPEN, States, unique_rows
 
 STOP = 0.1  # upper entropy
 TEMPLATES = 9
@@ -57,22 +57,20 @@ def choices(run: Run) -> Choices:
     """The choices of all students at all steps, equal answer sets once."""
     now = np.full((len(run.levels), run.asked.shape[1]), OPEN, dtype=np.int16)
     sets, chosen = [], []
-    for step in range(run.asked.shape[1]):
-        on = np.flatnonzero(run.asked[:, step] >= 0)
+    for number in range(run.asked.shape[1]):
+        on = np.flatnonzero(run.asked[:, number] >= 0)
         sets.append(now[on])
-        chosen.append(run.asked[on, step])
-        now[on, run.asked[on, step]] = run.answers[on, step]
+        chosen.append(run.asked[on, number])
+        now[on, run.asked[on, number]] = run.answers[on, number]
     together = np.concatenate(sets)
-    first, state = unique_rows(together)
+    first, state = distinct_rows(together)
     return Choices(together[first], state, np.concatenate(chosen))
 
 
 def gains(bank: Bank, states: NDArray[np.int16], score: str, bound: str) -> Array:
     """The gains of all questions after these answers, (states, questions), -inf where they are not open."""
-    compiled = bank_model(bank)
-    at, is_open = States.of(compiled, states), states == OPEN
-    looked = Ways(compiled, at.boxes, len(states)).look(is_open, "scope")
-    return np.where(is_open, gains_of(bank, looked, score, bound, None, []), -np.inf)
+    found = step(Rules(score=score, bound=bound, then=None), Evidence.of_rows(bank, states))
+    return np.where(found.open, found.gains, -np.inf)
 
 
 def agreement(raw: Raw) -> pd.DataFrame:

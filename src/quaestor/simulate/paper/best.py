@@ -8,9 +8,8 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import survivors
-from quaestor.inference.groups import bank_batches
-from quaestor.inference.joint import Joint
-from quaestor.inference.layout import bank_model
+from quaestor.inference.joint import joint_of
+from quaestor.inference.layout import Numbers, layout_of
 from quaestor.inference.posterior import posterior
 from quaestor.model.table import Array
 
@@ -19,17 +18,17 @@ class BestTest:
     """The best possible mean accuracy on a precise bank."""
 
     def __init__(self, bank: Bank) -> None:
-        model = bank_model(bank).model
-        joint, place = Joint(model), {name: number for number, name in enumerate(model.names)}
-        of_skill = {skill: joint.index((place[skill],)) for skill in bank.skills}
+        layout = layout_of(bank)
+        joint = joint_of(layout.model)
+        of_skill = {skill: joint.index((layout.position[skill],)) for skill in bank.skills}
         self._start = joint.posterior({})
         self._levels = [np.eye(len(skill.levels))[of_skill[name]] for name, skill in bank.skills.items()]  # (profiles, levels)
         names = list(bank.questions)
-        alike = [batch.index[batch.row == row][0] for batch in bank_batches(bank) for row in range(len(batch.low))]
+        alike = [batch.index[batch.row == row][0] for batch in layout.batches for row in range(len(batch.low))]
         self.kinds = {names[number]: self._answers(bank, names[number], of_skill) for number in sorted(alike)}  # (profiles, classes)
 
     @staticmethod
-    def _answers(bank: Bank, name: str, of_skill: dict[str, Array]) -> Array:
+    def _answers(bank: Bank, name: str, of_skill: dict[str, Numbers]) -> Array:
         question = bank.questions[name]
         return np.asarray(question.table.lower[tuple(of_skill[skill] for skill in question.skills)])
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from quaestor.bankfile.bank import Bank
 from quaestor.formats.files import load
 from quaestor.selection.rules import Rules
-from quaestor.selection.stopping import entropy_below
+from quaestor.selection.stopping.criteria import entropy_below
 
 WIDTH = 0.05
 ENOUGH = entropy_below(0.1)  # of the upper entropy: where the credal runs stop

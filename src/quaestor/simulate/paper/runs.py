@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import TIED, survivors
-from quaestor.inference.lookahead import Ends
+from quaestor.inference.engine import Ends
 from quaestor.model.table import Array, centre
 from quaestor.selection.rules import Rules
 from quaestor.simulate.cohort import Behaviour, Cohort

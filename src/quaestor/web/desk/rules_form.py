@@ -14,7 +14,8 @@ from quaestor.formats import yaml_text
 from quaestor.i18n import say
 from quaestor.selection.rules import Rules, RulesError
 from quaestor.selection.rules_file import read_rules
-from quaestor.selection.stopping import all_of, any_of, max_questions, min_questions, probability_above
+from quaestor.selection.stopping.combined import all_of, any_of
+from quaestor.selection.stopping.criteria import max_questions, min_questions, probability_above
 
 SURE = {"80": 0.8, "90": 0.9, "95": 0.95, "no": None}
 PACES = {"quick": (8, "80"), "careful": (15, "90"), "thorough": (30, "95")}  # questions at most, how sure is enough

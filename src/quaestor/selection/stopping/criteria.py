@@ -1,120 +1,50 @@
-"""When to stop: criteria that look at where a test stands, of one taker or of many, and give their reason in words.
+"""The criteria: on how many questions were asked, on what is known, on what could still be gained, on time."""
 
-A criterion is a frozen value; in a file it is written by its name: `max_questions: 20`, or with several settings
-`max_questions: {n: 5, skill: each}`. `stopping` combines them.
-"""
-
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields
-from functools import cached_property
+from collections.abc import Iterator
+from dataclasses import dataclass
 from sys import float_info
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED, best, survivors
 from quaestor.credal.indices import INDICES
-from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import Said, say
 from quaestor.model.beliefs import Bounds
 from quaestor.model.table import Array
+from quaestor.selection.stopping.criterion import Criterion, CriterionError, ManyBounds, Situation, Truth, where_all
 
 _OVER = ("mean", "largest", "joint")
-OF_SKILL = ("entropy_below", "mode_below", "gini_below", "probability_above", "dominant")  # criteria that can decide on one skill
-Truth = NDArray[np.bool_]
-Count = int | NDArray[np.intp]
-Number = float | Array
-
-
-class ManyBounds(NamedTuple):
-    """The bounds of one skill for many takers, (takers, levels)."""
-
-    states: tuple[str, ...]
-    lower: Array
-    upper: Array
-
-
-@dataclass(frozen=True)
-class Situation:
-    """Where a test stands. `questions`: how many scored ones were asked, `of_skill` for each skill; `right`: best answers given.
-
-    `best_gain` gives the gain of the question that would be asked next (None or NaN when none is left), `joint` an uncertainty of all
-    skills together by the name of its index; both are worked out only when a criterion wants them. Numbers stand for one taker, arrays of
-    shape (takers,) for many.
-    """
-
-    beliefs: Mapping[str, Bounds] | Mapping[str, ManyBounds]
-    questions: Count
-    of_skill: Mapping[str, Count]
-    right: Count
-    minutes: Number
-    find_gain: Callable[[], Number | None]
-    joint: Callable[[str], Number]
-
-    @cached_property
-    def best_gain(self) -> Number:
-        """The largest gain of the questions that may be asked; NaN where there is none."""
-        found = self.find_gain()
-        return float("nan") if found is None else found
-
-
-class CriterionError(QuaestorError):
-    """A setting that a criterion cannot have: `rule` and `value`."""
-
-    def __init__(self, name: str, rule: str, value: object) -> None:
-        self.rule, self.value = rule, repr(value)
-        super().__init__(placed(name, got(rule, self.value)))
-
-
-class Criterion:
-    """What all criteria share: they are written by their name and settings."""
-
-    name = ""
-
-    def holds(self, now: Situation) -> Truth:
-        """Whether it says stop: for one taker, or for each of many."""
-        raise NotImplementedError
-
-    def reason(self, now: Situation) -> Said:
-        """Why, in words, for one taker of whom it holds."""
-        raise NotImplementedError
-
-    def met(self, now: Situation) -> str:
-        """The reason to stop, in words; empty when there is none."""
-        return self.reason(now) if self.holds(now) else ""
-
-    def rule(self, now: Situation) -> NDArray[np.object_]:
-        """The name of the criterion that says stop, for each taker; empty where none does."""
-        return np.where(self.holds(now), self.name, "").astype(object)
-
-    @property
-    def words(self) -> Said:
-        """The criterion in words, to go after "stops when"."""
-        raise NotImplementedError
-
-    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
-        """Whether enough is known of one skill; only for criteria on what is known."""
-        words = say("says nothing of a single skill; use one of {criteria}", criteria=", ".join(OF_SKILL))
-        raise QuaestorError(placed(self.name, words))
-
-    @property
-    def document(self) -> Any:
-        """As it stands in a file: its name, with its one setting or a map of those that differ from the default."""
-        stated = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}  # type: ignore[arg-type]
-        return {self.name: stated if len(stated) > 1 else next(iter(stated.values()))} if stated else self.name
-
-    def _refuse(self, rule: str, value: object) -> None:
-        raise CriterionError(self.name, rule, value)
-
-
-def where_all(found: Iterable[Any]) -> Truth:
-    """Where all of them hold."""
-    return np.asarray(np.logical_and.reduce(np.stack([np.asarray(one) for one in found])))
 
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= float_info.max
+
+
+def _check_count(criterion: Criterion, n: object) -> None:
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise CriterionError(criterion.name, say("a whole number of at least {least}", least=1), n)
+
+
+def _reached(now: Situation, n: int, skill: str) -> Truth:
+    """Whether so many questions were asked: in all, on one skill, or on `each` skill."""
+    if not skill:
+        return np.asarray(now.questions) >= n
+    skills = list(now.of_skill) if skill == "each" else [skill]
+    return where_all(np.asarray(now.of_skill[name]) >= n for name in skills)
+
+
+def _asked_words(n: int, skill: str) -> Said:
+    if not skill:
+        return say("{n:g} {n:question was|questions were} asked", n=n)
+    if skill == "each":
+        return say("{n:g} {n:question on each skill was|questions on each skill were} asked", n=n)
+    return say("{n:g} {n:question|questions} on {skill} {n:was|were} asked", n=n, skill=skill)
+
+
+def _asked_reason(n: int, skill: str) -> Said:
+    if skill == "each":
+        return say("At least {n:g} {n:question was|questions were} asked on each skill.", n=n)
+    return say("At least {n:g} {n:question was|questions were} asked on {skill}.", n=n, skill=skill)
 
 
 @dataclass(frozen=True)
@@ -126,49 +56,56 @@ class MaxQuestions(Criterion):
     name = "max_questions"
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            self._refuse(say("a whole number of at least {least}", least=1), self.n)
+        _check_count(self, self.n)
 
     @property
     def words(self) -> Said:
         """The criterion in words."""
-        if not self.skill:
-            return say("{n:g} {n:question was|questions were} asked", n=self.n)
-        if self.skill == "each":
-            return say("{n:g} {n:question on each skill was|questions on each skill were} asked", n=self.n)
-        return say("{n:g} {n:question|questions} on {skill} {n:was|were} asked", n=self.n, skill=self.skill)
+        return _asked_words(self.n, self.skill)
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were asked."""
-        if not self.skill:
-            return np.asarray(now.questions) >= self.n
-        skills = list(now.of_skill) if self.skill == "each" else [self.skill]
-        return where_all(np.asarray(now.of_skill[skill]) >= self.n for skill in skills)
-
-    def reason(self, now: Situation) -> Said:
-        """Why, in words."""
-        if not self.skill:
-            return say("{n:g} {n:question was|questions were} asked; the limit is {limit}.", n=now.questions, limit=self.n)
-        if self.skill == "each":
-            return say("At least {n:g} {n:question was|questions were} asked on each skill.", n=self.n)
-        return say("At least {n:g} {n:question was|questions were} asked on {skill}.", n=self.n, skill=self.skill)
-
-
-@dataclass(frozen=True)
-class MinQuestions(MaxQuestions):
-    """The same count, read as a minimum: for use in `all_of`."""
-
-    name = "min_questions"
-
-    @property
-    def words(self) -> Said:
-        """The criterion in words."""
-        return say("at least {words}", words=super().words)
+        return _reached(now, self.n, self.skill)
 
     def reason(self, now: Situation) -> Said:
         """Why, in words."""
         if self.skill:
-            return super().reason(now)
+            return _asked_reason(self.n, self.skill)
+        return say("{n:g} {n:question was|questions were} asked; the limit is {limit}.", n=now.questions, limit=self.n)
+
+    def limits(self) -> Iterator[Criterion]:
+        """Itself, where it counts all questions."""
+        return iter(() if self.skill else (self,))
+
+    def most_questions(self) -> int | None:
+        """The limit, where it counts all questions."""
+        return None if self.skill else self.n
+
+
+@dataclass(frozen=True)
+class MinQuestions(Criterion):
+    """At least so many questions were asked: for use in `all_of`, where it holds the others back."""
+
+    n: int
+    skill: str = ""
+    name = "min_questions"
+
+    def __post_init__(self) -> None:
+        _check_count(self, self.n)
+
+    @property
+    def words(self) -> Said:
+        """The criterion in words."""
+        return say("at least {words}", words=_asked_words(self.n, self.skill))
+
+    def holds(self, now: Situation) -> Truth:
+        """Whether so many were asked."""
+        return _reached(now, self.n, self.skill)
+
+    def reason(self, now: Situation) -> Said:
+        """Why, in words."""
+        if self.skill:
+            return _asked_reason(self.n, self.skill)
         return say("{n:g} {n:question was|questions were} asked, at least {least}.", n=now.questions, least=self.n)
 
 
@@ -181,8 +118,7 @@ class UncertaintyBelow(Criterion):
 
     threshold: float
     over: str = "mean"
-    name = "entropy_below"
-    index = "entropy"
+    index = ""  # of the three classes below
 
     def __post_init__(self) -> None:
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, (int, float)) or not 0 < self.threshold <= 1:
@@ -233,8 +169,16 @@ class UncertaintyBelow(Criterion):
 
 
 @dataclass(frozen=True)
+class EntropyBelow(UncertaintyBelow):
+    """The entropy is below a threshold."""
+
+    name = "entropy_below"
+    index = "entropy"
+
+
+@dataclass(frozen=True)
 class ModeBelow(UncertaintyBelow):
-    """The same with the deviation from the mode."""
+    """The deviation from the mode is below a threshold."""
 
     name = "mode_below"
     index = "mode"
@@ -242,7 +186,7 @@ class ModeBelow(UncertaintyBelow):
 
 @dataclass(frozen=True)
 class GiniBelow(UncertaintyBelow):
-    """The same with the Gini index."""
+    """The Gini index is below a threshold."""
 
     name = "gini_below"
     index = "gini"
@@ -336,8 +280,7 @@ class RightAnswers(Criterion):
     name = "right_answers"
 
     def __post_init__(self) -> None:
-        if isinstance(self.n, bool) or not isinstance(self.n, int) or self.n < 1:
-            self._refuse(say("a whole number of at least {least}", least=1), self.n)
+        _check_count(self, self.n)
 
     @property
     def words(self) -> Said:
@@ -377,3 +320,20 @@ class Minutes(Criterion):
     def reason(self, now: Situation) -> Said:
         """Why, in words."""
         return say("{n:g} {n:minute was|minutes were} spent; the limit is {limit:g}.", n=now.minutes, limit=self.minutes)
+
+    def limits(self) -> Iterator[Criterion]:
+        """Itself."""
+        return iter((self,))
+
+
+max_questions, min_questions, right_answers, minutes = MaxQuestions, MinQuestions, RightAnswers, Minutes
+entropy_below, mode_below, gini_below = EntropyBelow, ModeBelow, GiniBelow
+probability_above, dominant, gain_below = ProbabilityAbove, Dominant, GainBelow
+
+SIMPLE: dict[str, type[Criterion]] = {
+    kind.name: kind
+    for kind in (
+        *(MaxQuestions, MinQuestions, EntropyBelow, ModeBelow, GiniBelow),
+        *(ProbabilityAbove, Dominant, GainBelow, RightAnswers, Minutes),
+    )
+}

@@ -1,6 +1,6 @@
-"""Criteria combined: `any_of` and `all_of`, and all criteria by their names."""
+"""Criteria combined: `any_of` and `all_of`."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -11,23 +11,7 @@ from numpy.typing import NDArray
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import Said, say, together
 from quaestor.model.beliefs import Bounds
-from quaestor.selection.criteria import (
-    Criterion,
-    Dominant,
-    GainBelow,
-    GiniBelow,
-    ManyBounds,
-    MaxQuestions,
-    MinQuestions,
-    Minutes,
-    ModeBelow,
-    ProbabilityAbove,
-    RightAnswers,
-    Situation,
-    Truth,
-    UncertaintyBelow,
-    where_all,
-)
+from quaestor.selection.stopping.criterion import Criterion, ManyBounds, Situation, Truth, where_all
 
 
 @dataclass(frozen=True)
@@ -59,12 +43,26 @@ class AnyOf(Criterion):
         """The name of the first criterion that says stop, for each taker."""
         found = np.asarray("", dtype=object)
         for part in self.parts:
+            if (found != "").all():
+                break
             found = np.where(found == "", part.rule(now), found)
         return found
 
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether one of them decides."""
         return ~where_all(~np.asarray(part.decides(bounds)) for part in self.parts)
+
+    def simple(self) -> Iterator[Criterion]:
+        """The parts, taken apart."""
+        return (simple for part in self.parts for simple in part.simple())
+
+    def limits(self) -> Iterator[Criterion]:
+        """The limits of the parts: each ends a test by itself."""
+        return (limit for part in self.parts for limit in part.limits())
+
+    def most_questions(self) -> int | None:
+        """The smallest limit of the parts."""
+        return min((most for part in self.parts if (most := part.most_questions()) is not None), default=None)
 
     @property
     def document(self) -> Any:
@@ -73,15 +71,16 @@ class AnyOf(Criterion):
 
 
 @dataclass(frozen=True)
-class AllOf(AnyOf):
+class AllOf(Criterion):
     """All criteria are needed."""
 
+    parts: tuple[Criterion, ...]
     name = "all_of"
 
     @property
     def words(self) -> Said:
-        """The criterion in words."""
-        parts = [together(("(", part.words, ")"), "") if isinstance(part, AnyOf) else part.words for part in self.parts]
+        """The criterion in words; a combination inside stands in brackets."""
+        parts = [together(("(", part.words, ")"), "") if len(list(part.simple())) > 1 else part.words for part in self.parts]
         return reduce(lambda first, second: say("{first} and {second}", first=first, second=second), parts)
 
     def holds(self, now: Situation) -> Truth:
@@ -98,12 +97,25 @@ class AllOf(AnyOf):
         return together(part.reason(now) for part in self.parts)
 
     def rule(self, now: Situation) -> NDArray[np.object_]:
-        """The name of the last part, which the others waited for."""
-        return np.where(self.holds(now), self.parts[-1].name, "").astype(object)
+        """The names of all parts: which of them became true last is not to be seen from where a test stands."""
+        holds = self.holds(now)
+        if not np.any(holds):
+            return np.where(holds, self.name, "").astype(object)
+        names = reduce(lambda first, second: first + " and " + second, [part.rule(now) for part in self.parts])
+        return np.where(holds, names, "").astype(object)
 
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether all of them decide."""
         return where_all(part.decides(bounds) for part in self.parts)
+
+    def simple(self) -> Iterator[Criterion]:
+        """The parts, taken apart."""
+        return (simple for part in self.parts for simple in part.simple())
+
+    @property
+    def document(self) -> Any:
+        """As it stands in a file."""
+        return {self.name: [part.document for part in self.parts]}
 
 
 def any_of(*parts: Criterion) -> AnyOf:
@@ -125,22 +137,4 @@ def _criteria(name: str, parts: Iterable[Criterion]) -> tuple[Criterion, ...]:
     return listed
 
 
-max_questions, min_questions, entropy_below, mode_below, gini_below = MaxQuestions, MinQuestions, UncertaintyBelow, ModeBelow, GiniBelow
-probability_above, dominant, gain_below, right_answers, minutes = ProbabilityAbove, Dominant, GainBelow, RightAnswers, Minutes
-
-SIMPLE: dict[str, type[Criterion]] = {
-    kind.name: kind
-    for kind in (
-        MaxQuestions,
-        MinQuestions,
-        UncertaintyBelow,
-        ModeBelow,
-        GiniBelow,
-        ProbabilityAbove,
-        Dominant,
-        GainBelow,
-        RightAnswers,
-        Minutes,
-    )
-}
 COMBINED: dict[str, Callable[..., Criterion]] = {"any_of": any_of, "all_of": all_of}

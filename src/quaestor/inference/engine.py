@@ -1,0 +1,101 @@
+"""The contract of inference: what an engine answers, for N takers at once.
+
+An engine is made from a `Model` whose boxes have a leading axis over takers. It says what is known of a variable *now*, how probable the
+*answers* to questions are, and what will be known of a variable *after* each of these answers. Every reply is a `Bracket`: bounds that no
+network of the set exceeds, bounds that some network attains, and the method that found them. The chooser (`chooser.py`) decides which
+engine replies; nobody else makes one.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.inference.layout import Batch
+from quaestor.model.table import Array
+
+Ends = tuple[Array, Array]
+EXACT = 1e-10  # outer and inner bounds this close are one number
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Outer bounds (`lower`, `upper`) and attained ones (`inner_lower`, `inner_upper`), all of one shape with a leading axis over takers.
+
+    In precise models `lower` and `upper` are one array.
+    """
+
+    lower: Array
+    upper: Array
+    inner_lower: Array
+    inner_upper: Array
+    method: str
+
+    @staticmethod
+    def exact(lower: Array, upper: Array, method: str) -> "Bracket":
+        """Bounds that are attained."""
+        return Bracket(lower, upper, lower, upper, method)
+
+    @staticmethod
+    def stacked(parts: "list[Bracket]") -> "Bracket":
+        """The brackets of several takers, each without the leading axis, as one."""
+        lower, upper = np.stack([part.lower for part in parts]), np.stack([part.upper for part in parts])
+        inner = np.stack([part.inner_lower for part in parts]), np.stack([part.inner_upper for part in parts])
+        return Bracket(lower, upper, *inner, joined_methods(part.method for part in parts))
+
+    def take(self, rows: NDArray[np.intp]) -> "Bracket":
+        """The brackets of some takers, in this order."""
+        lower = self.lower[rows]
+        upper = lower if self.upper is self.lower else self.upper[rows]
+        if self.inner_lower is self.lower and self.inner_upper is self.upper:
+            return Bracket.exact(lower, upper, self.method)
+        return Bracket(lower, upper, self.inner_lower[rows], self.inner_upper[rows], self.method)
+
+    @property
+    def ends(self) -> Ends:
+        """The outer bounds."""
+        return self.lower, self.upper
+
+    @property
+    def gap(self) -> float:
+        """The largest distance between an outer and an attained bound; 0.0 where they are one number but for rounding."""
+        if self.lower is self.inner_lower and self.upper is self.inner_upper:
+            return 0.0
+        found = float(max((self.inner_lower - self.lower).max(), (self.upper - self.inner_upper).max()))
+        return found if found > EXACT * 10 else 0.0
+
+
+@dataclass(frozen=True)
+class JointTarget:
+    """All skills of a precise bank together, summed up for each configuration c of a scope: arrays of shape (takers, configurations).
+
+    `mass`: P(c); `peak`: the largest P(s) of the joint states s with this configuration; `squares`: the sum of their P(s)^2. The last two
+    are None where the joint does not fit. `states`: the number of joint states.
+    """
+
+    states: float
+    mass: Array
+    peak: Array | None
+    squares: Array | None
+
+
+def joined_methods(methods: Iterable[str]) -> str:
+    """The methods that served several takers, each once."""
+    return ", ".join(dict.fromkeys(methods))
+
+
+class Engine(Protocol):
+    """One way of inference on one model with the evidence of N takers."""
+
+    is_exact: bool  # whether its bounds are always attained
+
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states)."""
+
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence) of questions, (takers, tables, classes)."""
+
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, states); where an answer is impossible nothing is promised."""

@@ -1,0 +1,323 @@
+"""One step of a test, for N takers at once: does it stop, and why; which question is next, and what narrowed the choice.
+
+`step(rules, evidence)` serves a session (N = 1), simulation, exact evaluation, policies, exposure tables and the server. Inference is done
+once for all takers with equal answers. What is not asked for is not worked out: beliefs alone need no gains, a limit on questions needs
+no look-ahead.
+
+    evidence -> Chooser -> bounds now -> stop?            (stopping, is_wanting)
+                        -> look-ahead -> gains -> narrowed by the rules -> best, drawn or voted for -> question
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.errors import QuaestorError
+from quaestor.i18n import Said, say
+from quaestor.inference.chooser import Chooser
+from quaestor.inference.engine import Bracket
+from quaestor.inference.evidence import Evidence
+from quaestor.inference.layout import Numbers
+from quaestor.inference.lookahead import Lookahead, Targets, look
+from quaestor.inference.posterior import beliefs_of
+from quaestor.lazy import lazy
+from quaestor.model.beliefs import Beliefs
+from quaestor.model.question import Question
+from quaestor.model.table import Array, centre
+from quaestor.selection.drawing import drawn, elected
+from quaestor.selection.narrowing import Candidates, Narrowing, Standing, close, forced, is_wanting, keep_to_content, vary
+from quaestor.selection.plan import Mask, plan_of
+from quaestor.selection.ranking import Ranking, gains_of
+from quaestor.selection.robust import counted, votes
+from quaestor.selection.rules import Robust, Rules
+from quaestor.selection.scores.known import BLIND, DRAWN
+from quaestor.selection.stopping.criterion import ManyBounds, Situation
+from quaestor.selection.ties import ordered
+
+NO_QUESTION = "no question left"  # what ends a test that no criterion ends
+
+
+def step(rules: Rules, evidence: Evidence, seeds: Sequence[int] = (), available: Mask | None = None) -> "Decision":
+    """What happens next to each taker.
+
+    `seeds`: of their sessions, one each, where the rules draw. `available`: (takers, questions), what may be asked at all, where that is
+    not everything.
+    """
+    return Decision(rules, evidence, seeds, available)
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """How the next question of one taker was chosen: all open questions ranked, and what narrowed the choice.
+
+    `question` is None when none is left. `votes`: how many of the sampled networks would ask which question, for robust rules.
+    `candidates`: the numbers of the questions that the rules leave, from which the best (or a draw, or a vote) takes one; empty where the
+    rules name the question.
+    """
+
+    question: Question | None
+    ranking: Ranking
+    narrowed: tuple[Narrowing, ...] = ()
+    votes: Mapping[str, int] = field(default_factory=dict)
+    candidates: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    @property
+    def gain(self) -> float | None:
+        """The gain of the chosen question; None for a pilot, which is asked for its own sake."""
+        if self.question is None or self.question.pilot:
+            return None
+        return float(self.ranking.gains[self.ranking.ids == self.question.id][0])
+
+
+class Decision:
+    """What happens next to each of N takers: `stopped`, `rule`, `question`, `bounds`; for one of them `choice`, `reason`, `beliefs`."""
+
+    def __init__(self, rules: Rules, evidence: Evidence, seeds: Sequence[int], available: Mask | None) -> None:
+        self.rules, self.evidence = rules, evidence
+        self._plan = plan_of(rules, evidence.layout)
+        self._seeds, self._available = seeds, available
+        self._draws = rules.score in DRAWN or self._plan.second in DRAWN
+        self._few, self._row = (evidence, None) if evidence.takers == 1 or self._draws else _distinct(evidence)
+
+    # What is known
+
+    @lazy
+    def chooser(self) -> Chooser:
+        """Inference for all that is different in the evidence."""
+        return Chooser(self._few.model, self._few.takers)
+
+    @lazy
+    def _bounds(self) -> list[Bracket]:
+        return [self.chooser.now(skill) for skill in self.evidence.layout.order]
+
+    @lazy
+    def bounds(self) -> list[Bracket]:
+        """What is known of each skill now, in the order of the bank, (takers, levels)."""
+        return [bracket if self._row is None else bracket.take(self._row) for bracket in self._bounds]
+
+    def beliefs(self, taker: int = 0) -> Beliefs:
+        """What is known of every skill of one taker."""
+        return beliefs_of(self._few, self._bounds, taker if self._row is None else int(self._row[taker]))
+
+    def predicted(self, questions: Numbers) -> Array:
+        """P(class | evidence) of some questions, the centre of its bounds, (takers, questions, classes); 0 beyond the last class."""
+        layout = self.evidence.layout
+        found = np.zeros((self._few.takers, len(questions), int(layout.classes.max())))
+        numbers, tables = layout.batch_numbers(questions)
+        for number in np.unique(numbers):
+            mine = np.flatnonzero(numbers == number)
+            low, high = (end[:, tables[mine]] for end in self.chooser.answers(layout.batches[number]).ends)
+            found[:, mine, : low.shape[2]] = centre(low, high)
+        return found if self._row is None else found[self._row]
+
+    # What questions would tell
+
+    @lazy
+    def open(self) -> Mask:
+        """Which questions may be asked and count, (takers, questions)."""
+        is_open = self.evidence.is_open & self.evidence.layout.is_scored
+        return is_open if self._available is None else is_open & self._available
+
+    @lazy
+    def _ahead(self) -> Lookahead:
+        """What each question would tell of the rules' targets, for all that is different in the evidence."""
+        if {self.rules.score, self._plan.second or self.rules.score} <= BLIND:
+            return Lookahead(self.evidence.layout.ids, self._few.is_open, ())
+        return self._look(self.rules.target)
+
+    def _look(self, targets: Targets) -> Lookahead:
+        layout = self.evidence.layout
+        return look(layout, self.chooser, self._few.is_open & layout.is_scored, targets)
+
+    @lazy
+    def ahead(self) -> Lookahead:
+        """What each open question would tell of its own skills."""
+        return self._ahead if self.rules.target == "scope" and self._ahead.groups else self._look("scope")
+
+    @lazy
+    def _generators(self) -> list[np.random.Generator]:
+        """The generators that scores draw from; the second score goes on where the first one stopped."""
+        if not (self._draws and self._seeds):
+            return []
+        return [np.random.default_rng([seed, int(n), 0]) for seed, n in zip(self._seeds, self.evidence.counts, strict=True)]
+
+    @lazy
+    def gains(self) -> Array:
+        """The gain of every question, (takers, questions); of those that are not open it says nothing."""
+        return self._gains(self.rules.score)
+
+    @lazy
+    def _second_gains(self) -> Array:
+        _ = self.gains  # which may draw first
+        return self._gains(self._plan.second or self.rules.score)
+
+    def _gains(self, score: str) -> Array:
+        found = gains_of(self.evidence.layout, self._ahead, score, self.rules.bound, self.rules.per, self._generators)
+        return found if self._row is None else found[self._row]
+
+    def _second(self) -> Array:
+        return self._second_gains
+
+    # Stopping
+
+    @lazy
+    def situation(self) -> Situation:
+        """Where the takers stand, as criteria see it."""
+        evidence, layout = self.evidence, self.evidence.layout
+        skills, asked = layout.bank.skills, np.maximum(evidence.asked, 0)
+        counts = (layout.of_skill[asked] & evidence.counted[:, :, None]).sum(axis=1)
+        given = np.take_along_axis(evidence.answers, asked, axis=1)
+        return Situation(
+            {s.id: ManyBounds(s.levels, *bracket.ends) for s, bracket in zip(skills.values(), self.bounds, strict=True)},
+            evidence.counted.sum(axis=1),
+            {skill: counts[:, number] for number, skill in enumerate(skills)},
+            ((given == layout.classes[asked] - 1) & evidence.counted).sum(axis=1),
+            evidence.minutes,
+            lambda: self._free.best_gain,
+            self._joint,
+        )
+
+    def _joint(self, index: str) -> Array:
+        if not self.evidence.layout.is_precise:
+            raise QuaestorError("the joint uncertainty is for precise banks, got a credal one")
+        found = self.chooser.precise.uncertainty(index)
+        return found if self._row is None else found[self._row]
+
+    @lazy
+    def _criterion(self) -> NDArray[np.object_]:
+        """The name of the criterion that says stop, (takers,), whatever else is wanted; empty where none does."""
+        if self.rules.stop is None:
+            return np.full(self.evidence.takers, "", dtype=object)
+        return np.broadcast_to(self.rules.stop.rule(self.situation), self.evidence.takers)
+
+    @lazy
+    def _waiting(self) -> Mask:
+        """Who would stop, but must be asked more before, and no limit on questions or minutes forbids it, (takers,)."""
+        over = self._criterion != ""
+        if not over.any() or not self._plan.holds_back:
+            return np.zeros(self.evidence.takers, dtype=bool)
+        ends = [np.asarray(limit.holds(self.situation)) for limit in self._plan.limits]
+        return np.asarray(over & is_wanting(self._standing(over, self.most_left)) & ~np.logical_or.reduce([~over, *ends]))
+
+    @lazy
+    def rule(self) -> NDArray[np.object_]:
+        """What ends each test, (takers,): the name of a criterion, or that no question is left; empty for those that go on."""
+        named = np.where(self._waiting, "", self._criterion)
+        return np.where((named == "") & ~self._final.can_ask, NO_QUESTION, named)
+
+    @property
+    def stopped(self) -> Mask:
+        """Whose test is over, (takers,)."""
+        return np.asarray(self.rule != "")
+
+    def reason(self, taker: int = 0) -> Said:
+        """Why the test of one taker is over, in words."""
+        if self.rule[taker] != NO_QUESTION and self.rules.stop is not None:
+            return self.rules.stop.reason(self.situation.of_taker(taker))
+        return say("No question is left that the rules allow.") if self.open[taker].any() else say("No question is left.")
+
+    # Choosing
+
+    @lazy
+    def most_left(self) -> Array:
+        """How many more questions that count the rules let be asked at most, (takers,); infinite where they set no limit."""
+        if self._plan.most is None:
+            return np.full(self.evidence.takers, np.inf)
+        return np.asarray(self._plan.most - self.evidence.counted.sum(axis=1), dtype=float)
+
+    def _standing(self, waiting: Mask, left: Array) -> Standing:
+        return Standing(self._plan, self.evidence, lambda: self.bounds, self._seeds, waiting, left)
+
+    @lazy
+    def _free(self) -> "_Choosing":
+        """The choice when nothing holds the test back."""
+        return _Choosing(self, self._standing(np.zeros(self.evidence.takers, dtype=bool), self.most_left))
+
+    @lazy
+    def _final(self) -> "_Choosing":
+        """The choice, among what must still be asked where the test would stop otherwise."""
+        if not self._waiting.any():
+            return self._free
+        return _Choosing(self, self._standing(self._waiting, np.where(self._waiting, np.inf, self.most_left)))
+
+    @lazy
+    def question(self) -> Numbers:
+        """The next question of each taker, (takers,), -1 for those whose test is over."""
+        return np.full(self.evidence.takers, -1) if self.stopped.all() else np.where(self.stopped, -1, self._final.question)
+
+    def ranking(self, taker: int = 0) -> Ranking:
+        """All open questions of one taker, ranked by the rules' score, also when the test is over."""
+        layout, rules, gains = self.evidence.layout, self.rules, self.gains[taker]
+        second = (lambda: self._second_gains[taker]) if self._plan.second else None
+        index = ordered(gains, second, np.flatnonzero(self.open[taker]))
+        row = taker if self._row is None else int(self._row[taker])
+        return Ranking(layout.ids[index], gains[index], layout, self._ahead, index, rules.score, rules.bound, rules.per, row)
+
+    def choice(self, taker: int = 0) -> Choice:
+        """How the next question of one taker was chosen, also when the test is over."""
+        found, layout = self._final, self.evidence.layout
+        number = int(found.question[taker])
+        ballots = counted(layout, found.ballots[taker]) if found.ballots is not None else {}
+        candidates = np.flatnonzero(found.candidates[taker])
+        return Choice(layout.questions[number] if number >= 0 else None, self.ranking(taker), found.left.notes(taker), ballots, candidates)
+
+    def votes(self, robust: Robust, candidates: Numbers, taker: int = 0) -> dict[str, int]:
+        """How many networks drawn from the set would ask one taker which of some questions."""
+        mask = np.zeros_like(self.open)
+        mask[taker, candidates] = True
+        found = votes(self._standing(np.zeros(len(mask), dtype=bool), self.most_left), robust, mask)
+        return counted(self.evidence.layout, found[taker])
+
+
+class _Choosing:
+    """The choice of all takers, in two stages: what the rules leave, and the one question of these."""
+
+    def __init__(self, decision: Decision, now: Standing) -> None:
+        self._decision, self._now = decision, now
+        self.left = Candidates(decision.open)
+        self.named = np.full(now.takers, -1)
+        self.ballots: Numbers | None = None
+        if now.plan.narrows:
+            close(now, self.left)
+            self.named = forced(now, self.left)
+            self.left.active = self.named < 0
+            keep_to_content(now, self.left)
+        self._left_by_content = self.left.mask
+
+    @property
+    def can_ask(self) -> Mask:
+        """Who has a question left, (takers,)."""
+        return np.asarray((self.named >= 0) | self._left_by_content.any(axis=1))
+
+    @lazy
+    def best_gain(self) -> Array:
+        """The largest gain of the questions left, (takers,); NaN where there is none."""
+        found = np.where(self._left_by_content, self._decision.gains, -np.inf).max(axis=1)
+        return np.where(np.isfinite(found), found, np.nan)
+
+    @lazy
+    def candidates(self) -> Mask:
+        """What the rules leave to choose from, (takers, questions); nothing where they name the question."""
+        vary(self._now, self.left, lambda: self._decision.gains)
+        return self.left.mask & (self.named < 0)[:, None]
+
+    @lazy
+    def question(self) -> Numbers:
+        """The question of each taker, (takers,), -1 where none is left."""
+        candidates, rules = self.candidates, self._now.plan.rules
+        if not candidates.any():
+            return self.named
+        if rules.robust is not None and not self._now.plan.layout.is_precise:
+            self.ballots = votes(self._now, rules.robust, candidates)
+            elected(self._now, self.left, self.ballots)
+        second = self._decision._second if self._now.plan.second else None
+        found = drawn(self._now, self.left, self.left.mask & (self.named < 0)[:, None], self._decision.gains, second)
+        return np.where(self.named >= 0, self.named, found)
+
+
+def _distinct(evidence: Evidence) -> tuple[Evidence, Numbers | None]:
+    """The evidence that is different, and for each taker the row of theirs; None where all is."""
+    first, row = evidence.alike()
+    return (evidence, None) if len(first) == evidence.takers else (evidence.take(first), row)

@@ -1,0 +1,1 @@
+"""When to stop: criteria on where a test stands, and how they combine."""

@@ -1,0 +1,138 @@
+"""Where a test stands, of one taker or of many, and what a criterion is: a frozen value that looks at it and gives its reason in words.
+
+In a file a criterion is written by its name: `max_questions: 20`, or with several settings `max_questions: {n: 5, skill: each}`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.errors import QuaestorError, got, placed
+from quaestor.i18n import Said, say
+from quaestor.lazy import lazy
+from quaestor.model.beliefs import Bounds
+from quaestor.model.table import Array
+
+OF_SKILL = ("entropy_below", "mode_below", "gini_below", "probability_above", "dominant")  # criteria that can decide on one skill
+Truth = NDArray[np.bool_]
+Count = int | NDArray[np.intp]
+Number = float | Array
+
+
+class ManyBounds(NamedTuple):
+    """The bounds of one skill for many takers, (takers, levels)."""
+
+    states: tuple[str, ...]
+    lower: Array
+    upper: Array
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Where a test stands. `questions`: how many scored ones were asked, `of_skill` for each skill; `right`: best answers given.
+
+    `best_gain` gives the gain of the question that would be asked next (None or NaN when none is left), `joint` an uncertainty of all
+    skills together by the name of its index; both are worked out only when a criterion wants them. Numbers stand for one taker, arrays of
+    shape (takers,) for many.
+    """
+
+    beliefs: Mapping[str, Bounds] | Mapping[str, ManyBounds]
+    questions: Count
+    of_skill: Mapping[str, Count]
+    right: Count
+    minutes: Number
+    find_gain: Callable[[], Number | None]
+    joint: Callable[[str], Number]
+
+    @lazy
+    def best_gain(self) -> Number:
+        """The largest gain of the questions that may be asked; NaN where there is none."""
+        found = self.find_gain()
+        return float("nan") if found is None else found
+
+    def of_taker(self, taker: int) -> "Situation":
+        """Where one of many takers stands, in numbers."""
+        beliefs = {skill: ManyBounds(b.states, b.lower[taker], b.upper[taker]) for skill, b in self.beliefs.items()}
+        of_skill = {skill: _at(count, taker) for skill, count in self.of_skill.items()}
+        return Situation(
+            beliefs,
+            _at(self.questions, taker),
+            of_skill,
+            _at(self.right, taker),
+            _at(self.minutes, taker),
+            lambda: _at(self.best_gain, taker),
+            lambda index: _at(self.joint(index), taker),
+        )
+
+
+def _at(values: Any, taker: int) -> Any:
+    return np.asarray(values)[taker].item()
+
+
+class CriterionError(QuaestorError):
+    """A setting that a criterion cannot have: `rule` and `value`."""
+
+    def __init__(self, name: str, rule: str, value: object) -> None:
+        self.rule, self.value = rule, repr(value)
+        super().__init__(placed(name, got(rule, self.value)))
+
+
+class Criterion:
+    """A reason to stop. One of your own gives `name`, `holds`, `reason` and `words`, and is a frozen dataclass of its settings."""
+
+    name = ""
+
+    def holds(self, now: Situation) -> Truth:
+        """Whether it says stop: for one taker, or for each of many."""
+        raise NotImplementedError
+
+    def reason(self, now: Situation) -> Said:
+        """Why, in words, for one taker of whom it holds."""
+        raise NotImplementedError
+
+    @property
+    def words(self) -> Said:
+        """The criterion in words, to go after "stops when"."""
+        raise NotImplementedError
+
+    def decides(self, bounds: Bounds | ManyBounds) -> Truth:
+        """Whether enough is known of one skill; only for criteria on what is known."""
+        words = say("says nothing of a single skill; use one of {criteria}", criteria=", ".join(OF_SKILL))
+        raise QuaestorError(placed(self.name, words))
+
+    def met(self, now: Situation) -> str:
+        """The reason to stop, in words; empty when there is none."""
+        return self.reason(now) if self.holds(now) else ""
+
+    def rule(self, now: Situation) -> NDArray[np.object_]:
+        """The name of the criterion that says stop, for each taker; empty where none does."""
+        return np.where(self.holds(now), self.name, "").astype(object)
+
+    def simple(self) -> "Iterator[Criterion]":
+        """The criteria that it is made of, combinations taken apart."""
+        yield self
+
+    def limits(self) -> "Iterator[Criterion]":
+        """The limits on questions or minutes that end a test by themselves, whatever else must still be asked."""
+        return iter(())
+
+    def most_questions(self) -> int | None:
+        """How many questions that count there are at most, where it sets a limit by itself."""
+        return None
+
+    @property
+    def document(self) -> Any:
+        """As it stands in a file: its name, with its one setting or a map of those that differ from the default."""
+        stated = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}  # type: ignore[arg-type]
+        return {self.name: stated if len(stated) > 1 else next(iter(stated.values()))} if stated else self.name
+
+    def _refuse(self, rule: str, value: object) -> None:
+        raise CriterionError(self.name, rule, value)
+
+
+def where_all(found: Iterable[Any]) -> Truth:
+    """Where all of them hold."""
+    return np.asarray(np.logical_and.reduce(np.stack([np.asarray(one) for one in found])))
