@@ -24,7 +24,7 @@ check: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q tests/test_layers.py
+	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_tests.py
 
 bench: $(READY)  ## print the figures of benchmarks/README.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
@@ -41,7 +41,7 @@ docs: $(READY)  ## write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py
 
 screenshots: $(READY)  ## draw every main page into screenshots/, at phone and desktop width, light and dark
-	PYTHONPATH=tests $(BIN)/python tests/screenshots.py
+	PYTHONPATH=tests $(BIN)/python -m helpers.screenshots
 
 clean:
 	rm -rf $(VENV) build dist

@@ -5,10 +5,10 @@ The cases are those of the tests: run with the folder of the tests on the path, 
 
 import time
 
-from large_models import Case, large_cases
 from machine import describe
 
 import quaestor as qs
+from helpers.large_models import Case, large_cases
 
 LIMIT = 500  # nodes of branch and bound
 

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 
-from takers import Page, Taker
+from helpers.takers import Page, Taker
 
 COMING = 100  # takers who come in a second, at the beginning: hundreds of connections in the same moment lose some on the way
 

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from machine import describe
 from made_banks import answers_of
-from servers import Server
 
 import quaestor as qs
+from helpers.servers import Server
 from quaestor.store import publishing, teachers
 from quaestor.store.clock import now
 from quaestor.store.database import Database

@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
-from databases import Cluster
 from machine import describe
 from made_banks import chain_bank
-from servers import Server, publish
 
 import quaestor as qs
+from helpers.databases import Cluster
+from helpers.servers import Server, publish
 from quaestor.store.database import Database
 
 HERE = Path(__file__).parent

@@ -1,12 +1,13 @@
 """The figure of the benchmarks shows the numbers of the table beside it, and drawing it again gives the same file."""
 
 import importlib
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+from helpers.paths import ROOT
+
+FOLDER = ROOT / "benchmarks"
 
 
 @pytest.fixture

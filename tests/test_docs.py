@@ -6,11 +6,11 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import quaestor as qs
+from helpers.paths import ROOT
 from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
 from quaestor.cli import COMMANDS
 from quaestor.formats import yaml_text
@@ -20,7 +20,6 @@ from quaestor.selection.scores.uncertainty import SCORES
 from quaestor.selection.stopping.combined import COMBINED
 from quaestor.selection.stopping.criteria import SIMPLE
 
-ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [(page, language, text) for page in PAGES for language, text in BLOCK.findall(page.read_text(encoding="utf-8"))]

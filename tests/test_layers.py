@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = next(parent for parent in Path(__file__).parents if (parent / "src").is_dir()) / "src" / "quaestor"
+from helpers.paths import SOURCE
+
 FLOORS = (  # from the ground up; rooms of one floor do not know one another, but for `errors`, which speaks through `i18n`
     *(("i18n", "numerals"), ("errors",), ("model",), ("bankfile", "credal"), ("formats", "inference"), ("selection",), ("session",)),
     *(("simulate", "store"), ("learn",), ("report",), ("web",), ("cli",)),

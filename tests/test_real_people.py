@@ -1,14 +1,14 @@
 """The study on real people: its bank is what it says, and its committed summary is what the script finds."""
 
 import importlib.util
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).parents[1]
-DATA = ROOT.parent / "shared" / "data" / "fraction_subtraction"
+from helpers.paths import ROOT, SHARED
+
+DATA = SHARED / "data" / "fraction_subtraction"
 SUMMARY = ROOT / "studies" / "fraction-subtraction" / "summary.csv"
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from helpers.paths import ROOT
 from quaestor import __version__, bundled_banks
 
-ROOT = Path(__file__).parents[1]
 BIN = "Scripts" if os.name == "nt" else "bin"
 
 

@@ -263,7 +263,7 @@ def keep_to_content(now: Standing, left: Candidates) -> None:
             ids = dict.fromkeys(plan.layout.questions[number].id for number in now.due[taker].tolist() if number >= 0)
             return say("{questions} must be asked in any case", questions=named(list(ids)))
 
-        left.keep("mandatory", must, _due_mask(now), (now.due >= 0).any(axis=1), or_all=True)
+        left.keep("mandatory", must, _due_mask(now), np.asarray((now.due >= 0).any(axis=1)), or_all=True)
     if now.missing:
         short = np.stack([count for _, _, count in now.missing], axis=1)
         total = short.sum(axis=1)

@@ -1,0 +1,5 @@
+"""A server, and Chromium."""
+
+from helpers.chromium import browse, chromium, site
+
+__all__ = ["browse", "chromium", "site"]

@@ -1,0 +1,264 @@
+"""`quaestor learn`: the bank, the page, the words, and what it refuses."""
+
+import html
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from rich.console import Console
+
+import quaestor as qs
+from helpers.paths import ROOT
+from quaestor.cli import answer_files, main
+from quaestor.cli import learn as command
+from quaestor.cli.answer_files import read_file, tables
+from quaestor.learn.answers import read_answers
+from quaestor.learn.compare import Maker, foretold_in_turn
+from quaestor.learn.diagnose import diagnose
+from quaestor.learn.folds import fold_of
+from quaestor.learn.graphs import learnt_tree
+from quaestor.learn.sections import untaken, without
+from quaestor.learn.skeleton import skeleton
+from quaestor.report.learning import level_figures
+
+ANSWERS = str(ROOT / "docs" / "examples" / "answers.csv")
+
+
+def run(*words):
+    return main(["learn", *map(str, words)])
+
+
+def test_a_bank_and_its_page(tmp_path, capsys):
+    out = tmp_path / "learnt.yaml"
+    assert run("single-skill", "--responses", ANSWERS, "--out", out, "--folds", 3) == 0
+    printed = capsys.readouterr().out
+    assert "200 people gave 3,185 answers to 18 questions" in printed
+    assert "`Q6`: Check the key:" in printed
+    learnt = qs.load(out)
+    expected = qs.learn(qs.load("single-skill"), pd.read_csv(ANSWERS)).bank
+    assert learnt.model_version == expected.model_version
+    page = out.with_suffix(".html").read_text(encoding="utf-8")
+    for words in (
+        "What to look at",
+        "Check the key",
+        "Expected and observed, by level",
+        "it never falls",
+        "quaestor learn single-skill",
+        "<svg",
+    ):
+        assert words in page
+    assert page.count("<h2>") >= 8
+    assert ">nan<" not in page
+    assert "http://" not in page.replace("http://www.w3.org", "").replace("http://purl.org", "").replace("http://creativecommons.org", "")
+
+
+@pytest.mark.parametrize("way", [["--credal", "idm", "--s", "4"], ["--credal", "bootstrap", "--samples", "5", "--level", "0.8"]])
+def test_a_credal_bank(tmp_path, way):
+    out = tmp_path / "learnt.json"
+    assert run("single-skill", "--responses", ANSWERS, "--out", out, "--folds", 0, *way) == 0
+    assert not qs.load(out).is_precise
+
+
+def test_json_and_a_matrix(tmp_path, capsys):
+    matrix, answers = tmp_path / "q.csv", tmp_path / "answers.xlsx"
+    names = [f"Q{n}" for n in range(6)]
+    pd.DataFrame({"a": [1, 1, 1, 0, 0, 1], "b": [0, 0, 0, 1, 1, 1]}, index=pd.Index(names, name="item")).to_csv(matrix)
+    rng = np.random.default_rng(1)
+    level = rng.random(60) < 0.5
+    right = {name: np.where(rng.random(60) < np.where(level, 0.8, 0.2), 1, 0) for name in names}
+    pd.DataFrame({"who": [f"p{n}" for n in range(60)], **right}).to_excel(answers, index=False)
+    words = ["--matrix", matrix, "--graph", "tree", "--responses", answers, "--person", "who", "--out", tmp_path / "new.csv", "--json"]
+    assert run(*words, "--untaken", "empty", "--restarts", 1) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["people"] == 60
+    assert found["held_out"]["folds"] == 5
+    assert set(found["questions"]) == set(names)
+    learnt = qs.load(tmp_path / "new.csv")
+    assert learnt.version == found["bank"]["learnt"]
+    for graph in ("chain", "independent"):
+        assert run(*words[:2], "--graph", graph, *words[4:], "--folds", 0) == 0
+
+
+def test_nobody_has_a_right_answer(tmp_path, capsys):
+    matrix, answers = tmp_path / "q.csv", tmp_path / "zeros.csv"
+    names = [f"Q{n}" for n in range(5)]
+    pd.DataFrame({"a": 1}, index=pd.Index(names, name="item")).to_csv(matrix)
+    pd.DataFrame(0, index=range(6), columns=names).to_csv(answers, index=False)
+    for way in ("keep", "empty"):
+        assert run("--matrix", matrix, "--responses", answers, "--untaken", way, "--out", tmp_path / "new.yaml") == 0
+    assert "'wrong' from all 6" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--responses", ANSWERS], "learn: a bank or --matrix, got neither"),
+        (["single-skill", "--matrix", "q.csv", "--responses", ANSWERS], "learn: a bank or --matrix, got both"),
+        (["single-skill", "--responses", "a.doc"], "a.doc: a table of answers ends in one of .csv, .xlsx, .parquet, got '.doc'"),
+        (["single-skill", "--responses", "none.csv"], "none.csv: a table of answers, got No such file or directory"),
+        (["single-skill", "--responses", ANSWERS, "--person", "id"], f"{ANSWERS}: --person names a column, got 'id'"),
+        (["multiplication", "--responses", ANSWERS], "responses: a column is a question of the bank, got 'Q3'"),
+        (["single-skill", "--responses", ANSWERS, "--weight", "-1"], "learn: weight is a number of at least 0, got -1.0"),
+    ],
+)
+def test_what_it_refuses(tmp_path, capsys, words, said):
+    assert run(*words, "--out", tmp_path / "x.yaml") == 1
+    assert capsys.readouterr().err.strip() == said
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_terminal_shows_how_far_it_is(tmp_path, monkeypatch):
+    shown = io.StringIO()
+    monkeypatch.setattr(command, "console", lambda: Console(file=shown, force_terminal=True, width=120))
+    words = ["--credal", "bootstrap", "--samples", 3, "--folds", 2]
+    assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", *words) == 0
+    for said in ("learning, and people held out", "objective -", "bootstrap", "step 3 of 3"):
+        assert said in shown.getvalue()
+
+
+def test_people_named_twice(tmp_path, monkeypatch):
+    path = tmp_path / "a.csv"
+    path.write_text("who,Q1\nx,1\ny,1\nx,0\n")
+    with pytest.raises(qs.QuaestorError, match=r"a.csv: a person has one row, got two of 'x'$"):
+        read_file(str(path), qs.load("single-skill"), "who")
+    monkeypatch.setattr(answer_files, "ROWS", 1)
+    with pytest.raises(qs.QuaestorError, match=r"a.csv: a person has one row, got two of 'x'$"):
+        read_file(str(path), qs.load("single-skill"), "who")
+
+
+def test_cells_are_text_and_empty_ones_missing(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("Q1,Q2\n1,None\nNA,right\n,01\n")
+    (frame,) = tables(str(path))
+    assert frame["Q1"].isna().tolist() == [False, True, True]
+    assert frame["Q2"].tolist() == ["None", "right", "01"]
+
+
+def test_a_file_in_parts_is_the_same_table(tmp_path, monkeypatch):
+    bank, frame = qs.load("single-skill"), pd.read_csv(ANSWERS)
+    named = frame.set_axis([f"p{n}" for n in range(len(frame))]).rename_axis("who")
+    wide, long = tmp_path / "wide.csv", tmp_path / "long.csv"
+    named.to_csv(wide)
+    named.reset_index().melt("who", var_name="question", value_name="answer").to_csv(long, index=False)
+    assert ",1.0" in wide.read_text()  # as pandas writes numbers beside empty cells
+    monkeypatch.setattr(answer_files, "ROWS", 7)
+    assert len(list(tables(str(wide), "who"))) == 29
+    for path in (wide, long):
+        found = read_file(str(path), bank, "who")
+        assert found.names.tolist() == named.index.tolist()
+        assert (found.cells == read_answers(bank, frame).cells).all()
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 and then nothing", b"nonsense"])
+def test_a_damaged_workbook(tmp_path, capsys, content):
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(content)
+    assert run("single-skill", "--responses", path, "--out", tmp_path / "x.yaml") == 1
+    assert capsys.readouterr().err.startswith(f"{path}: a table of answers, got ")
+
+
+def test_a_column_of_names_is_told_apart(tmp_path, capsys):
+    path = tmp_path / "a.csv"
+    pd.read_csv(ANSWERS).rename_axis("who").to_csv(path)
+    assert run("single-skill", "--responses", path, "--out", tmp_path / "x.yaml") == 1
+    said = f"{path}: a column is a question of the bank, got 'who' (if it names the people: --person 'who')"
+    assert capsys.readouterr().err.strip() == said
+
+
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [
+        ("new.txt", "{out}: a bank file ends in one of .yaml, .yml, .json, .csv, .xlsx, got '.txt'"),
+        ("none/new.yaml", "{out}: the file can be written, got no folder {folder}/none"),
+        ("taken.yaml", "{out}: the file can be written, got a folder"),
+    ],
+)
+def test_where_the_bank_goes_is_looked_at_before_the_work(tmp_path, capsys, monkeypatch, out, said):
+    (tmp_path / "taken.yaml").mkdir()
+    monkeypatch.setattr(command, "read_file", None)
+    assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / out) == 1
+    assert capsys.readouterr().err.strip() == said.format(out=tmp_path / out, folder=tmp_path)
+
+
+def test_the_same_bank_is_learnt_once(tmp_path, monkeypatch):
+    calls = []
+    real = command.learn
+    monkeypatch.setattr(command, "learn", lambda *given, **options: calls.append(options.get("folds")) or real(*given, **options))
+    assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", "--folds", 2) == 0
+    assert calls == [2]
+
+
+def test_the_command_on_the_page_can_be_pasted(tmp_path):
+    folder = tmp_path / "my answers & more"
+    folder.mkdir()
+    (folder / "a.csv").write_text(Path(ANSWERS).read_text())
+    out = folder / "x.yaml"
+    assert run("single-skill", "--responses", folder / "a.csv", "--out", out, "--folds", 0) == 0
+    page = html.unescape(out.with_suffix(".html").read_text(encoding="utf-8"))
+    assert f"--responses '{folder}/a.csv' --out '{out}' --folds 0" in page
+
+
+MATRIX = pd.DataFrame(np.repeat(np.eye(3, dtype=int), 4, axis=0), index=[f"Q{n}" for n in range(12)], columns=["a", "b", "c"])
+
+
+def three_skills(tmp_path):
+    """A Q-matrix of three skills on files, and answers of 80 people, ten of whom did not take the section on c."""
+    matrix, answers = tmp_path / "q.csv", tmp_path / "answers.csv"
+    MATRIX.rename_axis("item").to_csv(matrix)
+    rng = np.random.default_rng(3)
+    level = rng.random((80, 3)) < 0.6
+    frame = pd.DataFrame((rng.random((80, 12)) < np.where(level, 0.9, 0.2)[:, np.repeat(range(3), 4)]).astype(int), columns=MATRIX.index)
+    frame.iloc[:10, :8] = 1
+    frame.iloc[:10, 8:] = 0
+    frame.to_csv(answers, index=False)
+    return frame, ["--matrix", matrix, "--responses", answers, "--out", tmp_path / "new.yaml"]
+
+
+def test_a_tree_is_learnt_without_the_people_held_out(tmp_path, capsys):
+    frame, words = three_skills(tmp_path)
+    assert run(*words, "--graph", "tree", "--folds", 4, "--json") == 0
+    held = json.loads(capsys.readouterr().out)["held_out"]
+    bank = skeleton(MATRIX)
+    part = fold_of(80, 4, np.random.default_rng(0))
+    honest = foretold_in_turn(Maker(lambda people: learnt_tree(bank, people)), frame, part).mean()
+    assert held["mean"] == pytest.approx(honest, abs=1e-9)
+    leaking = qs.learn(learnt_tree(bank, frame), frame, folds=4).held_out.mean
+    assert held["mean"] < leaking
+    assert held["notes"] == ["The tree was learnt anew without each part."]
+    assert run(*words, "--graph", "tree", "--folds", 81) == 1
+    assert capsys.readouterr().err.strip() == "learn: at most as many folds as people, got 81 for 80"
+    assert run(*words, "--graph", "tree", "--folds", 1) == 1
+    assert capsys.readouterr().err.strip() == "learn: folds are at least 2, or 0 for none, got 1"
+
+
+def test_sections_left_out_were_chosen_with_everybody_and_that_is_said(tmp_path, capsys):
+    frame, words = three_skills(tmp_path)
+    assert run(*words, "--untaken", "empty", "--folds", 3) == 0
+    note = "The sections left out were chosen with the answers of all people, those held out included"
+    assert note in " ".join(capsys.readouterr().out.split())
+    assert note in (tmp_path / "new.html").read_text(encoding="utf-8")
+    bank = skeleton(MATRIX)
+    expected = qs.learn(bank, without(frame, untaken(qs.learn(bank, frame)))).bank
+    assert qs.load(tmp_path / "new.yaml").model_version == expected.model_version
+    assert run(*words, "--folds", 3) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert note not in printed
+    assert "sections look untaken" in printed
+
+
+def test_a_panel_for_each_skill_of_a_question():
+    bank = qs.Bank({
+        "skills": {"adding": {}, "taking away": {}},
+        "questions": {
+            "one": {"skill": "adding", "right": [0.2, 0.8]},
+            "both": {"skills": ["adding", "taking away"], "needs": "all", "slip": 0.1, "guess": 0.2},
+        },
+    })  # fmt: skip
+    frame = pd.DataFrame({"one": [1, 0, 1, 1, 0, 0] * 5, "both": [1, 0, 1, 0, 0, 1] * 5})
+    ((figure, caption),) = level_figures(diagnose(qs.learn(bank, frame)))
+    titles = [axes.get_title(loc="left").removesuffix(" ▲") for axes in figure.axes if axes.axison]
+    assert titles == ["one", "both · adding", "both · taking away"]
+    assert "a panel for each of them" in caption

@@ -1,0 +1,162 @@
+"""Every page of the application with something on it: the demo class, a bank of every kind, a trial, a colleague, a taker in the middle of
+a test. Tests look at all of them with axe; `make screenshots` draws the main ones.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+
+import quaestor as qs
+from helpers.browsing import KINDS, ORDER, give
+from helpers.chromium import Site, follow
+from quaestor.store import drafts, publishing, teachers
+from quaestor.store.models import Attempt, Draft, Published, Teacher
+from quaestor.web import demo
+
+FAULTY = {"quaestor": 1, "title": "A bank with faults", "skills": {"sums": {}}, "questions": {"Q1": {"skill": "sum", "dificulty": "easy"}}}
+LONG = "A very long title of a test on adding, subtracting, multiplying and dividing fractions, mixed numbers and decimals"
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A page of the tour. `main`: worth a picture; `who`: the browser that may see it; `status`: what it answers with."""
+
+    name: str
+    path: str
+    who: str = "teacher"
+    main: bool = True
+    status: int = 200
+
+
+class Tour:
+    """Browsers and addresses of a site that is filled with the demo class."""
+
+    def __init__(self, site: Site, opened: Any) -> None:
+        self.site, self.opened = site, opened
+        self.demo = demo.add(site.database)
+        self.empty = give(site.database, qs.load("fractions"), ORDER, title=LONG, email="owner@localhost", by_list=False)
+        self.kinds = give(site.database, KINDS, ORDER, title="All kinds", email="owner@localhost", minutes=30)
+        self.practice = give(site.database, KINDS, ORDER, title="Practice", email="owner@localhost", mode="practice")
+        with site.database.work() as work:
+            owner = work.scalars(select(Teacher).where(Teacher.is_owner)).one()
+            self.cookie = teachers.log_in(work, owner)
+            self.link = teachers.sign_in_link(work, owner)
+            self.invitation = teachers.invitation(work, owner, "colleague@school.example")
+            self.faulty = drafts.begin_draft(work, owner, FAULTY, "a bank with faults").id
+            self.bare = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "An empty bank"}, "begun from nothing").id
+            self.draft = work.scalars(select(Draft.id).where(Draft.title.like("Fraction%"))).first()
+            self.bank = work.scalars(select(Published.bank_id).where(Published.id == self.demo)).one()
+            self.quiet = work.scalars(select(Published.id).where(Published.code == self.empty)).one()
+            self.path = work.scalars(select(Attempt.id).where(Attempt.test_id == self.demo, Attempt.ended.is_not(None))).first()
+            self.pupil = publishing.pupils_of(work, work.get(Published, self.demo))[0].id
+
+    def browser(self, who: str, **settings: Any) -> Any:
+        """A page of a browser: a `guest`, the `teacher`, or a taker who is at a kind of question or at a result."""
+        page = self.opened(**settings)
+        if who == "teacher":
+            page.context.add_cookies([{"name": "teacher", "value": self.cookie, "url": self.site.address}])
+        return page
+
+    def worked_out(self, page: Any) -> tuple[str, str, str]:
+        """The paths of a trial, of a comparison and of proposals from the answers of the demo class; each is waited for."""
+        found = []
+        for part, other, button, heading in (
+            ("try", None, "Start the trial", "How long is it?"),
+            ("try", "Compare with other rules, on the same students", "Start the trial", "Side by side, on the same students"),
+            ("improve", None, None, None),
+        ):
+            page.goto(self.site / f"desk/drafts/{self.draft}/{part}")
+            if other:
+                page.get_by_label(other).check()
+            for box in page.locator("[name=test]").all():
+                box.check()
+            follow(page.get_by_role("button", name=button) if button else page.locator("main button.main").first)
+            ended = page.get_by_role("heading", name=heading) if heading else page.locator("main form .card, main .notice").first
+            ended.wait_for()
+            found.append(page.url.removeprefix(self.site.address + "/"))
+        return found[0], found[1], found[2]
+
+    def stops(self, page: Any) -> Iterator[Stop]:
+        """The pages that an address opens. `page`: one of the teacher's, to do what takes time."""
+        yield from self.at_once()
+        trial, comparison, proposals = self.worked_out(page)
+        yield Stop("trial", trial)
+        yield Stop("trial-comparison", comparison)
+        yield Stop("improve-proposals", proposals)
+
+    def at_once(self) -> Iterator[Stop]:
+        """Those that are there without waiting."""
+        test, draft, quiet = f"desk/tests/{self.demo}", f"desk/drafts/{self.draft}", f"desk/tests/{self.quiet}"
+        yield Stop("home", "", "guest")
+        yield Stop("home-invited", f"c/{self.kinds}", "guest")
+        yield Stop("home-wrong-code", "c/QQQQQQ", "guest", False, 404)
+        yield Stop("sign-in", "sign-in", "guest")
+        yield Stop("sign-in-link", f"sign-in/{self.link}", "guest", False)
+        yield Stop("sign-in-invited", f"sign-in/{self.invitation}", "guest", False)
+        yield Stop("five-minutes", "five-minutes", "guest")
+        yield Stop("api", "api/v1", "guest")
+        yield Stop("error-no-such-page", "no-such-page", "guest", True, 404)
+        yield Stop("error-taker", "take/1", "guest", False, 403)
+        yield Stop("error-desk", "desk/tests/9999", "teacher", False, 404)
+        yield Stop("desk", "desk")
+        yield Stop("people", "desk/people")
+        yield Stop("account", "desk/account")
+        yield Stop("banks", "desk/banks")
+        yield Stop("bank", f"desk/banks/{self.bank}")
+        yield Stop("publish", f"desk/banks/{self.bank}/publish")
+        yield Stop("test", test)
+        yield Stop("test-long-title", quiet)
+        yield Stop("test-cards", f"{test}/cards", main=False)
+        yield Stop("test-delete", f"{test}/delete", main=False)
+        yield Stop("pupil-delete", f"{test}/pupils/{self.pupil}/delete", main=False)
+        yield Stop("results", f"{test}/results")
+        yield Stop("results-empty", f"{quiet}/results")
+        yield Stop("results-columns", f"{test}/results/columns", main=False)
+        yield Stop("path", f"{test}/takers/{self.path}")
+        yield Stop("path-why", f"{test}/takers/{self.path}/why/2", main=False)
+        yield Stop("path-delete", f"{test}/takers/{self.path}/delete", main=False)
+        yield Stop("live", f"{test}/live")
+        yield Stop("live-empty", f"{quiet}/live", main=False)
+        yield Stop("statistics", f"{test}/questions")
+        yield Stop("statistics-empty", f"{quiet}/questions", main=False)
+        yield Stop("report", f"{test}/report?pupils=yes")
+        yield Stop("workshop", draft)
+        yield Stop("workshop-faults", f"desk/drafts/{self.faulty}")
+        yield Stop("workshop-empty", f"desk/drafts/{self.bare}")
+        yield Stop("workshop-skills", f"{draft}/skills")
+        yield Stop("workshop-skill", f"{draft}/skills/division")
+        yield Stop("workshop-skill-new", f"{draft}/skills/~new", main=False)
+        yield Stop("workshop-questions", f"{draft}/questions")
+        yield Stop("workshop-question", f"{draft}/questions/M3")
+        yield Stop("workshop-question-new", f"{draft}/questions/~new", main=False)
+        yield Stop("workshop-question-faults", f"desk/drafts/{self.faulty}/questions/Q1", main=False)
+        yield Stop("workshop-templates", f"{draft}/templates", main=False)
+        yield Stop("workshop-versions", f"{draft}/versions")
+        yield Stop("workshop-compare", f"{draft}/versions/compare?old=1&new=1", main=False)
+        yield Stop("improve", f"{draft}/improve")
+        yield Stop("trial-form", f"{draft}/try")
+        yield Stop("trial-faults", f"desk/drafts/{self.faulty}/try", main=False)
+
+    def taking(self, page: Any) -> Iterator[str]:
+        """A taker's pages one after the other: every kind of question, an entry that is refused, the result; then practice."""
+        for code, kind in ((self.kinds, "exam"), (self.practice, "practice")):
+            page.goto(self.site / f"c/{code}")
+            page.locator("#name").fill("Wilhelmina Featherstonehaugh-Cholmondeley of Dulwich")
+            follow(page.locator("main button"))
+            for name in ("choice", "choices", "number", "text"):
+                if kind == "exam":
+                    yield f"question-{name}"
+                if name == "number" and kind == "exam":
+                    page.watch.expected.add(400)
+                    page.locator("[name=entry]").fill("about three")
+                    follow(page.locator("main button.main"))
+                    yield "question-refused"
+                options = page.locator(".options input")
+                options.first.check() if options.count() else page.locator("[name=entry]").fill("3.5")
+                follow(page.locator("main button.main"))
+                if kind == "practice":
+                    yield f"feedback-{name}"
+                    follow(page.locator("main a.main"))
+            yield f"result-{kind}"

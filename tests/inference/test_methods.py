@@ -1,0 +1,144 @@
+"""Asking for a method, and limits: what is done, what is refused, and that a bracket says so."""
+
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+import pytest
+
+from helpers import random_models
+from helpers.credal_checks import SAFE, agrees, drawn
+from quaestor import Network, QuaestorError, Table, Variable, bounds, load, posterior
+from quaestor.inference.credal import METHODS, credal_bounds
+from quaestor.inference.engines.enumeration import enumerate_bounds
+
+# Asking for a method
+
+
+def test_auto_takes_the_method_that_fits():
+    chain = [(), (0,), (1,)]
+    rng = np.random.default_rng(1)
+    binary = random_models.network(rng, chain, (2,), ("interval",))
+    assert bounds(binary, 2).method == "odds"
+    assert bounds(random_models.network(rng, chain, (3,), ("interval",)), 2).method == "hulls"
+    loop = random_models.network(rng, [(), (0,), (0, 1), (1, 2)], (2,), ("precise",))
+    assert bounds(loop, 3).method == "joint"
+    variables = list(loop.variables)
+    variables[0] = Variable("v0", variables[0].states, (), Table([0.2, 0.3], [0.7, 0.8]))
+    assert bounds(Network(tuple(variables)), 3).method == "enumeration"
+    assert bounds(loop.widen(0.1), 3, {0: 1}).method == "odds" or bounds(loop.widen(0.1), 3).method == "branch"
+    assert bounds(loop.widen(0.1), 3).method == "branch"
+    assert posterior(load("four-skills").widen(0.05)).method == "odds"
+    assert posterior(load("fractions").widen(0.05)).method == "hulls"
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("auto", "exact")])
+def test_a_method_can_be_forced(method):
+    rng = np.random.default_rng(1)
+    network = random_models.network(rng, [(), (0,), (1,)], (2,), ("interval",), 0.2)
+    found = bounds(network, 0, {2: 1}, method=method)
+    assert found.method in (("branch", "bracket") if method == "bracket" else (method,))
+    agrees(found, enumerate_bounds(*random_models.relevant(network, 0, {2: 1})))
+    bank = load("multiplication").widen(0.05)
+    assert posterior(bank, {"Q1": "right"}, method=method).method in (("branch", "bracket") if method == "bracket" else (method,))
+
+
+def message(call, *arguments, **options):
+    with pytest.raises(QuaestorError) as caught:
+        call(*arguments, **options)
+    return str(caught.value)
+
+
+def test_misuse_is_told_in_words():
+    rng = np.random.default_rng(1)
+    loop = random_models.network(rng, [(), (0,), (0, 1)], (2,), ("interval",))
+    three = random_models.network(rng, [(), (0,)], (3,), ("interval",))
+    bank = load("multiplication")
+    ways = "auto, odds, hulls, enumeration, branch, bracket, exact"
+    assert message(bounds, loop, 0, method="guess") == f"method is one of {ways}, got 'guess'"
+    assert message(posterior, bank, method="guess") == f"method is one of {ways}, got 'guess'"
+    assert message(posterior, bank.widen(0.1), method="guess") == f"method is one of {ways}, got 'guess'"
+    assert message(bounds, loop, 2, method="odds") == "method odds needs a singly connected model of two-state variables"
+    assert message(bounds, three, 1, method="odds") == "method odds needs a singly connected model of two-state variables"
+    assert message(bounds, loop, 2, method="hulls") == "method hulls needs a singly connected model"
+    for method in ("joint", "junction"):
+        assert message(bounds, loop, 2, method=method) == f"method {method} is for precise models; for credal ones: {ways}"
+        assert message(posterior, bank.widen(0.1), method=method) == f"method {method} is for precise models; for credal ones: {ways}"
+    assert message(bounds, loop, 0, {0: 1}) == "0: the variable asked for is not observed, got it in the evidence"
+    assert message(bounds, loop, "v7") == "unknown variable, got 'v7' (the network has 3 variables)"
+    assert message(bounds, loop, 0, {"v1": "s9"}) == "unknown state of v1, got 's9' (it has s0, s1)"
+    large = random_models.network(rng, [(), *((number,) for number in range(29))], (2,), ("interval",))
+    assert message(bounds, large, 29, method="enumeration").startswith(
+        "method enumeration tries at most 10000000 combinations of vertices, got 10^"
+    )
+    assert message(bounds, large.centre(), 29, method="joint").startswith("method joint is for at most 131072 joint states, got 1.07e+09")
+
+
+# Limits
+
+
+@cache
+def loops():
+    """Loopy networks whose bounds are not found at the root of the tree, with the truth by enumeration."""
+    found = []
+    for seed in range(2, 1000, 3):
+        network, target, evidence = drawn(seed, width=0.8, most=2000)
+        model, number = random_models.relevant(network, target, evidence)
+        if not model.is_singly_connected and not credal_bounds(model, [number], "bracket")[number].exact:
+            found.append((network, target, evidence, enumerate_bounds(model, number)))
+        if len(found) == 5:
+            break
+    return found
+
+
+def test_there_are_loops_that_need_branching():
+    assert len(loops()) == 5
+
+
+def test_a_limit_that_is_hit_leaves_a_bracket_and_says_so():
+    for network, target, evidence, truth in loops():
+        gaps = []
+        for limit in (0, 1, 20, 100_000):
+            found = bounds(network, target, evidence, method="branch", limit=limit)
+            agrees(found, truth)
+            gaps.append(found.gap)
+            assert found.exact == (found.gap == 0)
+            assert found.method == ("branch" if limit else "bracket")
+        assert gaps[0] > 1e-9
+        assert gaps[-1] == 0
+        bracket = bounds(network, target, evidence, method="bracket")
+        assert not bracket.exact
+        assert bracket.gap > 1e-9
+        assert bracket.method == "bracket"
+
+
+def test_a_tolerance_is_kept():
+    for network, target, evidence, truth in loops():
+        for tolerance in (0.1, 0.01, 1e-4):
+            found = bounds(network, target, evidence, method="branch", tolerance=tolerance, limit=10**6)
+            agrees(found, truth)
+            assert found.gap <= tolerance * 1.001
+
+
+def test_exact_goes_on_until_it_is_exact_or_the_time_is_over():
+    for network, target, evidence, truth in loops()[:5]:
+        found = bounds(network, target, evidence, method="exact", limit=1, seconds=60)
+        agrees(found, truth)
+        assert found.exact
+        started = perf_counter()
+        agrees(bounds(network, target, evidence, method="exact", limit=1, seconds=0), truth)
+        assert perf_counter() - started < 10
+
+
+def test_beliefs_admit_the_worst_gap():
+    bank = load("fractions").widen(0.02)
+    answers = {name: number % 2 for number, name in enumerate(bank.questions)}
+    found = posterior(bank, answers, limit=1)
+    gaps = {skill: found[skill].gap for skill in bank.skills}
+    assert not found.exact
+    assert found.gap == max(gaps.values()) > 1e-6
+    assert "branch" in found.method
+    better = posterior(bank, answers, limit=100)
+    for skill in bank.skills:
+        assert (found[skill].lower <= better[skill].inner_lower + SAFE).all()
+        assert (found[skill].upper >= better[skill].inner_upper - SAFE).all()

@@ -1,0 +1,51 @@
+"""What takers and those at home are told at the end: in plain words, whatever the rules measure."""
+
+import pytest
+
+import quaestor as qs
+from helpers.browsing import application, enter, give
+from quaestor.report.advice import ENDINGS, ending
+from quaestor.selection.stopping.criteria import SIMPLE
+from quaestor.session.session import Stop
+
+STOPS = {
+    "That is as many as this test asks.": qs.max_questions(1),
+    "The test ended as soon as we were sure enough.": qs.probability_above(0.4),
+    "More questions would have told us little.": qs.gain_below(10),
+    "That many right answers are enough.": qs.right_answers(1),
+}
+
+
+def test_every_criterion_has_words_of_its_own_or_plain_ones():
+    assert set(SIMPLE) - set(ENDINGS) == {"min_questions"}
+    assert ending(Stop("No question is left.")) == "No question is left."
+
+
+@pytest.mark.parametrize("words", STOPS)
+def test_why_a_test_ended_is_told_without_numbers_of_the_engine(make_database, words):
+    database = make_database("sqlite")
+    browser = enter(application(database), give(database, rules=qs.Rules(score="order", stop=STOPS[words])))
+    if browser.path == "/take/1":
+        browser.fill("/answer", entry="3/4")
+    assert browser.path == "/take/1/result"
+    assert words in browser.page.text
+    assert "robability" not in browser.page.text
+    assert "threshold" not in browser.page.text
+
+
+def test_how_many_questions_may_come_after_this_one(make_database):
+    database = make_database("sqlite")
+    browser = enter(application(database), give(database, rules=qs.Rules(score="order", stop=qs.max_questions(3))))
+    for words in ("At most 2 more questions after this one.", "At most 1 more question after this one.", "This is the last question."):
+        assert words in browser.page.text
+        browser.fill("/answer", skip="1")
+
+
+def test_a_level_is_not_read_as_none(make_database):
+    """A level may be called `no`: then the page must not say `no level 1 of 2`."""
+    database = make_database("sqlite")
+    browser = enter(application(database), give(database, qs.load("multiplication"), qs.Rules(stop=qs.max_questions(1))))
+    browser.fill("/answer", entry="15")
+    found = browser.page.text.partition('<p class="level">')[2].partition("</p>")[0]
+    assert found.index("Level 1 of 2:") < found.index(">no<")
+    assert "We are 88\u00a0% sure of this." in browser.page.text

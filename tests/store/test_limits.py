@@ -1,0 +1,102 @@
+"""Rate limits: only failures count, over all workers, and only for a while."""
+
+import multiprocessing
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import select
+
+from helpers.processes import fail, fail_ten_times
+from quaestor.store import clock, limits
+from quaestor.store.models import Tries
+from quaestor.store.teachers import AccessError
+
+
+def refuse(database, kind, who):
+    with database.read() as work:
+        limits.refuse(work, kind, who)
+
+
+@pytest.mark.parametrize(
+    ("kind", "failures", "minutes"),
+    [("code", 30, 10), ("code by address", 300, 10), ("sign-in", 10, 15), ("sign-in by address", 100, 15), ("token", 60, 10)],
+)
+def test_too_many_failures_and_a_new_window(database, monkeypatch, kind, failures, minutes):
+    fail(database, kind, "192.0.2.1", failures - 1)
+    refuse(database, kind, "192.0.2.1")
+    fail(database, kind, "192.0.2.1")
+    with pytest.raises(limits.LimitError) as error:
+        refuse(database, kind, "192.0.2.1")
+    assert minutes * 60 - 20 < error.value.seconds <= minutes * 60
+    assert str(error.value) == f"there were too many tries that failed; please try again in {minutes} minutes"
+    refuse(database, kind, "192.0.2.2")
+    later = clock.now() + timedelta(minutes=minutes, seconds=1)
+    monkeypatch.setattr(limits, "now", lambda: later)
+    refuse(database, kind, "192.0.2.1")
+    fail(database, kind, "192.0.2.1")
+    refuse(database, kind, "192.0.2.1")
+    with database.read() as work:
+        assert [(tries.count, tries.began) for tries in work.scalars(select(Tries))] == [(1, later)]
+
+
+def test_old_windows_of_others_are_forgotten_and_nobody_is_named(database, monkeypatch):
+    fail(database, "code", "192.0.2.1")
+    with database.read() as work:
+        assert "192.0.2.1" not in work.scalar(select(Tries.who))
+    monkeypatch.setattr(limits, "now", lambda: clock.now() + timedelta(hours=1))
+    fail(database, "token", "192.0.2.2")
+    with database.read() as work:
+        assert work.scalars(select(Tries.kind)).all() == ["token"]
+
+
+def test_the_last_minute_is_one_minute():
+    assert str(limits.LimitError(3)).endswith("try again in 1 minute")
+
+
+def test_a_failure_is_counted_though_the_work_is_undone(database):
+    def sign_in():
+        with limits.counting(database, "sign-in", ["192.0.2.1", "Ada@school.example"], AccessError), database.work():
+            raise AccessError("the address or the password is wrong")
+
+    for _ in range(10):
+        with pytest.raises(AccessError):
+            sign_in()
+    with pytest.raises(limits.LimitError):
+        sign_in()
+    for who in ("192.0.2.1", " ada@school.example"):
+        with pytest.raises(limits.LimitError):
+            refuse(database, "sign-in", who)
+
+
+def test_one_of_an_address_does_not_shut_the_others_out(database, monkeypatch):
+    monkeypatch.setitem(limits.LIMITS, "code", limits.Limit(2, 10))
+    monkeypatch.setitem(limits.LIMITS, "code by address", limits.Limit(5, 10))
+
+    def tries(who):
+        with database.read() as work:
+            limits.refuse(work, "code", *who, address="192.0.2.1")
+        with database.work() as work:
+            limits.failed(work, "code", *who, address="192.0.2.1")
+
+    for who in (["Ben"], ["Ben"], ["Cem"], [], []):
+        tries(who)
+        if who == ["Cem"]:
+            with pytest.raises(limits.LimitError):
+                tries(["Ben"])
+    for who in (["Cem"], ["Dana"], []):
+        with pytest.raises(limits.LimitError):
+            tries(who)
+    with database.read() as work:
+        limits.refuse(work, "code", "Cem", address="192.0.2.2")
+
+
+def test_failures_add_up_over_processes(database):
+    url = database.engine.url.render_as_string(hide_password=False)
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        pool.map(fail_ten_times, [url] * 3, chunksize=1)
+        pool.close()
+        pool.join()
+    with database.read() as work:
+        assert work.scalar(select(Tries.count)) == 30
+    with pytest.raises(limits.LimitError):
+        refuse(database, "code", "192.0.2.1")

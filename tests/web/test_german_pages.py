@@ -1,0 +1,339 @@
+"""The German interface: every text has its German, and no page of the application has English left."""
+
+import ast
+import shutil
+
+import pytest
+from argon2 import PasswordHasher
+from jinja2 import nodes
+
+from helpers.catalogue import GERMAN, has_words, names, patterns
+from helpers.foreign_school import Place, marked, read
+from helpers.interface_texts import calls, sources, templates, texts
+from helpers.rights import methods_and_paths
+from quaestor.store import secrets
+from quaestor.store.database import Database, UnavailableError
+from quaestor.web import entry, language
+from quaestor.web.language import catalogue
+
+# The catalogues are complete
+
+
+def test_every_text_of_the_pages_has_a_german_one():
+    assert {text: places for text, places in texts().items() if has_words(text) and text not in catalogue("de")} == {}
+
+
+def test_no_german_text_is_never_used():
+    used = {*texts(), *patterns()}
+    assert [text for text in catalogue("de") if text not in used] == []
+
+
+def test_german_texts_have_the_same_names_and_ends_and_typographic_quotes():
+    for text, german in catalogue("de").items():
+        if text not in GERMAN:
+            assert names(german) == names(text)
+            assert german[-1] == text[-1] or text[-1] not in ".?!:" or (text[-3:], german[-1]) == ("...", "…"), text
+            assert german.count("„") == german.count("“"), text
+            assert '"' not in german, text
+
+
+def test_what_a_template_says_is_written_there():
+    """`t` takes a text that the scan above can see; what comes from elsewhere is a sentence and goes through `said`."""
+    loose = [
+        f"{name}:{call.lineno}"
+        for name, tree in templates().items()
+        for call in calls(tree, "t")
+        if not isinstance(call.args[0], nodes.Const)
+    ]
+    assert loose == []
+
+
+def test_errors_of_the_pages_are_sentences():
+    plain = []
+    for name, tree in sources().items():
+        for raised in ast.walk(tree):
+            if isinstance(raised, ast.Raise) and isinstance(raised.exc, ast.Call) and name != "working.py":
+                plain += [f"{name}:{raised.lineno}" for one in raised.exc.args if isinstance(one, ast.Constant | ast.JoinedStr)]
+    assert plain == []
+
+
+# Every page
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory, migrated_file):
+    path = tmp_path_factory.mktemp("foreign") / "quaestor.db"
+    shutil.copy(migrated_file, path)
+    database = Database(f"sqlite:///{path}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrets, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        yield Place(database)
+    database.close()
+
+
+@pytest.fixture
+def place(filled, monkeypatch):
+    """The school, and a German catalogue that marks all its words."""
+    german = {text: marked(words) for text, words in catalogue("de").items()}
+    monkeypatch.setattr(language, "catalogue", lambda name: german if name == "de" else {})
+    return filled
+
+
+def look(place, page, status=200):
+    """Nothing on a page was left untranslated, and what is ours is said to be German."""
+    assert page.status_code == status, page.text
+    assert page.headers["content-type"].startswith("text/html")
+    found = read(page.text, place.known)
+    assert found.strange == [], (str(page.url), found.strange)
+    assert found.misplaced == [], (str(page.url), found.misplaced)
+    assert found.seen
+    return page
+
+
+@pytest.mark.parametrize(
+    ("page", "strange", "misplaced"),
+    [
+        ("<p>⟦Hallo, ⟧Adaħ⟦!⟧ 3 <code>x</code></p>", [], []),
+        ("<p>⟦Hallo⟧ there</p>", ["there"], []),
+        ('<svg aria-label="Sure"><rect/></svg>', ["svg: Sure"], []),
+        ('<input placeholder="⟦z. B. ⟧name" value="easy"><input type="hidden" value="x">', ["input: name", "input: easy"], []),
+        ('<p lang="fr">Motħ <b>⟦Wort⟧</b> <b lang="de">⟦Wort⟧</b></p>', [], ["⟦Wort⟧"]),
+    ],
+)
+def test_the_reader_finds_what_was_not_translated(page, strange, misplaced):
+    found = read(page)
+    assert (found.strange, found.misplaced) == (strange, misplaced)
+
+
+TEST, BANK, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
+FILES = {  # routes that send no page
+    "/health",
+    "/static",
+    "/take/{attempt}/media/{image}",
+    f"{BANK}/file.{{ending}}",
+    f"{BANK}/media/{{name:path}}",
+    f"{DRAFT}/media/{{name:path}}",
+    f"{DRAFT}/versions/{{number}}/file.{{ending}}",
+    f"{TEST}/qr.svg",
+    f"{TEST}/results.{{ending}}",
+    f"{TEST}/takers/{{attempt}}/export.json",
+    f"{TEST}/live/events",
+    "/desk/jobs/{job}/progress",
+}
+
+
+def pages(place):
+    """Every page by its route: who opens it, and where; (attempt, path) for a taker."""
+    tests = [place.test.id, place.listed.id, place.later.id, place.empty.id, place.closed.id]
+    of_tests = {
+        f"{TEST}{end}": [f"/desk/tests/{number}{end}" for number in tests]
+        for end in ("", "/cards", "/delete", "/results", "/results/columns", "/live", "/live/rows", "/questions")
+    }
+    paths = [(place.test.id, place.over.id), (place.test.id, place.running.id), (place.listed.id, place.pupil_over.id)]
+    drafts = [place.draft, place.faulty, place.fresh]
+    parts = ["questions/qħ", "questions/tħ", "questions/cħ", "questions/zħ", "questions/~new", "questions/~new?copy=nħ"]
+    parts += ["skills/aħ", "skills/bħ", "skills/~new", "templates/tmħ", "templates/~new"]
+    return of_tests | {
+        "/": ["/"],
+        "/five-minutes": ["/five-minutes"],
+        "/sign-in": [("", "/sign-in")],
+        "/sign-in/{secret}": [("", f"/sign-in/{place.invitation}"), ("", f"/sign-in/{place.link}")],
+        "/c/{code}": [("", f"/c/{code}") for code in (place.test.code, place.pupils[4].code, place.pupil_running.code)],
+        "/api/v1": ["/api/v1"],
+        "/take/{attempt}": [(one, f"/take/{one.id}") for one in (place.running, place.pupil_running)],
+        "/take/{attempt}/feedback/{step}": [(place.over, f"/take/{place.over.id}/feedback/{step}") for step in range(1, 7)],
+        "/take/{attempt}/result": [(one, f"/take/{one.id}/result") for one in (place.over, place.pupil_over)],
+        "/desk": ["/desk", ("colleague", "/desk")],
+        "/desk/account": ["/desk/account", ("colleague", "/desk/account")],
+        "/desk/people": ["/desk/people"],
+        "/desk/banks": ["/desk/banks", ("colleague", "/desk/banks")],
+        BANK: [f"/desk/banks/{number}" for number in (place.bank, place.credal, place.spare)],
+        f"{BANK}/publish": [f"/desk/banks/{place.bank}/publish"],
+        f"{BANK}/try": [f"/desk/banks/{number}/try" for number in (place.bank, place.credal)],
+        DRAFT: [f"/desk/drafts/{number}" for number in drafts] + [("colleague", f"/desk/drafts/{place.draft}")],
+        f"{DRAFT}/versions": [f"/desk/drafts/{place.draft}/versions"],
+        f"{DRAFT}/versions/compare": [f"/desk/drafts/{place.draft}/versions/compare", f"/desk/drafts/{place.draft}/versions/compare?old=2"],
+        f"{DRAFT}/try": [f"/desk/drafts/{number}/try" for number in drafts],
+        f"{DRAFT}/improve": [f"/desk/drafts/{number}/improve" for number in drafts],
+        f"{DRAFT}/improve/{{job}}": [place.improved, place.waiting[1]],
+        f"{DRAFT}/{{section}}": [
+            f"/desk/drafts/{number}/{section}" for number in drafts for section in ("skills", "questions?q=ħ", "templates", "questions")
+        ],
+        f"{DRAFT}/{{section}}/{{name:path}}": [f"/desk/drafts/{place.draft}/{part}" for part in parts]
+        + [f"/desk/drafts/{place.faulty}/questions/fħ"],
+        "/desk/trials/{job}": [*place.trials, place.waiting[0], place.failed],
+        f"{TEST}/pupils/{{pupil}}/delete": [
+            f"/desk/tests/{place.listed.id}/pupils/{pupil.id}/delete" for pupil in (place.pupils[0], place.pupils[4])
+        ],
+        f"{TEST}/takers/{{attempt}}": [f"/desk/tests/{test}/takers/{attempt}" for test, attempt in paths],
+        f"{TEST}/takers/{{attempt}}/why/{{step}}": [f"/desk/tests/{test}/takers/{attempt}/why/2" for test, attempt in paths],
+        f"{TEST}/takers/{{attempt}}/delete": [f"/desk/tests/{test}/takers/{attempt}/delete" for test, attempt in paths],
+        f"{TEST}/report": [f"/desk/tests/{number}/report{end}" for number in tests for end in ("", "?pupils=yes")],
+    }
+
+
+def test_every_route_that_sends_a_page_is_opened(place):
+    there = {key.removeprefix("GET ") for key in methods_and_paths(place.app) if key.startswith("GET ")}
+    there = {path for path in there if not path.startswith("/api/v1/")}  # for programs
+    assert there - FILES == set(pages(place)), "a new page is added to `pages` above, a new file to FILES"
+
+
+def opened(place, where):
+    who, path = where if isinstance(where, tuple) else ("owner", where)
+    browser = place.browser(who) if isinstance(who, str) else place.browser(attempt=who)
+    return browser, browser.go(path)
+
+
+def test_no_page_has_english_left(place):
+    wrong = {}
+    for listed in pages(place).values():
+        for where in listed:
+            _, page = opened(place, where)
+            assert page.status_code == 200, (where, page.status_code)
+            found = read(page.text, place.known)
+            assert found.seen, where
+            if found.strange or found.misplaced:
+                wrong[str(page.url)] = (found.strange, found.misplaced)
+    assert wrong == {}, "\n".join(f"{where}: {found}" for where, found in wrong.items())
+
+
+# Forms that go wrong, and what comes of forms
+
+
+def wrong_forms(place):
+    """Who sends what from which page to which form, and with which status it comes back."""
+    test, draft, faulty = f"/desk/tests/{place.listed.id}", f"/desk/drafts/{place.draft}", f"/desk/drafts/{place.faulty}"
+    publish, tried = f"/desk/banks/{place.bank}/publish", {"pace": "", "sure": "x", "join": "x", "students": "1", "seed": "x"}
+    question = {"id": "qħ", "text": "Whichħ?", "kind": "text", "skills": "aħ", "way": "words", "difficulty": "eazy"}
+    graded = {
+        **question,
+        "kind": "choice",
+        "option": "goodħ",
+        "classes": "wrongħ | halfħ | rightħ",
+        "way": "shares",
+        "right": "eazy | 0.3",
+        "check": "yes",
+    }
+    rows = "id\ttext\tdifficulty\nqħ\tWhichħ?\teazy\nqħ\tWhatħ?\t[1"
+    return [
+        ("", "/", "/enter", {"code": "NOSUCH"}, 400),
+        ("", f"/c/{place.later.code}", "/enter", {"name": "Nameħ"}, 400),
+        ("", f"/c/{place.test.code}", "/enter", {"name": ""}, 400),
+        ("", "/sign-in", "/sign-in", {"email": "x@school.example", "password": "x"}, 400),
+        ("", f"/sign-in/{place.invitation}", f"/sign-in/{place.invitation}", {"name": "", "password": ""}, 400),
+        ("", f"/sign-in/{place.invitation}", f"/sign-in/{place.invitation}", {"name": "Newħ", "password": "x"}, 400),
+        (place.running, f"/take/{place.running.id}", "/answer", {}, 400),
+        (place.pupil_running, f"/take/{place.pupil_running.id}", "/answer", {"entry": "sevħen"}, 400),
+        ("owner", "/desk/account", "/password", {"present": "x", "password": "x"}, 400),
+        ("colleague", "/desk/account", "/password", {"password": "x"}, 400),
+        ("colleague", "/desk/account", "/tokens", {"name": ""}, 400),
+        ("colleague", "/desk/account", "/tokens", {"name": "Tokenħ"}, 400),
+        ("colleague", "/desk/account", "/tokens", {"name": "Tokenħ", "scope": "banks"}, 200),
+        ("owner", "/desk/people", "/people", {"email": "xħ"}, 400),
+        ("owner", "/desk/people", "/people", {"email": "eve@school.example"}, 200),
+        ("owner", "/desk/banks", "/banks", {}, 400),
+        ("owner", "/desk/banks", "/pasted", {"rows": rows}, 400),
+        ("owner", publish, "/publish", {"title": "", "pace": "own", "most": "x", "minutes": "x", "opens": "x", "keep_days": "x"}, 400),
+        ("owner", publish, "/publish", {"title": "Titleħ", "mode": "exam", "retakes": "none", "closes": "2020-01-01T10:00"}, 400),
+        ("owner", publish, "/publish", {"title": "Titleħ", "rules": "stop: {max_questions: 0}\nvariety: 7\n"}, 400),
+        ("owner", publish, "/publish", {"title": "Titleħ", "rules": "stop: [\n"}, 400),
+        ("owner", f"{draft}/try", "/try", tried, 400),
+        (
+            "owner",
+            f"{draft}/try",
+            "/try",
+            {"pace": "careful", "students": "20", "seed": "1", "rules": "stop: {max_questions: -1}"},
+            400,
+        ),
+        ("owner", test, "/pupils", {"names": " "}, 400),
+        ("owner", f"{test}/delete", "/delete", {"code": "x"}, 400),
+        ("owner", draft, "/share", {"email": "nobody@school.example"}, 400),
+        ("owner", draft, "/delete", {}, 400),
+        ("colleague", draft, "/images", {}, 200),
+        ("owner", faulty, "/share", {"email": "x"}, 400),
+        ("owner", f"{draft}/questions/q%C4%A7", "/questions/q%C4%A7", {**question, "check": "yes"}, 200),
+        ("owner", f"{draft}/questions/q%C4%A7", "/questions/q%C4%A7", {**question, "id": ""}, 400),
+        ("owner", f"{draft}/questions/q%C4%A7", "/questions/q%C4%A7", graded, 200),
+        ("owner", f"{draft}/questions/q%C4%A7", "/questions/q%C4%A7", {**question, "seen": "1"}, 409),
+        ("owner", f"{draft}/skills/a%C4%A7", "/skills/a%C4%A7", {"id": "aħ", "levels": "oneħ", "prior": "eazy", "check": "yes"}, 200),
+        ("owner", f"{draft}/improve", "/improve", {"weight": "some"}, 400),
+        ("owner", place.improved, place.improved, {}, 400),
+    ]
+
+
+def test_no_form_that_comes_back_has_english_left(place):
+    wrong = {}
+    for who, path, action, fields, status in wrong_forms(place):
+        browser, _ = opened(place, (who, path))
+        try:
+            page = browser.fill(action, **fields)
+        except StopIteration:
+            wrong[f"{path}: {action}"] = browser.page.status_code
+            continue
+        found = read(page.text, place.known)
+        if page.status_code != status or found.strange or found.misplaced or not found.seen:
+            wrong[f"{action} {fields}"] = (page.status_code, found.strange, found.misplaced)
+    assert wrong == {}, "\n".join(f"{where}: {found}" for where, found in wrong.items())
+
+
+def test_the_part_of_a_page_that_follows_what_is_typed(place):
+    browser, _ = opened(place, f"/desk/drafts/{place.draft}/questions/qħ")
+    for fields in ({"difficulty": "sehr leicht"}, {"difficulty": "eazy", "confidence": "x"}):
+        sent = {"id": "qħ", "text": "Whichħ?", "kind": "text", "correct": "heħ", "skills": "aħ", "way": "words", "discrimination": "0.3"}
+        token = browser.page.text.partition('name="form_token" value="')[2].partition('"')[0]
+        page = browser.client.post(
+            f"/desk/drafts/{place.draft}/questions/~preview", data={**sent, **fields, "old": "qħ", "form_token": token}
+        )
+        look(place, page)
+
+
+# Things that go wrong
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/nowhere", 404),
+        ("/desk/tests/99", 404),
+        ("/desk/tests/x", 404),
+        ("/take/99", 403),
+        ("/desk/trials/99", 404),
+        ("/desk/drafts/1/x", 404),
+    ],
+)
+def test_pages_that_are_not_there(place, path, status):
+    look(place, opened(place, path)[1], status)
+
+
+def test_refusals(place):
+    look(place, opened(place, ("colleague", "/desk/people"))[1], 403)
+    look(place, opened(place, ("", f"/sign-in/{'x' * 20}"))[1], 400)
+    look(place, opened(place, ("", "/c/NOSUCH"))[1], 404)
+    browser = place.browser("owner")
+    look(place, browser.client.post("/desk/banks/new", data={"title": "x", "form_token": "forged"}), 403)
+    look(place, browser.client.post("/desk/banks/new", data={"title": "x" * 1_100_000}), 413)
+    guest, _ = opened(place, ("", "/sign-in"))
+    token = guest.page.text.partition('name="form_token" value="')[2].partition('"')[0]
+    look(place, guest.client.post("/desk/banks/new", data={"title": "x", "form_token": token}), 403)
+
+
+@pytest.mark.parametrize(("error", "status"), [(UnavailableError(), 503), (RuntimeError("oh"), 500)])
+def test_the_database_is_away_or_nobody_foresaw_it(place, monkeypatch, error, status):
+    def fail(*_):
+        raise error
+
+    browser = place.browser()
+    browser.client = type(browser.client)(place.app, headers=browser.client.headers, raise_server_exceptions=False)
+    browser.go("/")
+    monkeypatch.setattr(entry, "invited", fail)
+    look(place, browser.fill("/enter", code=place.test.code), status)
+    look(place, browser.go(f"/c/{place.test.code}"), status)
+
+
+def test_too_many_tries(place):
+    browser = place.browser()
+    for _ in range(40):
+        page = browser.go("/c/NOSUCH")
+        if page.status_code == 429:
+            break
+    look(place, page, 429)

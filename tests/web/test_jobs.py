@@ -1,0 +1,256 @@
+"""Work in the background: claimed once, taken up again when its worker died, done in a process beside the server."""
+
+import json
+import os
+import signal
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import update
+
+import quaestor as qs
+from helpers.servers import Server, until
+from quaestor.errors import QuaestorError
+from quaestor.i18n import unpacked
+from quaestor.simulate.trial import try_out
+from quaestor.store import jobs, publishing, teachers
+from quaestor.store.clock import now
+from quaestor.store.database import UnavailableError
+from quaestor.store.models import Job
+from quaestor.web import jobs as foremen
+from quaestor.web import working
+from quaestor.web.jobs import Foreman
+
+RULES = qs.Rules(stop=qs.max_questions(2))
+
+
+@pytest.fixture
+def ask(database):
+    """Ask for a trial of a bundled bank; gives its number."""
+    with database.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        kept = publishing.keep_bank(work, owner, qs.load("multiplication"))
+
+    def make(students=20, source=None, sets=(RULES,)):
+        asked = {"title": "Times", "source": source or {"bank": kept.id}, "students": students, "seed": 1}
+        with database.work() as work:
+            return jobs.ask(work, owner, "trial", "bank 1", {**asked, "sets": [{"rules": one.document} for one in sets]}).id
+
+    return make
+
+
+def look(database, number):
+    with database.read() as work:
+        found = work.get(Job, number)
+        return found and (found.asked, found.found) and found  # all of it loaded while the work is open
+
+
+def claim(database, worker):
+    with database.work() as work:
+        return jobs.claim(work, worker)
+
+
+def silence(database, number):
+    """As if its worker had been silent for long."""
+    with database.work() as work:
+        work.execute(update(Job).where(Job.id == number).values(beat=now() - timedelta(seconds=jobs.SILENT + 1)))
+
+
+def test_a_job_is_worked_off(database, ask):
+    number = ask()
+    assert look(database, number).state == jobs.WAITING
+    assert claim(database, "a") == number
+    assert look(database, number).state == jobs.RUNNING
+    assert claim(database, "b") is None
+    working.work_off(database, number, "a")
+    found = look(database, number)
+    assert (found.state, found.share) == (jobs.DONE, 1.0)
+    assert found.found == json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 20, 1)))
+
+
+def test_many_threads_claim_each_job_once(database, ask, monkeypatch):
+    monkeypatch.setattr(jobs, "MOST_OPEN", 100)
+    numbers = [ask() for _ in range(12)]
+    taken, start = [], threading.Barrier(4)
+
+    def work(name):
+        start.wait()
+        while (number := claim(database, f"{name} {len(taken)}")) is not None:
+            taken.append(number)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(taken) == numbers
+
+
+def test_a_job_whose_worker_is_silent_is_taken_up_again(database, ask):
+    number = ask()
+    assert claim(database, "dead") == number
+    silence(database, number)
+    assert claim(database, "alive") == number
+    for write in (lambda work: jobs.beat(work, number, "dead", 0.5), lambda work: jobs.finish(work, number, "dead", {"wrong": 1})):
+        with pytest.raises(jobs.LostError), database.work() as work:
+            write(work)
+    with pytest.raises(jobs.LostError):
+        working.work_off(database, number, "dead")
+    working.work_off(database, number, "alive")
+    assert look(database, number).found["students"] == 20
+
+
+def test_a_job_that_breaks_off_every_time_is_given_up(database, ask):
+    number, later = ask(), ask()
+    for worker in "abc":
+        assert claim(database, worker) == number
+        with database.work() as work:
+            jobs.give_back(work, number, worker, is_try=True)
+    assert claim(database, "d") == later
+    found = look(database, number)
+    assert found.state == jobs.FAILED
+    assert "begun 3 times" in unpacked(found.words)
+
+
+def test_being_stopped_is_no_try(database, ask):
+    number = ask()
+    for _ in range(5):
+        assert claim(database, "a") == number
+        with database.work() as work:
+            jobs.give_back(work, number, "a", is_try=False)
+    assert look(database, number).state == jobs.WAITING
+
+
+def test_failures_say_why(database, ask, monkeypatch):
+    number = ask(source={"bank": 999})
+    claim(database, "a")
+    working.work_off(database, number, "a")
+    assert (look(database, number).state, unpacked(look(database, number).words)) == (jobs.FAILED, "the bank was deleted meanwhile")
+    other = ask()
+    claim(database, "b")
+    monkeypatch.setitem(working.KINDS, "trial", lambda *_: 1 / 0)
+    working.work_off(database, other, "b")
+    assert "something went wrong that we did not foresee" in look(database, other).words
+
+
+def test_a_deleted_job_stops_its_worker(database, ask, monkeypatch):
+    monkeypatch.setattr(jobs, "BEAT", 0.02)
+    number = ask(students=10_000)
+    claim(database, "a")
+
+    def endless(database, asked, go_on):
+        while go_on(0.5):
+            time.sleep(0.01)
+
+    monkeypatch.setitem(working.KINDS, "trial", endless)
+
+    def work_off():
+        with pytest.raises(jobs.LostError):
+            working.work_off(database, number, "a")
+
+    thread = threading.Thread(target=work_off)
+    thread.start()
+    until(lambda: look(database, number).share == 0.5, 20)
+    with database.work() as work:
+        jobs.drop(work, work.get(Job, number))
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_a_job_that_takes_too_long_ends_with_what_it_has(database, ask):
+    number = ask(students=1000)
+    claim(database, "a")
+    working.work_off(database, number, "a", longest=0)
+    found = look(database, number).found
+    assert (found["students"], found["wanted"]) == (100, 1000)
+    assert found["sets"] == try_out(qs.load("multiplication"), [RULES], 100, 1)["sets"]
+
+
+def test_unfinished_jobs_are_few_and_old_ones_are_forgotten(database, ask):
+    old = ask()
+    with database.work() as work:
+        work.execute(update(Job).values(created=now() - jobs.KEPT - timedelta(days=1)))
+    for _ in range(jobs.MOST_OPEN):
+        ask()
+    assert look(database, old) is None
+    with pytest.raises(QuaestorError, match="5 of your trials are not finished yet"):
+        ask()
+
+
+@pytest.fixture
+def foreman(database):
+    made = Foreman(database)
+    made.start()
+    yield made
+    made.stop()
+
+
+def test_a_foreman_has_jobs_done_in_a_process(database, ask, foreman):
+    numbers = [ask(), ask()]
+    foreman.wake()
+    until(lambda: all(look(database, number).state == jobs.DONE for number in numbers), 60)
+    assert look(database, numbers[0]).found == look(database, numbers[1]).found
+
+
+def test_a_killed_process_is_replaced_and_comes_to_the_same(database, ask, monkeypatch):
+    started = []
+    begun = foremen._begun
+    monkeypatch.setattr(foremen, "_begun", lambda *given: started.append(begun(*given)) or started[-1])
+    number = ask(students=10_000)
+    foreman = Foreman(database)
+    foreman.start()
+    try:
+        until(lambda: look(database, number).share > 0 or look(database, number).state == jobs.DONE, 60)
+        os.kill(started[0].pid, signal.SIGKILL)
+        until(lambda: look(database, number).state == jobs.DONE, 90)
+    finally:
+        foreman.stop()
+    found = look(database, number)
+    assert found.found["students"] == 10_000
+    assert len(started) == found.tries
+
+
+def test_a_foreman_who_is_stopped_gives_the_job_back(database, ask):
+    number = ask(students=10_000)
+    first = Foreman(database)
+    first.start()
+    until(lambda: look(database, number).state == jobs.RUNNING, 30)
+    first.stop()
+    found = look(database, number)
+    assert (found.state, found.tries) in ((jobs.WAITING, 0), (jobs.DONE, 1))
+
+
+def test_a_foreman_waits_for_a_database_that_is_away(database, ask, monkeypatch):
+    monkeypatch.setattr(foremen, "POLL", 0.02)
+    number, read, times = ask(students=10), database.read, []
+
+    def away():
+        times.append(1) if threading.current_thread().name == "jobs" else None
+        if threading.current_thread().name == "jobs" and len(times) < 3:
+            raise UnavailableError
+        return read()
+
+    monkeypatch.setattr(database, "read", away)
+    foreman = Foreman(database)
+    foreman.start()
+    try:
+        until(lambda: look(database, number).state == jobs.DONE, 60)
+    finally:
+        foreman.stop()
+
+
+def test_a_job_survives_the_death_of_the_whole_server(database, ask):
+    number = ask(students=10_000)
+    url = database.engine.url.render_as_string(hide_password=False)
+    with Server(url) as server:
+        until(lambda: look(database, number).state != jobs.WAITING, 60)
+        server.kill()
+        assert look(database, number).state == jobs.RUNNING
+        silence(database, number)
+        server.start()
+        until(lambda: look(database, number).state == jobs.DONE, 120)
+    found = look(database, number)
+    assert found.tries == 2
+    assert found.found == json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 10_000, 1)))

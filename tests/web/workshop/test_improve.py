@@ -1,0 +1,214 @@
+"""Improving a bank from its own answers: proposals in the background, accepted one by one, a new version."""
+
+import re
+
+import numpy as np
+import pytest
+
+import quaestor as qs
+from helpers.browsing import application
+from helpers.workshop import sign_in, text_of
+from quaestor.i18n import unpacked
+from quaestor.store import drafts, jobs, publishing, teachers
+from quaestor.store.attempts import answer, enter, sitting
+from quaestor.web.language import catalogue
+from quaestor.web.working import work_off
+
+STATED = qs.Bank(
+    {
+        "title": "Sums",
+        "skills": {"adding": {"prior": [0.5, 0.5]}},
+        "questions": {
+            name: {"text": f"Question {name}?", "options": ["good", "bad"], "correct": "good", "skill": "adding", "right": [0.3, 0.7]}
+            for name in ("easy", "hard", "other", "more")
+        },
+    }
+)
+
+
+@pytest.fixture
+def kept(make_database):
+    return make_database("sqlite")
+
+
+def taken(database, people=40):
+    """A test taken by people of whom half can add; `easy` is right for nearly all of them, whatever the bank says."""
+    rng = np.random.default_rng(5)
+    with database.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        frozen = publishing.keep_bank(work, owner, STATED)
+        test = publishing.publish(work, owner, frozen, qs.Rules(score="order"), publishing.Conditions())
+        drafts.begin_draft(work, owner, STATED.document, "for the test")
+        for number in range(people):
+            attempt = enter(work, test.code, f"Person {number}")
+            can = number % 2
+            for step in range(1, 5):
+                name = sitting(work, attempt).session.next.id
+                chance = {"easy": 0.97, "hard": 0.1 + 0.3 * can}.get(name, 0.15 + 0.75 * can)
+                answer(work, attempt, step, "good" if rng.random() < chance else "bad")
+    return test
+
+
+def learnt(browser, database, **fields):
+    """Ask for proposals and have them worked out; the page that shows them."""
+    browser.go("/desk/drafts/1/improve")
+    browser.fill("/improve", weight="little", **fields)
+    assert browser.page.status_code == 200
+    with database.work() as work:
+        number = jobs.claim(work, "worker")
+    work_off(database, number, "worker")
+    return browser.go(browser.path)
+
+
+def ticks(page):
+    return set(re.findall(r'name="proposal" value="([^"]+)"', page.text))
+
+
+def parts(page):
+    """What stands on the page before, in and after the small ones: open proposals, small ones, refused ones."""
+    found = {"open": set(), "small": set(), "refused": set()}
+    for summary, inside in re.findall(r"<details[^>]*><summary>([^<]*)</summary>(.*?)</details>", page.text, re.S):
+        found["refused" if "refused" in summary else "small"] = set(re.findall(r'name="proposal" value="([^"]+)"', inside))
+    found["open"] = ticks(page) - found["small"] - found["refused"]
+    return found
+
+
+def notes(database):
+    with database.read() as work:
+        draft = drafts.draft_of(work, teachers.by_email(work, "owner@school.example"), 1)
+        return [drafts.edition(work, draft, number).note for number in range(1, draft.head + 1)]
+
+
+def decide(browser, act, *names):
+    browser.fill(browser.path.rpartition("/")[2], proposal=list(names), act=act)
+    assert browser.page.status_code == 200
+    return parts(browser.page)
+
+
+def test_proposals_are_accepted_one_by_one(kept):
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    page = learnt(browser, kept, test="1")
+    said = text_of(page)
+    assert "Learnt from 160 answers of 40 people." in said
+    assert "Proposed, from 40 answers" in said
+    assert {"questions.easy", "questions.hard"} <= ticks(page)
+    browser.fill(browser.path.rpartition("/")[2], proposal="questions.easy", act="accept")
+    assert "accepted" in text_of(browser.page)
+    with kept.read() as work:
+        draft = drafts.drafts_of(work, teachers.by_email(work, "owner@school.example"))[0]
+        bank = qs.Bank(drafts.document_of(drafts.edition(work, draft)))
+    assert draft.head == 2
+    assert bank.questions["easy"].table.lower[0, 1] > 0.85
+    assert bank.questions["hard"].table == STATED.questions["hard"].table
+
+
+def test_what_was_edited_meanwhile_stays(kept):
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    page = learnt(browser, kept, test="1")
+    with kept.work() as work:
+        owner = teachers.by_email(work, "owner@school.example")
+        draft = drafts.draft_of(work, owner, 1)
+        drafts.change(work, draft, owner, 1, ("questions", "easy", "text"), "Edited?", "edited")
+    browser.page = page
+    browser.fill(browser.path.rpartition("/")[2], proposal=["questions.easy", "questions.hard"], act="accept")
+    assert "It was edited since" in text_of(browser.page)
+    with kept.read() as work:
+        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, 1)))
+    assert document["questions"]["easy"] == {**STATED.document["questions"]["easy"], "text": "Edited?"}
+    assert "table" in document["questions"]["hard"]
+    assert unpacked(notes(kept)[-1]) == "1 proposal accepted from answers"
+
+
+def test_intervals_are_proposed_on_demand(kept):
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    page = learnt(browser, kept, test="1", intervals="yes")
+    assert re.search(r"\d+ to \d+ %", text_of(page))
+
+
+def test_too_few_people(kept):
+    taken(kept, people=3)
+    browser = sign_in(application(kept), kept)
+    assert "Answers of at least 10 people are needed, got 3." in text_of(learnt(browser, kept, test="1"))
+
+
+def test_no_answers_and_nothing_chosen(kept):
+    with kept.work() as work:
+        drafts.begin_draft(work, teachers.owner(work, "owner@school.example"), STATED.document, "begun")
+    browser = sign_in(application(kept), kept)
+    assert "No test of yours has answers to these questions yet." in text_of(browser.go("/desk/drafts/1/improve"))
+    taken(kept, people=10)
+    browser.go("/desk/drafts/1/improve")
+    browser.fill("/improve", weight="little")
+    assert browser.page.status_code == 400
+    assert "Please choose at least one test." in text_of(browser.page)
+    assert browser.go("/desk/drafts/1/improve/99").status_code == 404
+
+
+def test_refused_proposals_stand_apart_and_can_come_back(kept):
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    learnt(browser, kept, test="1")
+    before = parts(browser.page)
+    assert before["refused"] == set()
+    assert decide(browser, "refuse", "questions.easy", "questions.hard")["refused"] == {"questions.easy", "questions.hard"}
+    assert "2 proposals were refused" in text_of(browser.page)
+    assert parts(browser.go(browser.path))["open"] == before["open"] - {"questions.easy", "questions.hard"}
+    assert len(notes(kept)) == 1  # nothing was written to the bank
+    found = decide(browser, "open", "questions.easy")
+    assert (found["open"] - found["refused"]) >= {"questions.easy"}
+    assert found["refused"] == {"questions.hard"}
+    found = decide(browser, "accept", "questions.hard")  # a refused one can be accepted at once
+    assert found["refused"] == set()
+    assert "questions.hard" not in ticks(browser.page)
+    assert unpacked(notes(kept)[-1]) == "1 proposal accepted from answers"
+
+
+def test_small_changes_can_be_accepted_too(kept, monkeypatch):
+    monkeypatch.setattr("quaestor.web.workshop.improve.SMALL", 0.2)
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    small = parts(learnt(browser, kept, test="1"))["small"]
+    assert small
+    assert f"{len(small)} further table" in text_of(browser.page)
+    name = min(small)
+    assert name not in {one for found in decide(browser, "accept", name).values() for one in found}
+
+
+def test_accepting_twice_writes_no_version(kept):
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    page = learnt(browser, kept, test="1")
+    for _ in range(2):
+        browser.page = page
+        decide(browser, "accept", "questions.easy")
+    assert len(notes(kept)) == 2
+
+
+def test_warnings_stand_above_the_proposals(kept):
+    taken(kept)
+    with kept.work() as work:
+        owner = teachers.by_email(work, "owner@school.example")
+        more = {**STATED.document["questions"]["easy"], "text": "Never asked?"}
+        drafts.change(work, drafts.draft_of(work, owner, 1), owner, 1, ("questions", "unasked"), more, "added")
+    browser = sign_in(application(kept), kept)
+    said = text_of(learnt(browser, kept, test="1"))
+    warning = "unasked: a question has answers; its table stays as it is, got none"
+    assert said.casefold().index(warning) < said.index("Proposed, from")
+    browser.client.headers["accept-language"] = "de"
+    german = text_of(browser.go(browser.path)).casefold()
+    rule = catalogue("de")["a question has answers; its table stays as it is"]
+    assert f"unasked: {rule}; gefunden: nichts".casefold() in german
+
+
+def test_learning_that_takes_too_long_is_ended(kept):
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    browser.go("/desk/drafts/1/improve")
+    browser.fill("/improve", weight="little", test="1")
+    with kept.work() as work:
+        number = jobs.claim(work, "worker")
+    work_off(kept, number, "worker", longest=0.0)
+    assert "Learning took too long and was ended; please choose fewer tests." in text_of(browser.go(browser.path))
