@@ -12,8 +12,8 @@ from quaestor.store.models import Login, Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed, password_fits
 from quaestor.store.texts import line
-from quaestor.web.desk.access import Posted, signed_in, told
 from quaestor.web.pages import database, go, page
+from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import TEACHER, field
 
 routes = APIRouter(prefix="/desk/account")

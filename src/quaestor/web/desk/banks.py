@@ -17,9 +17,9 @@ from quaestor.store import drafts
 from quaestor.store.models import Draft, Published
 from quaestor.store.publishing import MissingError, bank_of, image, open_bank, unusable
 from quaestor.web import pictures
-from quaestor.web.desk.access import FORMATS, Posted, download, signed_in
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
+from quaestor.web.teacher.access import FORMATS, Posted, download, signed_in
 
 routes = APIRouter(prefix="/desk/banks")
 A_PAGE = 100  # questions that are shown at once

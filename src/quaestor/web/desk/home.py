@@ -7,8 +7,8 @@ from sqlalchemy import func, select
 from quaestor.store import drafts, progress, publishing
 from quaestor.store.clock import now
 from quaestor.store.models import Published, Pupil
-from quaestor.web.desk.access import signed_in
 from quaestor.web.pages import database, page
+from quaestor.web.teacher.access import signed_in
 
 routes = APIRouter(prefix="/desk")
 NEWEST = 5  # banks that the desk shows

@@ -24,9 +24,9 @@ from quaestor.store.database import UnavailableError
 from quaestor.store.models import Published
 from quaestor.store.publishing import open_bank, published, pupils_of
 from quaestor.web import heat
-from quaestor.web.desk.access import signed_in
 from quaestor.web.desk.home import state
 from quaestor.web.pages import database, page
+from quaestor.web.teacher.access import signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}/live")
 LOOK = 2.0  # seconds between two looks at the database

@@ -22,8 +22,8 @@ from quaestor.store import privacy
 from quaestor.store.attempts import sitting
 from quaestor.store.models import Attempt, Teacher
 from quaestor.store.publishing import MissingError, published
-from quaestor.web.desk.access import Posted, download, signed_in
 from quaestor.web.pages import database, go, page
+from quaestor.web.teacher.access import Posted, download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}")
 NEAR, FAR = 0.005, 0.03  # changes of a probability that are worth a line: of the question's own skills, of others

@@ -14,10 +14,10 @@ from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil, Teacher
 from quaestor.store.publishing import MissingError, add_pupils, published, pupils_of
 from quaestor.web.desk import class_list, qr
-from quaestor.web.desk.access import KINDS, Posted, signed_in, told
 from quaestor.web.desk.home import state
 from quaestor.web.desk.rules_form import length
 from quaestor.web.pages import database, go, page, public_url
+from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
 from quaestor.web.visits import field
 
 routes = APIRouter(prefix="/desk/tests/{number}")

@@ -9,10 +9,10 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.publishing import bank_of, open_bank, publish
-from quaestor.web.desk.access import Posted, signed_in, told
 from quaestor.web.desk.offer import Offer, blank, sent
 from quaestor.web.desk.trial_form import rules_of
 from quaestor.web.pages import database, go, page
+from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
 routes = APIRouter(prefix="/desk/banks/{number}/publish")

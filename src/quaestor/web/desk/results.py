@@ -7,9 +7,9 @@ from quaestor.i18n import say
 from quaestor.store import results
 from quaestor.store.publishing import MissingError, open_bank, published
 from quaestor.store.sheets import described
-from quaestor.web.desk.access import download, signed_in
 from quaestor.web.desk.home import state
 from quaestor.web.pages import database, page
+from quaestor.web.teacher.access import download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}")
 

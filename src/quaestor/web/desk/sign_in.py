@@ -18,8 +18,8 @@ from quaestor.store.limits import counting
 from quaestor.store.models import Link, Login, Teacher
 from quaestor.store.secrets import hashed, token
 from quaestor.store.texts import line, tidy_email
-from quaestor.web.desk.access import Posted, told
 from quaestor.web.pages import database, go, page
+from quaestor.web.teacher.access import Posted, told
 from quaestor.web.visits import TEACHER, address, browser, drop_cookie, field, remember, set_cookie
 
 routes = APIRouter()

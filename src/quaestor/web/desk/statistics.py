@@ -14,8 +14,8 @@ from quaestor.store.models import Published
 from quaestor.store.outcome import Outcome
 from quaestor.store.publishing import open_bank, published, pupils_of
 from quaestor.web import heat
-from quaestor.web.desk.access import signed_in
 from quaestor.web.pages import database, page
+from quaestor.web.teacher.access import signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}")
 EACH = 50  # questions on a page

@@ -20,13 +20,13 @@ from quaestor.store import drafts, jobs
 from quaestor.store.models import Job, Teacher
 from quaestor.store.parts import SECTIONS
 from quaestor.store.publishing import bank_of, open_bank
-from quaestor.web.desk import waiting
-from quaestor.web.desk.access import Posted, signed_in, told
 from quaestor.web.desk.histogram import histogram
 from quaestor.web.desk.rules_form import length, named
 from quaestor.web.desk.trial_form import FEWEST, KIND, MOST, TrialForm, blank, rules_of, sent
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page, url
+from quaestor.web.teacher import job_progress
+from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 from quaestor.web.workshop.check import checked
 from quaestor.web.workshop.vocabulary import told as words_of_forms
@@ -129,7 +129,7 @@ def _start(request: Request, teacher: Teacher, source: Source, earlier: list[Job
     except QuaestorError as error:
         form.wrong["form"] = told(error)
         return _form(request, teacher, source, earlier, form, 400)
-    waiting.begin(request)
+    job_progress.begin(request)
     return go(request, "trial", job=made.id)
 
 

@@ -13,9 +13,9 @@ from sqlalchemy.orm import Session as Work
 from quaestor.store.drafts import ChangedError, document_of, draft_of, edition
 from quaestor.store.models import Draft, Edition, Teacher
 from quaestor.store.parts import Document
-from quaestor.web.desk.access import signed_in
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
+from quaestor.web.teacher.access import signed_in
 from quaestor.web.visits import drop_cookie, set_cookie
 from quaestor.web.workshop.check import Checked, checked, part_of
 from quaestor.web.workshop.vocabulary import WORDS, readable, spoken, told

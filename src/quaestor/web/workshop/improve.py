@@ -14,9 +14,9 @@ from quaestor.store import drafts, jobs
 from quaestor.store.models import Edition, Job
 from quaestor.store.parts import Document, part, with_part
 from quaestor.store.publishing import MissingError
-from quaestor.web.desk import waiting
-from quaestor.web.desk.access import Posted
 from quaestor.web.pages import go
+from quaestor.web.teacher import job_progress
+from quaestor.web.teacher.access import Posted
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import Bench, opened, shown
 from quaestor.web.workshop.improving import KIND, WEIGHTS, tests_of
@@ -58,7 +58,7 @@ def start(request: Request, draft: int, form: Posted) -> Response:
             raise
         with opened(request, draft) as bench:
             return _form(request, bench, 400, said(error))
-    waiting.begin(request)
+    job_progress.begin(request)
     return go(request, "proposals", draft=draft, job=made.id)
 
 

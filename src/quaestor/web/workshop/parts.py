@@ -17,8 +17,8 @@ from quaestor.store.parts import Document, moved, part, renamed, with_part
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import line
 from quaestor.web import visits
-from quaestor.web.desk.access import Posted
 from quaestor.web.pages import climbs
+from quaestor.web.teacher.access import Posted
 from quaestor.web.workshop import entries
 from quaestor.web.workshop.bench import NO_CONFLICT, Bench, conflict, opened, saved, shown, speaker, whole
 from quaestor.web.workshop.check import graph, meaning

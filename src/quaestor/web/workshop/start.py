@@ -16,8 +16,8 @@ from quaestor.store.drafts import begin_draft, drafts_of
 from quaestor.store.media import MediaError, chosen
 from quaestor.store.parts import Document
 from quaestor.store.publishing import MissingError, unusable
-from quaestor.web.desk.access import Posted, signed_in
 from quaestor.web.pages import database, go, page
+from quaestor.web.teacher.access import Posted, signed_in
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import speaker
 from quaestor.web.workshop.vocabulary import in_file

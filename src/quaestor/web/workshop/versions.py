@@ -9,7 +9,7 @@ from quaestor.i18n import say
 from quaestor.store import drafts
 from quaestor.store.parts import differences
 from quaestor.store.publishing import MissingError
-from quaestor.web.desk.access import FORMATS, Posted, download
+from quaestor.web.teacher.access import FORMATS, Posted, download
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import opened, saved, shown, whole
 

@@ -1,4 +1,4 @@
-"""Who is at the desk, what their forms hold, and files handed out to them."""
+"""Who is signed in, what their forms hold, and files handed out to them."""
 
 import re
 from typing import Annotated

@@ -4,8 +4,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from quaestor.store import jobs
-from quaestor.web.desk.access import signed_in
 from quaestor.web.pages import database
+from quaestor.web.teacher.access import signed_in
 
 routes = APIRouter(prefix="/desk/jobs")
 
