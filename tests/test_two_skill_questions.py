@@ -11,7 +11,7 @@ from quaestor.inference.groups import bank_batches
 from quaestor.inference.layout import bank_model
 from quaestor.inference.model import likelihood
 from quaestor.inference.search.ascent import ascend
-from quaestor.inference.search.branch import evaluate, maximise, settle
+from quaestor.inference.search.branch import complete, evaluate, maximise
 from quaestor.inference.search.core import core_of
 from quaestor.inference.search.elimination import Elimination
 from quaestor.inference.search.orders import orders
@@ -123,11 +123,11 @@ def small_problem(seed):
 
 def random_networks(plan, nodes, rng):
     """One network for each node."""
-    votes = plan.no_votes(nodes)
-    votes.rows = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=2) for allowed in nodes.rows]
-    votes.pulls = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=1) for allowed in nodes.pulls]
-    votes.ends = {scope: rng.random(low.shape) < 0.5 for scope, low in nodes.low.items()}
-    return settle(plan, nodes, votes)
+    chosen = plan.first_allowed(nodes)
+    chosen.rows = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=2) for allowed in nodes.rows]
+    chosen.messages = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=1) for allowed in nodes.messages]
+    chosen.ends = {scope: rng.random(low.shape) < 0.5 for scope, low in nodes.low.items()}
+    return complete(plan, nodes, chosen)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -138,11 +138,11 @@ def test_every_order_bounds_every_network(seed):
     f = g - 0.5
     for order in permutations(range(len(core.model.sizes))):
         other = Elimination(core, order)
-        bound = other.push(root, f, goal)
+        bound = other.eliminate(root, f, goal)
         for network in networks:
-            value = plan.push(network, f, goal)
+            value = plan.eliminate(network, f, goal)
             assert (value <= bound + 1e-12).all()
-            np.testing.assert_allclose(other.push(network, f, goal), value, atol=1e-12)  # one network has one value in any order
+            np.testing.assert_allclose(other.eliminate(network, f, goal), value, atol=1e-12)  # one network has one value in any order
 
 
 @pytest.mark.parametrize("seed", range(3))
