@@ -15,6 +15,7 @@ from quaestor.inference.search.branch import complete, evaluate, maximise
 from quaestor.inference.search.core import core_of
 from quaestor.inference.search.elimination import Elimination
 from quaestor.inference.search.orders import orders
+from quaestor.inference.search.reach import reach
 
 GAP = 1e-3
 SAFE = 1e-9
@@ -165,6 +166,22 @@ def test_the_root_alone_gives_a_bound():
     assert (rough.outer >= fine.inner).all()
     assert (rough.outer < g.max(axis=(1, 2))).all()
     assert rough.outer.sum() > fine.outer.sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_tell_that_the_search_ended_by_itself(seed):
+    core, goal, g, _, _ = small_problem(seed)
+    for limit in (0, 50, 20_000):
+        found = maximise(core, g, {}, 1e-6, limit, goal)
+        assert (found.nodes <= limit) == bool((found.outer - found.inner <= 1.1e-6).all())
+    model = bank_model(fractions()).model.with_boxes(bank_model(fractions()).boxes(answered(fractions(), seed, 4)))
+    ended, cut = (reach(model, 0, 1e-6, limit) for limit in (20_000, 0))
+    ones = np.ones((1, 2))
+    assert 0 < ended.nodes <= 20_000
+    assert ended.bounds(ones, ones)[2] <= 1e-6
+    assert cut.nodes > 0
+    assert cut.bounds(ones, ones)[2] > 1e-6
+    assert reach(model.with_boxes({}), 0, 1e-6, 0).nodes == 0  # a tree
 
 
 def test_orders_hold_every_variable_once():

@@ -31,7 +31,7 @@ class Optimum:
     """For each problem an attained value and a bound that no network of the set exceeds, shapes (problems,).
 
     `points`: the distribution of the goal in the network that attains the value, (problems, *sizes of the goal). `nodes` counts the work:
-    if it is not above the limit, the search ended by itself, and a gap above the tolerance is one that rounding leaves.
+    if it is not above the limit, the search ended by itself, and a gap above the tolerance is one that more nodes cannot close.
     """
 
     inner: Numbers

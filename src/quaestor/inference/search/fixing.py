@@ -111,7 +111,7 @@ def _end_changes(plan: Elimination, choices: Choices, number: int) -> tuple[_Cha
 def _message_changes(plan: Elimination, choices: Choices, v: int, preferred: Numbers) -> tuple[_Change, Numbers]:
     """From the preferred vertex of a message set to each other one, scaled to agree in one state, since only directions count.
 
-    Each state that both allow gives a change; vertices that agree in none (no state is possible for both) give none.
+    Each state that both allow gives a change. Vertices that share no possible state give none, so they are neither fixed nor branched on.
     """
     vectors = plan.messages[v]
     node, vertex = np.nonzero(choices.messages[v])

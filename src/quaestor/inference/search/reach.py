@@ -24,11 +24,13 @@ _FINEST = 1e-9  # a tolerance so fine that evidence hardly matters
 class Reach:
     """Vectors over a variable's states, shapes (vectors, states), of which only the directions matter.
 
-    Those in `inner` are attained by networks of the set; what any network of the set sends lies in the hull of those in `outer`.
+    Those in `inner` are attained by networks of the set; what any network of the set sends lies in the hull of those in `outer`. `nodes`:
+    the work of branch and bound, 0 where none was needed; if it is not above the limit, the search ended by itself.
     """
 
     inner: Array
     outer: Array
+    nodes: int = 0
 
     def bounds(self, low: Array, high: Array) -> tuple[Array, Array, float]:
         """Bounds after evidence on the variable itself, boxes of shape (boxes, states): lower, upper (boxes, states), and the gap."""
@@ -62,13 +64,15 @@ def reach(model: Model, variable: int, tolerance: float, limit: int) -> Reach:
     centre = _centre(part, number[variable])
     scale = 1 / np.where(centre > _LEAST, centre, 1)
     core.messages[goal] = core.messages[goal] * scale
+    nodes = 0
     for finer in (tolerance / 4, tolerance / 32) if tolerance > _FINEST else (tolerance,):
         found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,))
+        nodes += found.nodes
         if _farthest(found.inner, found.outer) <= tolerance or (found.outer - found.inner).max() > tolerance:
             break  # near enough, or the nodes were used up: asking for more would prove less
     ends = np.array([found.outer[0], 1 - found.outer[1]])
     inner = found.points[np.isfinite(found.points).all(axis=1)] / scale
-    return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale)
+    return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale, nodes)
 
 
 def _farthest(inner: Array, outer: Array) -> float:
@@ -113,4 +117,4 @@ def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float,
             raise TooLargeError(f"more than {LARGEST} candidate messages")
         down = hull(np.concatenate([weights @ rows for rows in extreme_rows(table)]))
         sent.append(hull((down[:, None] * messages[None]).reshape(-1, down.shape[1])))
-    return Reach(sent[0], sent[1])
+    return Reach(sent[0], sent[1], found.nodes)
