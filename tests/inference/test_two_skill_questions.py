@@ -11,10 +11,11 @@ from quaestor.inference.chooser import lookahead
 from quaestor.inference.layout import bank_model
 from quaestor.inference.model import likelihood
 from quaestor.inference.search.ascent import ascend
-from quaestor.inference.search.branch import evaluate, maximise, settle
+from quaestor.inference.search.branch import complete, evaluate, maximise
 from quaestor.inference.search.core import core_of
 from quaestor.inference.search.elimination import Elimination
 from quaestor.inference.search.orders import orders
+from quaestor.inference.search.reach import reach
 
 GAP = 1e-3
 SAFE = 1e-9
@@ -123,11 +124,11 @@ def small_problem(seed):
 
 def random_networks(plan, nodes, rng):
     """One network for each node."""
-    votes = plan.no_votes(nodes)
-    votes.rows = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=2) for allowed in nodes.rows]
-    votes.pulls = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=1) for allowed in nodes.pulls]
-    votes.ends = {scope: rng.random(low.shape) < 0.5 for scope, low in nodes.low.items()}
-    return settle(plan, nodes, votes)
+    chosen = plan.first_allowed(nodes)
+    chosen.rows = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=2) for allowed in nodes.rows]
+    chosen.messages = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=1) for allowed in nodes.messages]
+    chosen.ends = {scope: rng.random(low.shape) < 0.5 for scope, low in nodes.low.items()}
+    return complete(plan, nodes, chosen)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -138,11 +139,11 @@ def test_every_order_bounds_every_network(seed):
     f = g - 0.5
     for order in permutations(range(len(core.model.sizes))):
         other = Elimination(core, order)
-        bound = other.push(root, f, goal)
+        bound = other.eliminate(root, f, goal)
         for network in networks:
-            value = plan.push(network, f, goal)
+            value = plan.eliminate(network, f, goal)
             assert (value <= bound + 1e-12).all()
-            np.testing.assert_allclose(other.push(network, f, goal), value, atol=1e-12)  # one network has one value in any order
+            np.testing.assert_allclose(other.eliminate(network, f, goal), value, atol=1e-12)  # one network has one value in any order
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -165,6 +166,22 @@ def test_the_root_alone_gives_a_bound():
     assert (rough.outer >= fine.inner).all()
     assert (rough.outer < g.max(axis=(1, 2))).all()
     assert rough.outer.sum() > fine.outer.sum()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_tell_that_the_search_ended_by_itself(seed):
+    core, goal, g, _, _ = small_problem(seed)
+    for limit in (0, 50, 20_000):
+        found = maximise(core, g, {}, 1e-6, limit, goal)
+        assert (found.nodes <= limit) == bool((found.outer - found.inner <= 1.1e-6).all())
+    model = bank_model(fractions()).model.with_boxes(bank_model(fractions()).boxes(answered(fractions(), seed, 4)))
+    ended, cut = (reach(model, 0, 1e-6, limit) for limit in (20_000, 0))
+    ones = np.ones((1, 2))
+    assert 0 < ended.nodes <= 20_000
+    assert ended.bounds(ones, ones)[2] <= 1e-6
+    assert cut.nodes > 0
+    assert cut.bounds(ones, ones)[2] > 1e-6
+    assert reach(model.with_boxes({}), 0, 1e-6, 0).nodes == 0  # a tree
 
 
 def test_orders_hold_every_variable_once():

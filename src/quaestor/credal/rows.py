@@ -75,8 +75,8 @@ def mixtures(table: Table, weights: Array) -> Array:
 
     In a direction d all rows are at the vertices that are the farthest in it, whatever their (positive) weights are. So the directions
     fall into cones, one for each choice of vertices (`choice_cones`), and of the mixtures of a choice only those matter that no other
-    exceeds on the whole cone, which is to say at all of its rays. What rounding could lose is harmless as long as no probability is tiny;
-    otherwise all candidates are compared with care.
+    dominates on the whole cone, which is to say at all of its rays. What rounding could lose is harmless as long as no probability is tiny;
+    otherwise all candidates go to `hull`, which keeps tiny ones.
     """
     candidates = len(weights) * row_choices(table)
     if candidates <= _FEW:
@@ -90,11 +90,14 @@ def mixtures(table: Table, weights: Array) -> Array:
 
 
 def _undominated(weights: Array, rows: Array, rays: Array) -> Array:
-    """The mixtures of some rows, shape (rows, states), that none of a few others exceeds at all rays, shape (rays, states)."""
+    """The mixtures of some rows, shape (rows, states), that are not dominated by a few of them at all rays, shape (rays, states).
+
+    These few are the best on average and the best at each ray.
+    """
     left = weights
-    for champion in range(len(rays) + 1) if len(weights) > 1 else ():
+    for dominating in range(len(rays) + 1) if len(weights) > 1 else ():
         heights = (rays @ rows.T) @ left.T
-        best = heights.sum(axis=0).argmax() if champion == 0 else heights[champion - 1].argmax()
+        best = heights.sum(axis=0).argmax() if dominating == 0 else heights[dominating - 1].argmax()
         kept = np.flatnonzero((heights > heights[:, best, None]).any(axis=0))
         left = left[np.append(kept, best)]
     mixed: Array = left @ rows

@@ -13,14 +13,14 @@ from quaestor.model.table import Array
 LARGEST = 60_000  # candidate vectors for one hull
 MOST = 20_000_000  # candidate vectors that are pruned a part at a time
 _NUMBERS = 2_000_000  # numbers in one array of heights
-_MOST_HEIGHTS = 20_000_000_000  # heights that are looked at, a part at a time
+_MOST_HEIGHTS = 20_000_000_000  # heights that are compared, a part at a time
 _RANGE = 1e3  # numbers within this factor are of one size
 _FLAT = 1e-12  # singular values below this share of the largest count as zero
 _WIDEST_BOX = 10  # states whose boxes' corners are listed
 
 
 class TooLargeError(QuaestorError):
-    """A set of messages with more candidates than we want to look at."""
+    """A set of messages with more candidates than are worth listing."""
 
 
 def combined(sets: list[Array]) -> Array:
@@ -34,18 +34,19 @@ def combined(sets: list[Array]) -> Array:
 
 
 def farthest(heights: Array, weights: Array, vectors: Array) -> Array:
-    """The largest sum_oi w(o) heights(., d, o, i) v(i) of each question over its directions d, the weights w and the vectors v.
+    """The largest sum_oi w(o) heights(., d, o, i) v(i) of each problem over its directions d, the weights w and the vectors v.
 
-    Shapes: heights (questions, directions, configurations, states), weights (weights, configurations), vectors (vectors, states).
+    Shapes: heights (problems, directions, configurations, states), weights (weights, configurations), vectors (vectors, states); the result
+    has shape (problems,).
     """
-    questions, directions, _, states = heights.shape
-    count = questions * directions * len(vectors)
+    problems, directions, _, states = heights.shape
+    count = problems * directions * len(vectors)
     if count * len(weights) > _MOST_HEIGHTS:
-        raise TooLargeError(f"{len(weights)} x {len(vectors)} combinations of messages in {questions * directions} directions")
-    best = np.full(questions, -np.inf)
+        raise TooLargeError(f"{len(weights)} x {len(vectors)} combinations of messages in {problems * directions} directions")
+    best = np.full(problems, -np.inf)
     for part in parts(len(weights), max(1, _NUMBERS // max(1, count))):
         sent = np.einsum("wo,qdoi->qdwi", weights[part], heights).reshape(-1, states)
-        best = np.maximum(best, (sent @ vectors.T).reshape(questions, -1).max(axis=1))
+        best = np.maximum(best, (sent @ vectors.T).reshape(problems, -1).max(axis=1))
     return best
 
 
@@ -165,7 +166,7 @@ def _levelled(points: Array) -> Array:
 
 
 def extreme(points: Array) -> NDArray[np.intp]:
-    """Indices of the extreme points, also where the points lie in a flat."""
+    """Indices of the extreme points, also where all points lie in a flat of lower dimension."""
     from scipy.spatial import ConvexHull, QhullError  # only here: it takes long to import
 
     try:

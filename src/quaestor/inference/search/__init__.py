@@ -1,1 +1,1 @@
-"""Branch and bound: certified bounds on models with loops."""
+"""Branch and bound: certified bounds on models with loops. `docs/branch-and-bound.md` explains the whole of it."""

@@ -1,7 +1,8 @@
-"""A local search for networks with a large E[g | evidence], on models whose joint table is small.
+"""Coordinate ascent: a local search for networks with a large E[g | evidence], on models whose joint table is small.
 
-With everything else held, F(t) at the value t reached so far is linear in all rows of one variable together, in all ends of one scope,
-and in what pulls one variable. Each of these is chosen at its best, one after the other, until nothing changes.
+For the value t that a network has, any other network exceeds it if the sum over all states of (g - t) times the product of all factors is
+positive in it. That sum is linear in each factor (all rows of one variable, the message of one variable, all ends of one scope) when the
+others are held. Each factor in turn is chosen at its best, until nothing changes.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,25 +19,25 @@ _ROUNDING = 1e-13
 
 
 def ascend(plan: Elimination, allowed: Choices, start: Choices, g: Numbers, goal: Sequence[int]) -> Choices:
-    """Settled nodes that are at least as good as those at the start, all within what is allowed; g: (nodes, *sizes of the goal)."""
+    """Complete networks that are at least as good as those at the start, all within what is allowed; g: (nodes, *sizes of the goal)."""
     return _Ascent(plan, allowed, start).run(g, goal)
 
 
 class _Ascent:
-    """The search. Each factor of the joint table has a scope, present numbers, and a way to choose new ones by their slopes."""
+    """Each factor of the joint table has a scope, numbers, and a function that chooses new ones by their slopes."""
 
     def __init__(self, plan: Elimination, allowed: Choices, start: Choices) -> None:
         self._plan, self._allowed = plan, allowed
         self._nodes = len(start.rows[0])
-        self._now = start.take(np.arange(self._nodes))
+        self._current = start.take(np.arange(self._nodes))
         self._every = list(range(len(plan.model.sizes)))
         self._factors: list[tuple[Scope, Callable[[Numbers], Numbers]]] = []
         self._numbers: list[Numbers] = []
         for v, (points, _) in enumerate(plan.vertices):
             numbers = points[np.arange(len(points)), start.rows[v].argmax(axis=2)]
             self._add((*plan.model.parents[v], v), partial(self._choose_rows, v), numbers)
-        for v, vectors in enumerate(plan.pulls):
-            self._add((v,), partial(self._choose_pull, v), vectors[start.pulls[v].argmax(axis=1)])
+        for v, vectors in enumerate(plan.messages):
+            self._add((v,), partial(self._choose_message, v), vectors[start.messages[v].argmax(axis=1)])
         for scope in plan.scopes:
             self._add(scope, partial(self._choose_ends, scope), start.low[scope])
 
@@ -69,35 +70,35 @@ class _Ascent:
                 before = before * numbers
             if not changed:
                 break
-        return self._now
+        return self._current
 
     def _choose_rows(self, v: int, slopes: Numbers) -> Numbers:
-        points, allowed, now = self._plan.vertices[v][0], self._allowed.rows[v], self._now.rows[v]
+        points, allowed, current = self._plan.vertices[v][0], self._allowed.rows[v], self._current.rows[v]
         scores = np.where(allowed, np.einsum("nrs,rvs->nrv", slopes.reshape(self._nodes, *points[:, 0].shape), points), -np.inf)
-        vertex = _better(scores, now)
-        self._now.rows[v] = np.eye(allowed.shape[2], dtype=bool)[vertex]
+        vertex = _better(scores, current)
+        self._current.rows[v] = np.eye(allowed.shape[2], dtype=bool)[vertex]
         chosen: Numbers = points[np.arange(len(points)), vertex]
         return chosen
 
-    def _choose_pull(self, v: int, slopes: Numbers) -> Numbers:
-        vectors = self._plan.pulls[v]
-        scores = np.where(self._allowed.pulls[v], slopes @ vectors.T, -np.inf)
-        vertex = _better(scores, self._now.pulls[v])
-        self._now.pulls[v] = np.eye(len(vectors), dtype=bool)[vertex]
+    def _choose_message(self, v: int, slopes: Numbers) -> Numbers:
+        vectors = self._plan.messages[v]
+        scores = np.where(self._allowed.messages[v], slopes @ vectors.T, -np.inf)
+        vertex = _better(scores, self._current.messages[v])
+        self._current.messages[v] = np.eye(len(vectors), dtype=bool)[vertex]
         return vectors[vertex]
 
     def _choose_ends(self, scope: Scope, slopes: Numbers) -> Numbers:
         slopes = slopes.reshape(self._nodes, -1)
         ends = np.where(slopes > 0, self._allowed.high[scope], self._allowed.low[scope])
         noise = _ROUNDING * np.abs(slopes * ends).max(axis=1, keepdims=True)
-        chosen = np.where(np.abs(slopes * (ends - self._now.low[scope])) > noise, ends, self._now.low[scope])
-        self._now.low[scope] = self._now.high[scope] = chosen
+        chosen = np.where(np.abs(slopes * (ends - self._current.low[scope])) > noise, ends, self._current.low[scope])
+        self._current.low[scope] = self._current.high[scope] = chosen
         return chosen
 
 
-def _better(scores: Numbers, now: Numbers) -> Numbers:
-    """The vertex of the best score, or the present one where none is better by more than rounding: the last axis of both goes."""
-    held = np.where(now, scores, -np.inf).max(axis=-1)
+def _better(scores: Numbers, current: Numbers) -> Numbers:
+    """The vertex of the best score, or the current one where none is better by more than rounding: (..., vertices) to (...)."""
+    held = np.where(current, scores, -np.inf).max(axis=-1)
     better = scores.max(axis=-1) > held + _ROUNDING * np.abs(held)
-    vertex: Numbers = np.where(better, scores.argmax(axis=-1), now.argmax(axis=-1))
+    vertex: Numbers = np.where(better, scores.argmax(axis=-1), current.argmax(axis=-1))
     return vertex

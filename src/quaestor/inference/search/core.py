@@ -1,7 +1,8 @@
-"""What is left of a model when everything that hangs on it like a tree has been summed up exactly.
+"""The core of a model: what is left when everything that hangs on it like a tree has been summed out exactly.
 
-Evidence on one variable, subtrees below and single chains above are replaced by the *set of messages* they send (see `hulls`): the vertices
-of the directions in which they can pull that variable. Only loops, and what lies between them and the target, stay.
+Evidence on one variable, subtrees below and single chains above are replaced by the *message set* that they send to the variable they hang
+on: the vertices of the convex hull of the messages of all networks, of which only the directions matter (see `engines.hulls`). Only
+loops, and what lies between them and the target, stay.
 """
 
 from dataclasses import dataclass
@@ -13,28 +14,31 @@ from quaestor.credal.vectors import LARGEST, TooLargeError, corners, hull
 from quaestor.inference.model import Box, Model, Scope, likelihood
 from quaestor.model.table import Array, Table
 
-_MOST_VERTICES = 64  # a set with more vertices is not worth multiplying into another
+_MOST_VERTICES = 64  # of a message set; a larger one would cost more in the search than the variable that it replaces
 
 
 @dataclass
 class Core:
-    """A model without evidence on single variables; `pulls[v]` holds the vertices of what pulls v, shape (vertices, states)."""
+    """A model without evidence on single variables (but one, see `core_of`), and the message set of each variable.
+
+    `messages[v]`: the vertices of the set, shape (vertices, states); ones for a variable on which nothing hung.
+    """
 
     model: Model
-    pulls: list[Array]
+    messages: list[Array]
     number: dict[int, int]  # from the variables of the whole model to those of the core
 
 
 def core_of(model: Model, needed: Scope, scope: Scope = ()) -> Core:
-    """Strip the model down to what the loops and some needed variables need; the evidence of one scope stays a box even if it could go."""
-    work = _Work(model, {*needed, *scope}, scope)
-    while work.strip():
+    """Reduce a model to its loops and some needed variables; the evidence of one scope stays a box even if it could be summed up."""
+    reduction = _Reduction(model, {*needed, *scope}, scope)
+    while reduction.sum_out_one():
         pass
-    return work.core()
+    return reduction.core()
 
 
-class _Work:
-    """The model while it is being stripped: tables and parents by variable, boxes by scope, pulls by variable."""
+class _Reduction:
+    """The model while variables are summed out: tables, parents and message sets by variable, boxes by scope."""
 
     def __init__(self, model: Model, needed: set[int], open_scope: Scope) -> None:
         self._model, self._needed = model, needed
@@ -42,59 +46,59 @@ class _Work:
         self._parents = list(model.parents)
         self._tables = list(model.tables)
         self._boxes = {scope: box for scope, box in model.boxes.items() if len(scope) > 1 or scope == open_scope}
-        self._pulls = [np.ones((1, size)) for size in model.sizes]
-        self._kept: set[tuple[str, int]] = set()
+        self._messages = [np.ones((1, size)) for size in model.sizes]
+        self._kept: set[tuple[str, int]] = set()  # what was tried and is too large
         for scope, box in model.boxes.items():
             if len(scope) == 1 and scope != open_scope:
                 low, high = likelihood(box)
-                self._pulls[scope[0]] = hull(corners(low[None], high[None]))
+                self._messages[scope[0]] = hull(corners(low[None], high[None]))
 
-    def strip(self) -> bool:
-        """Remove one variable, if any can be."""
+    def sum_out_one(self) -> bool:
+        """Sum out one variable; False when none is left that can be."""
         for v in sorted(self._left - self._needed, reverse=True):
-            for kind in (self._strip_leaf, self._strip_root):
-                if (kind.__name__, v) in self._kept:
+            for sum_out in (self._sum_out_leaf, self._sum_out_root):
+                if (sum_out.__name__, v) in self._kept:
                     continue
                 try:
-                    if kind(v):
+                    if sum_out(v):
                         return True
                 except TooLargeError:
-                    self._kept.add((kind.__name__, v))
+                    self._kept.add((sum_out.__name__, v))
         return False
 
     def _children(self, v: int) -> list[int]:
         return [child for child in self._left if v in self._parents[child]]
 
-    def _strip_leaf(self, v: int) -> bool:
-        """A child of one parent with nothing below it sends its message up."""
+    def _sum_out_leaf(self, v: int) -> bool:
+        """A child of one parent with nothing below it sends its messages up; a box that it shares with the parent goes with them."""
         scopes = [scope for scope in self._boxes if v in scope]
         if len(self._parents[v]) != 1 or self._children(v) or any(set(scope) != {v, self._parents[v][0]} for scope in scopes):
             return False
         parent = self._parents[v][0]
         low, high = self._expectations(v, parent, self._boxes.get(_scope(parent, v)))
-        self._pull(parent, corners(low, high))
+        self._receive(parent, corners(low, high))
         self._remove(v)
         return True
 
     def _expectations(self, v: int, parent: int, box: Box | None) -> tuple[Array, Array]:
-        """The interval of the message at each state of the parent, for each vertex of what pulls v: shapes (vertices, parent's states)."""
+        """The message of v as an interval at each state of the parent, for each vertex of v's message set: (vertices, parent's states)."""
         if box is None:
-            return expectations(self._tables[v], self._pulls[v])
+            return expectations(self._tables[v], self._messages[v])
         low, high = likelihood(box)
         if parent > v:
             low, high = low.T, high.T
         table, ends = self._tables[v], []
         for end, weight in enumerate((low, high)):
-            rows = [expectations(_row(table, row), self._pulls[v] * weight[row])[end] for row in range(table.rows)]
+            rows = [expectations(_row(table, row), self._messages[v] * weight[row])[end] for row in range(table.rows)]
             ends.append(np.stack(rows, axis=1))
         return ends[0], ends[1]
 
-    def _strip_root(self, v: int) -> bool:
-        """A root that only one thing depends on sends its message down (its only child becomes a root), or through a box."""
+    def _sum_out_root(self, v: int) -> bool:
+        """A root in one family or one box besides its own sends its messages down (its only child becomes a root), or through the box."""
         children, scopes = self._children(v), [scope for scope in self._boxes if v in scope]
         if self._parents[v] or len(children) + len(scopes) != 1:
             return False
-        weights = hull((self._tables[v].row_vertices(0)[:, None] * self._pulls[v][None]).reshape(-1, self._model.sizes[v]))
+        weights = hull((self._tables[v].row_vertices(0)[:, None] * self._messages[v][None]).reshape(-1, self._model.sizes[v]))
         if children:
             child = children[0]
             if self._parents[child] != (v,) or len(weights) * row_choices(self._tables[child]) > LARGEST:
@@ -110,18 +114,19 @@ class _Work:
             if scope[0] != v:
                 low, high = low.T, high.T
             other = scope[0] if scope[1] == v else scope[1]
-            self._pull(other, corners(weights @ low, weights @ high))
+            self._receive(other, corners(weights @ low, weights @ high))
         self._remove(v)
         return True
 
-    def _pull(self, v: int, vectors: Array) -> None:
+    def _receive(self, v: int, vectors: Array) -> None:
+        """Multiply messages into the message set of a variable."""
         added = hull(vectors)
-        if len(added) * len(self._pulls[v]) > LARGEST:
+        if len(added) * len(self._messages[v]) > LARGEST:
             raise TooLargeError(f"{self._model.names[v]}: more than {LARGEST} messages")
-        together = hull((self._pulls[v][:, None] * added[None]).reshape(-1, added.shape[1]))
+        together = hull((self._messages[v][:, None] * added[None]).reshape(-1, added.shape[1]))
         if len(together) > _MOST_VERTICES and len(added) > 1:
             raise TooLargeError(f"{self._model.names[v]}: more than {_MOST_VERTICES} vertices")
-        self._pulls[v] = together
+        self._messages[v] = together
 
     def _remove(self, v: int) -> None:
         self._left.discard(v)
@@ -138,7 +143,7 @@ class _Work:
             tuple(self._tables[old] for old in kept),
             {tuple(number[v] for v in scope): box for scope, box in self._boxes.items()},
         )
-        return Core(model, [self._pulls[old] for old in kept], number)
+        return Core(model, [self._messages[old] for old in kept], number)
 
 
 def _scope(one: int, other: int) -> Scope:

@@ -1,9 +1,12 @@
-"""Settling what need not be branched on: F(t) is linear in each end, row and pull, so its slope decides where its sign is known.
+"""Fixing what need not be branched on, and choosing what to branch on.
 
-For a threshold t, an end of evidence at which the slope of F(t) is not positive for any network of the set may be taken low, one at which
-it is not negative may be taken high; a vertex that no network prefers to another may be dropped. The slope is bounded by the same
-relaxation as F itself, with the end, row or pull taken out and its numbers put at the start. What is settled here holds for this t only.
-Where the slope stays in doubt, F may change by as much as its bound: the largest is branched on.
+With everything else held, the sum over all states of (g - t) times the product of all factors is linear in each number of a factor: an end
+of evidence, a row, a message. So the sign of its slope decides. For a threshold t, an end at which the slope is not positive for any
+network of the node may be taken low, one at which it is not negative may be taken high; a vertex that is no better than another one in any
+network may be dropped. Slopes are bounded by the relaxation of `elimination`, with the factor taken out of the product and the change of
+its numbers put into f at the start. What is fixed here is fixed for this t only.
+
+Where the sign stays unknown, the bound of the slope says by how much the choice may matter: the largest is branched on.
 """
 
 from collections.abc import Sequence
@@ -11,58 +14,61 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Votes
+from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Preferred
 
-ROWS, ENDS, PULLS = 0, 1, 2  # what can be open: a row's vertex, an end of evidence, a vertex of what pulls a variable
+ROWS, ENDS, MESSAGES = 0, 1, 2  # what can be open: the vertex of a row, an end of evidence, the vertex of a message set
 _MERGED = 256  # joint states up to which all slopes start from one table
 _AT_ONCE = 4096  # slopes bounded at a time
 
 
 @dataclass
-class Branches:
-    """For each node the open thing that matters most: by how much F may change with it (-inf where nothing is open), its kind, the number
-    of its variable or scope, and its row or configuration; shapes (nodes,)."""
+class Branching:
+    """For each node the open choice that matters most, shapes (nodes,).
+
+    `gain`: by how much F may change with it, -inf where nothing is open; `kind`: rows, ends or messages; `factor`: the number of its
+    variable or scope; `item`: its row or configuration.
+    """
 
     gain: Numbers
     kind: Numbers
-    place: Numbers
+    factor: Numbers
     item: Numbers
 
-    def offer(self, node: Numbers, gain: Numbers, kind: int, place: int, item: Numbers) -> None:
-        """Remember things that matter more; one node may be offered several."""
+    def propose(self, node: Numbers, gain: Numbers, kind: int, factor: int, item: Numbers) -> None:
+        """Keep the choices that matter more than those known so far; several may be for one node."""
         order = np.argsort(gain, kind="stable")
         order = order[gain[order] > self.gain[node[order]]]
         chosen = node[order]
-        self.gain[chosen], self.kind[chosen], self.place[chosen], self.item[chosen] = gain[order], kind, place, item[order]
+        self.gain[chosen], self.kind[chosen], self.factor[chosen], self.item[chosen] = gain[order], kind, factor, item[order]
 
-    def take(self, nodes: Numbers) -> "Branches":
-        """The same for some of the nodes."""
-        return Branches(self.gain[nodes], self.kind[nodes], self.place[nodes], self.item[nodes])
+    def take(self, nodes: Numbers) -> "Branching":
+        """Those of some of the nodes."""
+        return Branching(self.gain[nodes], self.kind[nodes], self.factor[nodes], self.item[nodes])
 
 
 @dataclass
 class _Change:
-    """Numbers in the place of one thing in some nodes: weights over the variables of a scope, (changes, *sizes)."""
+    """How the numbers of one factor would change in some nodes: `weights` over the variables of its scope, (changes, *sizes)."""
 
     kind: int
-    place: int
+    factor: int
     scope: Sequence[int]
     node: Numbers
     weights: Numbers
 
 
-def fix(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int], votes: Votes) -> tuple[Choices, Branches, Numbers]:
-    """The choices with everything settled that the slopes settle, what to branch on, and in which nodes anything was settled.
+def fix(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int], preferred: Preferred) -> tuple[Choices, Branching, Numbers]:
+    """The choices with everything fixed that slopes can fix, what to branch on, and in which nodes anything was fixed, (nodes,).
 
-    f: (nodes, *sizes of the variables in axes).
+    f: (nodes, *sizes of the variables in axes). Vertices are compared with the preferred one, which is never dropped.
     """
     nodes = len(f)
     fixed, changed = choices.take(np.arange(nodes)), np.zeros(nodes, dtype=bool)
-    best = Branches(np.full(nodes, -np.inf), np.zeros(nodes, int), np.zeros(nodes, int), np.zeros(nodes, int))
+    branching = Branching(np.full(nodes, -np.inf), np.zeros(nodes, int), np.zeros(nodes, int), np.zeros(nodes, int))
     ends = [_end_changes(plan, choices, number) for number in range(len(plan.scopes))]
-    pulls = [_pull_changes(plan, choices, v, votes.pulls[v]) for v in range(len(plan.pulls))]
-    rows = [_row_changes(plan, choices, v, votes.rows[v]) for v in range(len(plan.vertices))]
-    changes = [*(end[0] for end in ends), *(pull[0] for pull in pulls), *(row[0] for row in rows)]
+    messages = [_message_changes(plan, choices, v, preferred.messages[v]) for v in range(len(plan.messages))]
+    rows = [_row_changes(plan, choices, v, preferred.rows[v]) for v in range(len(plan.vertices))]
+    changes = [*(end[0] for end in ends), *(message[0] for message in messages), *(row[0] for row in rows)]
     slopes = iter(_slopes(plan, choices, f, axes, changes))
     for number, (change, item) in enumerate(ends):
         rises, falls = np.split(next(slopes), 2)
@@ -71,44 +77,47 @@ def fix(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int], vo
         fixed.high[scope][node[down], item[down]] = choices.low[scope][node[down], item[down]]
         fixed.low[scope][node[up], item[up]] = choices.high[scope][node[up], item[up]]
         changed[node[down | up]] = True
-        both = ~(down | up)
-        best.offer(node[both], np.minimum(rises, falls)[both], ENDS, number, item[both])
-    for v, (change, vertex) in enumerate(pulls):
-        lead = np.full(choices.pulls[v].shape, np.inf)
-        np.minimum.at(lead, (change.node, vertex), next(slopes))
-        node, vertex = np.nonzero(np.isfinite(lead))
-        beaten = lead[node, vertex] <= 0
-        fixed.pulls[v][node[beaten], vertex[beaten]] = False
-        changed[node[beaten]] = True
-        best.offer(node[~beaten], lead[node, vertex][~beaten], PULLS, v, vertex[~beaten])
+        unknown = ~(down | up)
+        branching.propose(node[unknown], np.minimum(rises, falls)[unknown], ENDS, number, item[unknown])
+    for v, (change, vertex) in enumerate(messages):
+        rise = np.full(choices.messages[v].shape, np.inf)
+        np.minimum.at(rise, (change.node, vertex), next(slopes))  # of the scalings of one message the one that says most
+        node, vertex = np.nonzero(np.isfinite(rise))
+        dominated = rise[node, vertex] <= 0
+        fixed.messages[v][node[dominated], vertex[dominated]] = False
+        changed[node[dominated]] = True
+        branching.propose(node[~dominated], rise[node, vertex][~dominated], MESSAGES, v, vertex[~dominated])
     for v, (change, row, vertex) in enumerate(rows):
-        lead = next(slopes)
-        beaten = lead <= 0
-        fixed.rows[v][change.node[beaten], row[beaten], vertex[beaten]] = False
-        changed[change.node[beaten]] = True
-        best.offer(change.node[~beaten], lead[~beaten], ROWS, v, row[~beaten])
-    return fixed, best, changed
+        rise = next(slopes)
+        dominated = rise <= 0
+        fixed.rows[v][change.node[dominated], row[dominated], vertex[dominated]] = False
+        changed[change.node[dominated]] = True
+        branching.propose(change.node[~dominated], rise[~dominated], ROWS, v, row[~dominated])
+    return fixed, branching, changed
 
 
 def _end_changes(plan: Elimination, choices: Choices, number: int) -> tuple[_Change, Numbers]:
-    """Each open end alone, by its spread upwards and then downwards; and the configurations."""
+    """Each open end alone, all moved upwards by their width and then all downwards; and their configurations."""
     scope = plan.scopes[number]
-    spread = choices.high[scope] - choices.low[scope]
-    node, item = np.nonzero(spread > 0)
-    weights = np.zeros((2, len(node), spread.shape[1]))
-    weights[0, np.arange(len(node)), item] = spread[node, item]
+    width = choices.high[scope] - choices.low[scope]
+    node, item = np.nonzero(width > 0)
+    weights = np.zeros((2, len(node), width.shape[1]))
+    weights[0, np.arange(len(node)), item] = width[node, item]
     weights[1] = -weights[0]
     sizes = [plan.model.sizes[v] for v in scope]
     return _Change(ENDS, number, scope, np.concatenate([node, node]), weights.reshape(2 * len(node), *sizes)), item
 
 
-def _pull_changes(plan: Elimination, choices: Choices, v: int, favourite: Numbers) -> tuple[_Change, Numbers]:
-    """Each vertex of what pulls a variable against the favourite, scaled to agree in one state, since only directions count."""
-    vectors = plan.pulls[v]
-    node, vertex = np.nonzero(choices.pulls[v])
-    rival = vertex != favourite[node]
-    node, vertex = node[rival], vertex[rival]
-    best, other = vectors[favourite[node]], vectors[vertex]
+def _message_changes(plan: Elimination, choices: Choices, v: int, preferred: Numbers) -> tuple[_Change, Numbers]:
+    """From the preferred vertex of a message set to each other one, scaled to agree in one state, since only directions count.
+
+    Each state that both allow gives a change. Vertices that share no possible state give none, so they are neither fixed nor branched on.
+    """
+    vectors = plan.messages[v]
+    node, vertex = np.nonzero(choices.messages[v])
+    differs = vertex != preferred[node]
+    node, vertex = node[differs], vertex[differs]
+    best, other = vectors[preferred[node]], vectors[vertex]
     found = []
     for state in range(vectors.shape[1]):
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,23 +125,23 @@ def _pull_changes(plan: Elimination, choices: Choices, v: int, favourite: Number
         usable = np.flatnonzero(np.isfinite(scaled).all(axis=1) & (best[:, state] > 0))
         found.append((usable, scaled[usable] - best[usable]))
     index = np.concatenate([usable for usable, _ in found])
-    return _Change(PULLS, v, (v,), node[index], np.concatenate([weights for _, weights in found])), vertex[index]
+    return _Change(MESSAGES, v, (v,), node[index], np.concatenate([weights for _, weights in found])), vertex[index]
 
 
-def _row_changes(plan: Elimination, choices: Choices, v: int, favourite: Numbers) -> tuple[_Change, Numbers, Numbers]:
-    """Each vertex of each row against the favourite."""
+def _row_changes(plan: Elimination, choices: Choices, v: int, preferred: Numbers) -> tuple[_Change, Numbers, Numbers]:
+    """From the preferred vertex of each row to each other one; with their rows and vertices."""
     points = plan.vertices[v][0]
     node, row, vertex = np.nonzero(choices.rows[v])
-    rival = vertex != favourite[node, row]
-    node, row, vertex = node[rival], row[rival], vertex[rival]
+    differs = vertex != preferred[node, row]
+    node, row, vertex = node[differs], row[differs], vertex[differs]
     weights = np.zeros((len(node), points.shape[0], points.shape[2]))
-    weights[np.arange(len(node)), row] = points[row, vertex] - points[row, favourite[node, row]]
+    weights[np.arange(len(node)), row] = points[row, vertex] - points[row, preferred[node, row]]
     scope = [*plan.model.parents[v], v]
     return _Change(ROWS, v, scope, node, weights.reshape(len(node), *(plan.model.sizes[u] for u in scope))), row, vertex
 
 
 def _slopes(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int], changes: list[_Change]) -> list[Numbers]:
-    """How much F rises at most in each of the changes."""
+    """By how much F rises at most in each of the changes: the relaxation with the changed factor out and its change in f."""
     sizes = plan.model.sizes
     groups = [list(range(len(changes)))] if plan.model.joint_size <= _MERGED else [[number] for number in range(len(changes))]
     found: list[Numbers] = [np.zeros(0)] * len(changes)
@@ -146,44 +155,44 @@ def _slopes(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int]
         part = choices.take(np.concatenate([changes[k].node for k in group]))
         stops = np.cumsum([len(changes[k].node) for k in group])
         for k, stop in zip(group, stops, strict=True):
-            _take_out(plan, part, changes[k], slice(stop - len(changes[k].node), stop))
+            _set_to_ones(plan, part, changes[k], slice(stop - len(changes[k].node), stop))
         pieces = [slice(first, first + _AT_ONCE) for first in range(0, len(every), _AT_ONCE)]
-        values = [plan.push(part.take(piece), every[piece], wanted) for piece in pieces]
+        values = [plan.eliminate(part.take(piece), every[piece], wanted) for piece in pieces]
         for k, value in zip(group, np.split(np.concatenate([np.zeros(0), *values]), stops[:-1]), strict=True):
             found[k] = value
     return found
 
 
-def _take_out(plan: Elimination, choices: Choices, change: _Change, nodes: slice) -> None:
-    """Replace what is changed by ones."""
+def _set_to_ones(plan: Elimination, choices: Choices, change: _Change, nodes: slice) -> None:
+    """Take the changed factor out of the product in some of the nodes."""
     if change.kind == ENDS:
-        scope = plan.scopes[change.place]
+        scope = plan.scopes[change.factor]
         choices.low[scope][nodes] = choices.high[scope][nodes] = 1
     else:
-        allowed = (choices.rows if change.kind == ROWS else choices.pulls)[change.place]
+        allowed = (choices.rows if change.kind == ROWS else choices.messages)[change.factor]
         allowed[nodes] = False
         allowed[nodes][..., -1] = True
 
 
-def split(plan: Elimination, nodes: Choices, votes: Votes, branches: Branches) -> tuple[Choices, Choices]:
-    """Two children of each node: the row or pull at its voted vertex, or at another; the end at the upper or the lower end."""
-    count = np.arange(len(branches.kind))
+def split(plan: Elimination, nodes: Choices, preferred: Preferred, branching: Branching) -> tuple[Choices, Choices]:
+    """Two children of each node: the row or message at its preferred vertex, or not there; the evidence at its upper or its lower end."""
+    count = np.arange(len(branching.kind))
     one, other = nodes.take(count), nodes.take(count)
     for v in range(len(nodes.rows)):
-        mine = np.flatnonzero((branches.kind == ROWS) & (branches.place == v))
-        row = branches.item[mine]
-        vote = votes.rows[v][mine, row]
+        mine = np.flatnonzero((branching.kind == ROWS) & (branching.factor == v))
+        row = branching.item[mine]
+        vertex = preferred.rows[v][mine, row]
         one.rows[v][mine, row] = False
-        one.rows[v][mine, row, vote] = True
-        other.rows[v][mine, row, vote] = False
-        mine = np.flatnonzero((branches.kind == PULLS) & (branches.place == v))
-        vote = votes.pulls[v][mine]
-        one.pulls[v][mine] = False
-        one.pulls[v][mine, vote] = True
-        other.pulls[v][mine, vote] = False
+        one.rows[v][mine, row, vertex] = True
+        other.rows[v][mine, row, vertex] = False
+        mine = np.flatnonzero((branching.kind == MESSAGES) & (branching.factor == v))
+        vertex = preferred.messages[v][mine]
+        one.messages[v][mine] = False
+        one.messages[v][mine, vertex] = True
+        other.messages[v][mine, vertex] = False
     for number, scope in enumerate(plan.scopes):
-        mine = np.flatnonzero((branches.kind == ENDS) & (branches.place == number))
-        item = branches.item[mine]
+        mine = np.flatnonzero((branching.kind == ENDS) & (branching.factor == number))
+        item = branching.item[mine]
         one.low[scope][mine, item] = one.high[scope][mine, item]
         other.high[scope][mine, item] = other.low[scope][mine, item]
     return one, other

@@ -1,52 +1,55 @@
-"""Orders in which variables may be summed out; which of them bounds best depends on the numbers, so several are offered."""
+"""Orders of elimination. Every order gives a bound; which one is the tightest depends on the numbers, so several are tried."""
 
 from collections.abc import Sequence
 from math import prod
 
 from quaestor.inference.model import Model, Scope
 
-_LARGEST_TABLE = 256  # configurations in a table on the way that are worth a better order
+_LARGEST_TABLE = 256  # configurations of the largest table on the way; a larger one costs more than a better order brings
 
 
 def orders(model: Model, goal: Scope) -> list[list[int]]:
-    """Children before parents; and from the goal outwards, to each neighbour first, where the tables on the way stay small."""
+    """Children before parents; and from the goal outwards, with each of its neighbours next, where the tables on the way stay small."""
     neighbours = _neighbours(model)
-    found = [_upwards(model, goal)]
+    found = [_children_first(model, goal)]
     allowed = max(_LARGEST_TABLE, _largest(model, neighbours, found[0]))
-    beside = sorted(set().union(*(neighbours[v] for v in goal)) - set(goal))
-    for start in [[*goal], *([*goal, v] for v in beside)]:
-        order = _outwards(model, neighbours, start)
+    next_to = sorted(set().union(*(neighbours[v] for v in goal)) - set(goal))
+    for start in [[*goal], *([*goal, v] for v in next_to)]:
+        order = _from_goal(model, neighbours, start)
         if order not in found and _largest(model, neighbours, order) <= allowed:
             found.append(order)
     return found
 
 
 def _neighbours(model: Model) -> list[set[int]]:
-    """The variables that share a row or evidence with each."""
+    """For each variable those with which it shares a family or evidence."""
     groups = [(*parents, child) for child, parents in enumerate(model.parents)] + list(model.boxes)
     return [{other for group in groups if v in group for other in group} - {v} for v in range(len(model.sizes))]
 
 
-def _upwards(model: Model, goal: Scope) -> list[int]:
-    """Children before parents; the goal and its forebears as early as that allows, so that few contexts arise."""
+def _children_first(model: Model, goal: Scope) -> list[int]:
+    """Children before parents: the goal as early as that allows, then what is not above it, its ancestors last.
+
+    When the goal goes early, few choices are made once for each of its states.
+    """
     count = len(model.sizes)
     children = {v: {child for child, parents in enumerate(model.parents) if v in parents} for v in range(count)}
-    line = set(goal)
+    lineage = set(goal)
     for v in reversed(range(count)):
-        if v in line:
-            line.update(model.parents[v])
+        if v in lineage:
+            lineage.update(model.parents[v])
     order: list[int] = []
     left = set(range(count))
     while left:
         ready = [v for v in left if not children[v] & left]
-        chosen = min(ready, key=lambda v: (v not in goal, v in line, -v))
+        chosen = min(ready, key=lambda v: (v not in goal, v in lineage, -v))
         order.append(chosen)
         left.discard(chosen)
     return order
 
 
-def _outwards(model: Model, neighbours: list[set[int]], start: list[int]) -> list[int]:
-    """From a start on, always the variable that leaves the smallest table behind."""
+def _from_goal(model: Model, neighbours: list[set[int]], start: list[int]) -> list[int]:
+    """After some first variables always the one that leaves the smallest table behind."""
     order: list[int] = []
     linked = [set(near) for near in neighbours]
     left = set(range(len(model.sizes)))
@@ -58,7 +61,7 @@ def _outwards(model: Model, neighbours: list[set[int]], start: list[int]) -> lis
 
 
 def _largest(model: Model, neighbours: list[set[int]], order: Sequence[int]) -> int:
-    """The size of the largest table when variables go in this order."""
+    """The size of the largest table when the variables are eliminated in this order."""
     linked = [set(near) for near in neighbours]
     largest = 0
     for v in order:

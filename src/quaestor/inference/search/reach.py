@@ -1,7 +1,7 @@
-"""The set of directions in which everything but its own evidence pulls a variable, bracketed from inside and outside.
+"""What reaches a variable: the set of messages from everything but its own evidence, bracketed from inside and from outside.
 
-With that set in hand, bounds after any evidence on the variable itself have a closed form (`hulls.bounds_of`). Where only a tree hangs on
-the variable the set is exact (`hulls`); on loops, for two states, its two ends are found by branch and bound.
+With that set in hand, bounds after any evidence on the variable itself have a closed form (`credal.vectors.bounds_of`). Where only trees
+hang on the variable the set is exact (`core`); on loops, for two states, its two ends are found by branch and bound.
 """
 
 from dataclasses import dataclass
@@ -16,16 +16,21 @@ from quaestor.inference.search.branch import maximise
 from quaestor.inference.search.core import core_of
 from quaestor.model.table import Array
 
-_LEAST = 1e-30  # weights in the centre that are scaled to one
+_LEAST = 1e-30  # weights in the centre below this are not scaled
 _FINEST = 1e-9  # a tolerance so fine that evidence hardly matters
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Vectors over a variable's states: `inner` are attained, all networks lie in the hull of `outer`."""
+    """Vectors over a variable's states, shapes (vectors, states), of which only the directions matter.
+
+    Those in `inner` are attained by networks of the set; what any network of the set sends lies in the hull of those in `outer`. `nodes`:
+    the work of branch and bound, 0 where none was needed; if it is not above the limit, the search ended by itself.
+    """
 
     inner: Array
     outer: Array
+    nodes: int = 0
 
     def bounds(self, low: Array, high: Array) -> tuple[Array, Array, float]:
         """Bounds after evidence on the variable itself, boxes of shape (boxes, states): lower, upper (boxes, states), and the gap."""
@@ -36,39 +41,42 @@ class Reach:
 
 
 def reach(model: Model, variable: int, tolerance: float, limit: int) -> Reach:
-    """What reaches a variable; its own evidence is left out. TooLargeError for three states and more on a loop.
+    """What reaches a variable, its own evidence left out; TooLargeError for three states and more on a loop.
 
-    The states are scaled to weigh alike in the centre of the set: what is near there stays near whatever the variable's own evidence is.
+    On a loop the states are scaled so that both weigh the same in the centre of the set: near one half an error in the probability is the
+    least error in the odds, and it is the odds that later evidence multiplies. The tolerance is meant for bounds after any such evidence.
     """
     without_own = model.with_boxes({scope: box for scope, box in model.boxes.items() if scope != (variable,)})
     part, number = without_own.relevant_to([variable])
     core = core_of(part, (number[variable],))
     goal = core.number[number[variable]]
     if len(core.model.sizes) == 1:
-        vectors = hull((core.model.tables[0].row_vertices(0)[:, None] * core.pulls[0][None]).reshape(-1, core.model.sizes[0]))
+        vectors = hull((core.model.tables[0].row_vertices(0)[:, None] * core.messages[0][None]).reshape(-1, core.model.sizes[0]))
         return Reach(vectors, vectors)
     links = [scope for scope in core.model.boxes if goal in scope]
     if len(core.model.parents[goal]) == 1 and not links and all(goal not in parents for parents in core.model.parents):
         try:
-            return _over_bridge(part, number[variable], core.pulls[goal], tolerance, limit)
+            return _over_bridge(part, number[variable], core.messages[goal], tolerance, limit)
         except TooLargeError:
             pass  # two states can be bounded without the bridge
     if core.model.sizes[goal] > 2:
         raise TooLargeError(f"{model.names[variable]}: more than two states on a loop")
     centre = _centre(part, number[variable])
     scale = 1 / np.where(centre > _LEAST, centre, 1)
-    core.pulls[goal] = core.pulls[goal] * scale
+    core.messages[goal] = core.messages[goal] * scale
+    nodes = 0
     for finer in (tolerance / 4, tolerance / 32) if tolerance > _FINEST else (tolerance,):
         found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,))
+        nodes += found.nodes
         if _farthest(found.inner, found.outer) <= tolerance or (found.outer - found.inner).max() > tolerance:
             break  # near enough, or the nodes were used up: asking for more would prove less
     ends = np.array([found.outer[0], 1 - found.outer[1]])
     inner = found.points[np.isfinite(found.points).all(axis=1)] / scale
-    return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale)
+    return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale, nodes)
 
 
 def _farthest(inner: Array, outer: Array) -> float:
-    """How far apart evidence can drive two probabilities at most: the slope of a probability in its log-odds is at most a quarter."""
+    """How far apart further evidence can drive inner and outer bounds: a probability moves by at most a quarter of its log-odds."""
     with np.errstate(divide="ignore"):
         odds = [np.log(p) - np.log(1 - p) for p in (inner, outer)]
     return float(np.where(inner == outer, 0, np.abs(odds[1] - odds[0]) / 4).max()) if np.isfinite(odds).all() else np.inf
@@ -82,8 +90,8 @@ def _centre(model: Model, variable: int) -> Array:
     return marginal
 
 
-def _over_bridge(model: Model, variable: int, pulls: Array, tolerance: float, limit: int) -> Reach:
-    """A variable that hangs on the rest by its one parent: what reaches the parent, sent down."""
+def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float, limit: int) -> Reach:
+    """A variable that hangs on the loops by its one parent only: what reaches the parent, sent down, times its own message set."""
     parent = model.parents[variable][0]
     below = {variable}
     for child, parents in enumerate(model.parents):
@@ -107,6 +115,6 @@ def _over_bridge(model: Model, variable: int, pulls: Array, tolerance: float, li
         weights = hull((vectors[:, None] * corners(low[None], high[None])[None]).reshape(-1, vectors.shape[1]))
         if len(weights) * row_choices(table) > LARGEST:
             raise TooLargeError(f"more than {LARGEST} candidate messages")
-        messages = hull(np.concatenate([weights @ rows for rows in extreme_rows(table)]))
-        sent.append(hull((messages[:, None] * pulls[None]).reshape(-1, messages.shape[1])))
-    return Reach(sent[0], sent[1])
+        down = hull(np.concatenate([weights @ rows for rows in extreme_rows(table)]))
+        sent.append(hull((down[:, None] * messages[None]).reshape(-1, down.shape[1])))
+    return Reach(sent[0], sent[1], found.nodes)
