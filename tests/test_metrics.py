@@ -281,7 +281,7 @@ def test_an_infinite_loss_has_no_error_and_raises_no_warning(summed):
 def test_differences_of_other_students_are_refused():
     bank = sessions.bank()
     one, other = simulate(bank, students=20, seed=1), simulate(bank, students=20, seed=2)
-    with pytest.raises(QuaestorError, match=r"^differences are taken between simulations of the same students, got others$"):
+    with pytest.raises(QuaestorError, match=r"^differences are taken between simulations of the same students, got the seeds 1 and 2$"):
         one.difference(other)
 
 
