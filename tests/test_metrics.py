@@ -301,8 +301,8 @@ def test_calibration(summed):
 def test_exposure_overlap_lengths_and_stops(summed):
     records, x = summed
     asked = [{int(place) for place in row if place >= 0} for record in records for row in record.asked]
-    assert x.length.tolist() == [len(one) for one in asked]
-    assert x.mean_length == pytest.approx(np.mean([len(one) for one in asked]))
+    assert x.lengths.tolist() == [len(one) for one in asked]
+    assert x.length == pytest.approx(np.mean([len(one) for one in asked]))
     for place, name in enumerate(QUESTIONS):
         assert x.exposure[name] == pytest.approx(sum(place in one for one in asked) / 40)
     shared = np.mean([len(one & other) for one, other in combinations(asked, 2)])

@@ -77,7 +77,7 @@ def _mean_and_error(values: Values) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Simulation(Curves):
-    """Curves of simulated students. `length`: questions asked of each, (students,); `stops`: how many tests each rule ended.
+    """Curves of simulated students. `lengths`: questions asked of each, (students,); `stops`: how many tests each rule ended.
 
     `by_student`: the mean over the skills for each student, (students, steps), of every metric but `single_accuracy` and `set_accuracy`.
     `asked` and `answers`: ids of questions and numbers of classes by student and step; `levels`: true levels, (students, skills);
@@ -130,7 +130,7 @@ class Simulation(Curves):
         return Simulation(skills, means, running, questions, totals, by_student, asked, answers, ended, levels, calibration, whose)
 
     @property
-    def length(self) -> NDArray[np.intp]:
+    def lengths(self) -> NDArray[np.intp]:
         """How many questions each student was asked."""
         found: NDArray[np.intp] = (self.asked_places >= 0).sum(axis=1)
         return found
@@ -216,7 +216,7 @@ class Simulation(Curves):
         count = len(self.asked_places)
         times = self.exposure.to_numpy() * count
         pairs = (times * (times - 1)).sum() / (count * (count - 1)) if count > 1 else np.nan
-        return float(pairs / self.length.mean()) if self.length.any() else 0.0
+        return float(pairs / self.lengths.mean()) if self.lengths.any() else 0.0
 
     @property
     def never_used(self) -> list[str]:
