@@ -203,7 +203,7 @@ def test_skipping():
     bank = sessions.bank()
     plain, skips = (simulate(bank, IN_ORDER, students=MANY, seed=9, behaviour=Behaviour(skipping=share)) for share in (0.0, 0.25))
     skipped = skips.answers < 0
-    assert (skips.length == 6).all()
+    assert (skips.lengths == 6).all()
     assert skipped.mean(axis=0) == pytest.approx([0.25] * 6, abs=4.5 * 0.5 / np.sqrt(MANY))
     assert (skips.answers == plain.answers)[~skipped].all()
     for level in (0, 1):  # whoever skips does not do so because of what they know

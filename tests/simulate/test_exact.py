@@ -162,7 +162,7 @@ def test_several_skills_and_a_stop_rule():
     exact, drawn = expected(bank, rules), simulate(bank, rules, students=1000, seed=3)
     assert exact.accuracy_by_skill.shape == (9, 4)
     assert (np.abs(drawn.accuracy - exact.accuracy) <= 4 * drawn.error("accuracy") + 1e-12).all()
-    assert abs(drawn.length.mean() - exact.mean_length) <= 4 * drawn.length.std() / np.sqrt(1000) + 1e-12
+    assert abs(drawn.length - exact.length) <= 4 * drawn.lengths.std() / np.sqrt(1000) + 1e-12
 
 
 def test_too_large():

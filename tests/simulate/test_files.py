@@ -45,15 +45,15 @@ def test_a_row_a_student_and_step(tmp_path):
     x = run(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == [*PARTS, "simulation.json"]
     frame = pd.concat([pq.read_table(tmp_path / name).to_pandas() for name in PARTS], ignore_index=True)
-    assert len(frame) == 600 + x.length.sum()
+    assert len(frame) == 600 + x.lengths.sum()
     beliefs = [f"{end} {skill}: {level}" for skill in "ab" for level in ("no", "yes") for end in ("lower", "upper")]
     expected = ["student", "step", "question", "answer", "rule", "true a", *beliefs[:4], "true b", *beliefs[4:]]
     assert list(frame.columns) == expected
     students = students_of(BANK, 600)
     for number in (0, 255, 256, 599):
         mine = frame[frame["student"] == number].reset_index(drop=True)
-        assert mine["step"].tolist() == list(range(x.length[number] + 1))
-        assert mine["question"].tolist() == ["", *x.asked[number, : x.length[number]]]
+        assert mine["step"].tolist() == list(range(x.lengths[number] + 1))
+        assert mine["question"].tolist() == ["", *x.asked[number, : x.lengths[number]]]
         names = [BANK.questions[q].classes[a] if a >= 0 else "" for q, a in zip(x.asked[number], x.answers[number], strict=True) if q]
         assert mine["answer"].tolist() == ["", *names]
         assert (mine["rule"][:-1] == "").all()

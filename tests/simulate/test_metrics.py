@@ -281,7 +281,7 @@ def test_an_infinite_loss_has_no_error_and_raises_no_warning(summed):
 def test_differences_of_other_students_are_refused():
     bank = sessions.bank()
     one, other = simulate(bank, students=20, seed=1), simulate(bank, students=20, seed=2)
-    with pytest.raises(QuaestorError, match=r"^differences are taken between simulations of the same students, got others$"):
+    with pytest.raises(QuaestorError, match=r"^differences are taken between simulations of the same students, got the seeds 1 and 2$"):
         one.difference(other)
 
 
@@ -301,8 +301,8 @@ def test_calibration(summed):
 def test_exposure_overlap_lengths_and_stops(summed):
     records, x = summed
     asked = [{int(place) for place in row if place >= 0} for record in records for row in record.asked]
-    assert x.length.tolist() == [len(one) for one in asked]
-    assert x.mean_length == pytest.approx(np.mean([len(one) for one in asked]))
+    assert x.lengths.tolist() == [len(one) for one in asked]
+    assert x.length == pytest.approx(np.mean([len(one) for one in asked]))
     for place, name in enumerate(QUESTIONS):
         assert x.exposure[name] == pytest.approx(sum(place in one for one in asked) / 40)
     shared = np.mean([len(one & other) for one, other in combinations(asked, 2)])

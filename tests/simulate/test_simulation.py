@@ -73,7 +73,7 @@ def test_students_of_one_set_of_networks_whatever_the_bank():
 
 
 def test_how_many_students_unless_it_is_said():
-    assert len(simulate(sessions.bank(), RULES["entropy"]).length) == 1024
+    assert len(simulate(sessions.bank(), RULES["entropy"]).lengths) == 1024
 
 
 def test_one_student_has_no_standard_error():
@@ -90,7 +90,7 @@ def test_progress_is_told_how_many_are_done():
 
 def test_a_test_without_questions():
     x = simulate(sessions.bank(), qs.Rules(stop=qs.probability_above(0.5)), students=5)
-    assert x.length.tolist() == [0] * 5
+    assert x.lengths.tolist() == [0] * 5
     assert x.accuracy.shape == (1,)
     assert x.stops == {"probability_above": 5}
     assert x.exposure.tolist() == [0.0] * 6

@@ -246,7 +246,7 @@ def test_a_bank_is_tried_by_the_rules_of_take(capsys):
     assert out.startswith(f"The test stops when {DEFAULT.stop.words}. 30 students;")
     assert "determinate" not in out
     found = qs.simulate(qs.load("german"), DEFAULT, 30)
-    assert f"{found.mean_length:.1f} questions on average" in out
+    assert f"{found.length:.1f} questions on average" in out
     assert main(["simulate", "german", "--students", "30", "--widen", "0.05"]) == 0
     assert "determinate" in capsys.readouterr().out
 

@@ -110,14 +110,15 @@ def _progress(total: int) -> Iterator[Callable[[int], None] | None]:
 def _plain(found: Simulation, rules: Rules) -> dict[str, object]:
     table = found.table()
     steps = {name: [None if value != value else value for value in table[name].tolist()] for name in table.columns}
-    return {"rules": rules.document, "mean_length": found.mean_length, "stops": found.stops, "never_used": found.never_used, "steps": steps}
+    counted = {"mean_length": float(found.length), "stops": found.stops, "never_used": found.never_used}
+    return {"rules": rules.document, **counted, "steps": steps}
 
 
 def _show(found: Simulation, bank: Bank, rules: Rules) -> None:
     out = console()
     out.print(f"The test stops when {rules.stop.words}." if rules.stop is not None else "The test ends when no question is left.")
-    length = found.length
-    out.print(f"{len(length):,} students; {length.mean():.1f} questions on average, from {length.min()} to {length.max()}.")
+    lengths = found.lengths
+    out.print(f"{len(lengths):,} students; {found.length:.1f} questions on average, from {lengths.min()} to {lengths.max()}.")
     out.print(f"Stopped by: {', '.join(f'{rule} ({count})' for rule, count in found.stops.items())}.")
     table = grid("questions", "still asked", "accuracy", "± error", "Brier", *(() if bank.is_precise else ("determinate",)))
     steps = sorted({step for step in (0, 1, 2, 3, 5, 8, 12, 16, 20, 30, 50) if step < len(found.running)} | {len(found.running) - 1})

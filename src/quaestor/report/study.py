@@ -142,7 +142,7 @@ def summary(study: Study, results: Results) -> pd.DataFrame:
     steps = _steps(results)
     rows = {}
     for name, shown in _shown(results).items():
-        row: dict[str, float] = {"mean length": shown.mean_length}
+        row: dict[str, float] = {"mean length": float(shown.length)}
         for metric in study.metrics:
             values = getattr(shown, metric)
             row |= {f"{metric}, {_questions(step)}": float(values[min(step, len(values) - 1)]) for step in steps}
@@ -170,7 +170,7 @@ def conclusions(study: Study, results: Results) -> list[str]:
     """Sentences that follow from the numbers: who leads at some steps, and which others are behind by more than chance."""
     metric = study.metrics[0]
     found = [_leaders(study, results, metric, step) for step in [*_steps(results), _longest(results)][-4:]]
-    lengths = {name: shown.mean_length for name, shown in _shown(results).items()}
+    lengths = {name: shown.length for name, shown in _shown(results).items()}
     if max(lengths.values()) - min(lengths.values()) > 0.5:
         shortest = min(lengths, key=lambda name: lengths[name])
         others = ", ".join(f"{name} {length:.1f}" for name, length in lengths.items() if name != shortest)

@@ -78,7 +78,8 @@ def simulate(
     held = held_out(bank, holdout, list(responses.columns) if responses is not None else ())
     job = Job(bank, rules, cohort, behaviour, held, out is not None)
     folder = Folder(out, _described(job, seed, truth)) if out is not None else None
-    return Simulation.of(parts_of(job, workers, cluster, folder, progress), tuple(bank.skills), tuple(bank.questions), len(cohort))
+    parts = parts_of(job, workers, cluster, folder, progress)
+    return Simulation.of(parts, tuple(bank.skills), tuple(bank.questions), len(cohort), cohort.identity)
 
 
 def _people(bank: Bank, responses: "pd.DataFrame", seed: int) -> Cohort:

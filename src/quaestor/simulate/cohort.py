@@ -18,6 +18,7 @@ from quaestor.credal.intervals import pick
 from quaestor.errors import QuaestorError
 from quaestor.model.network import topological_order
 from quaestor.model.table import Array, Table
+from quaestor.simulate.identity import Identity
 
 Levels = NDArray[np.intp]
 
@@ -91,6 +92,14 @@ class Cohort:
         """A hash of the levels or responses that were given; empty for drawn students."""
         given = [array for array in (self._levels, self._responses) if array is not None]
         return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in given)).hexdigest()[:16] if given else ""
+
+    @property
+    def identity(self) -> Identity:
+        """Whose a simulation of this cohort is."""
+        questions = tuple(self._bank.questions)
+        if self._responses is not None:
+            return Identity.of_people(questions, self._responses)
+        return Identity.drawn(self._count, self._seed, questions, len(self._source.skills))
 
     def part(self, start: int, stop: int) -> Students:
         """The students with these numbers."""

@@ -1,7 +1,11 @@
-"""What a simulation or an exact evaluation tells: curves over the number of questions asked."""
+"""What a simulation or an exact evaluation tells: curves over the number of questions asked.
+
+Every metric is an attribute: `x.accuracy` is the mean over the skills by step, `x.accuracy_by_skill` by step and skill. `Metrics` lists the
+names, so that a type checker knows them and refuses others.
+"""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +18,41 @@ if TYPE_CHECKING:
 UNKNOWN = "the true levels of real people are not known; use holdout= to see how well answers are foretold"
 
 
+class Metrics:
+    """The metrics by name, (steps,) or, by skill, (steps, skills): declared here, made where they are asked for."""
+
+    accuracy: Array
+    brier: Array
+    brier_best: Array
+    brier_worst: Array
+    log_loss: Array
+    log_loss_best: Array
+    log_loss_worst: Array
+    not_upper: Array
+    determinate: Array
+    single_accuracy: Array
+    set_accuracy: Array
+    u65: Array
+    u80: Array
+    held_out_log_loss: Array
+    held_out_accuracy: Array
+    accuracy_by_skill: Array
+    brier_by_skill: Array
+    brier_best_by_skill: Array
+    brier_worst_by_skill: Array
+    log_loss_by_skill: Array
+    log_loss_best_by_skill: Array
+    log_loss_worst_by_skill: Array
+    not_upper_by_skill: Array
+    determinate_by_skill: Array
+    single_accuracy_by_skill: Array
+    set_accuracy_by_skill: Array
+    u65_by_skill: Array
+    u80_by_skill: Array
+
+
 @dataclass(frozen=True, eq=False)
-class Curves:
+class Curves(Metrics):
     """Means over students by step (0: before the first question) and skill; after a stop the last value is kept.
 
     `means`: for each metric of `simulate.metrics` an array (steps, skills). `running`: the share of students who were still asked the
@@ -26,28 +63,25 @@ class Curves:
     means: dict[str, Array]
     running: Array
 
-    def __getattr__(self, name: str) -> Array:
-        """`x.accuracy`, `x.brier`, ...: the mean over the skills by step; `x.accuracy_by_skill`: by step and skill."""
-        metric, means = name.removesuffix("_by_skill"), self.__dict__.get("means", {})
-        if metric not in means:
-            known = f"; there are {', '.join(means)}" if metric in METRICS and means else ""
-            why = f": {UNKNOWN}" if metric in METRICS and METRICS.keys().isdisjoint(means) else ""
-            raise AttributeError(f"no {name}{why}{known}")
-        return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
+    if not TYPE_CHECKING:  # a type checker that saw this would take any name for a metric
+
+        def __getattr__(self, name: str) -> Array:
+            """`x.accuracy`, `x.brier`, ...: the mean over the skills by step; `x.accuracy_by_skill`: by step and skill."""
+            metric, means = name.removesuffix("_by_skill"), self.__dict__.get("means", {})
+            if metric not in means:
+                known = f"; there are {', '.join(means)}" if metric in METRICS and means else ""
+                why = f": {UNKNOWN}" if metric in METRICS and METRICS.keys().isdisjoint(means) else ""
+                raise AttributeError(f"no {name}{why}{known}")
+            return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
 
     def __dir__(self) -> list[str]:
         """The metrics as well."""
         return sorted({*super().__dir__(), *self.means, *(f"{name}_by_skill" for name in self.means)})
 
     @property
-    def length(self) -> Any:
-        """The number of questions asked: here its mean; in a simulation that of each student."""
-        return self.mean_length
-
-    @property
-    def mean_length(self) -> float:
+    def length(self) -> np.float64:
         """The mean number of questions asked."""
-        return float(self.running[1:].sum())
+        return np.float64(self.running[1:].sum())
 
     def table(self) -> "pd.DataFrame":
         """A row a step: the share still running and every metric, the mean over the skills."""

@@ -12,6 +12,7 @@ from quaestor.credal.decisions import TIED
 from quaestor.errors import QuaestorError
 from quaestor.model.table import Array
 from quaestor.simulate.curves import UNKNOWN, Curves
+from quaestor.simulate.identity import Identity
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record
 from quaestor.simulate.totals import Total, Values, calibration_of, stretched, totals_of
@@ -76,10 +77,11 @@ def _mean_and_error(values: Values) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Simulation(Curves):
-    """Curves of simulated students. `length`: questions asked of each, (students,); `stops`: how many tests each rule ended.
+    """Curves of simulated students. `lengths`: questions asked of each, (students,); `stops`: how many tests each rule ended.
 
     `by_student`: the mean over the skills for each student, (students, steps), of every metric but `single_accuracy` and `set_accuracy`.
-    `asked` and `answers`: ids of questions and numbers of classes by student and step; `levels`: true levels, (students, skills).
+    `asked` and `answers`: ids of questions and numbers of classes by student and step; `levels`: true levels, (students, skills);
+    `whose`: what makes the students these ones (None for a simulation put together by hand: then only the levels are compared).
     """
 
     questions: tuple[str, ...]
@@ -90,9 +92,16 @@ class Simulation(Curves):
     stops: dict[str, int]
     levels: NDArray[np.intp]
     calibration: Array
+    whose: Identity | None = None
 
     @staticmethod
-    def of(parts: Iterable[Part], skills: tuple[str, ...], questions: tuple[str, ...], students: int | None = None) -> "Simulation":
+    def of(
+        parts: Iterable[Part],
+        skills: tuple[str, ...],
+        questions: tuple[str, ...],
+        students: int | None = None,
+        whose: Identity | None = None,
+    ) -> "Simulation":
         """Everything together. Parts that are made one after another are let go as they come, if it is said how many students there are."""
         if students is None:
             parts = list(parts)
@@ -117,12 +126,11 @@ class Simulation(Curves):
         running = np.concatenate([[1.0], (asked >= 0).mean(axis=0)])
         means = {name: total.mean() for name, total in totals.items()}
         means |= {name: _mean_and_error(values)[0][:, None] for name, values in by_student.items() if name not in means}
-        return Simulation(
-            skills, means, running, questions, totals, by_student, asked, answers, dict(stops.most_common()), levels, calibration
-        )
+        ended = dict(stops.most_common())
+        return Simulation(skills, means, running, questions, totals, by_student, asked, answers, ended, levels, calibration, whose)
 
     @property
-    def length(self) -> NDArray[np.intp]:
+    def lengths(self) -> NDArray[np.intp]:
         """How many questions each student was asked."""
         found: NDArray[np.intp] = (self.asked_places >= 0).sum(axis=1)
         return found
@@ -143,8 +151,9 @@ class Simulation(Curves):
 
     def difference(self, other: "Simulation", metric: str = "accuracy") -> tuple[Array, Array]:
         """How much larger a curve is than another's over the same students, and the standard error of that, each (steps,)."""
-        if not np.array_equal(self.levels, other.levels):
-            raise QuaestorError("differences are taken between simulations of the same students, got others")
+        apart = self._apart(other)
+        if apart:
+            raise QuaestorError(f"differences are taken between simulations of the same students, got {apart}")
         steps = max(len(self.running), len(other.running))
         mine, yours = (stretched(one._students(metric), steps, 1) for one in (self, other))
         with np.errstate(invalid="ignore"):
@@ -152,6 +161,19 @@ class Simulation(Curves):
         endless = (np.isinf(mine) & np.isinf(yours)).any(axis=0)
         mean[endless] = error[endless] = np.nan  # nobody knows how far two infinite losses are apart
         return mean, error
+
+    def _apart(self, other: "Simulation") -> str:
+        """What makes the students of another simulation others, in words; nothing for the same ones."""
+        if self.whose is None or other.whose is None:
+            apart = "" if self.whose is other.whose else "one that does not say whose it is"
+        else:
+            apart = self.whose.difference(other.whose)
+        if apart or (self.whose is not None and self.whose.seed is None):
+            return apart
+        if self.levels.shape != other.levels.shape or self.skills != other.skills:
+            return f"{len(self.levels)} with the skills {', '.join(self.skills)} and {len(other.levels)} with {', '.join(other.skills)}"
+        moved = int((self.levels != other.levels).any(axis=1).sum())
+        return f"other true levels of {moved} of the {len(self.levels)} students" if moved else ""
 
     def _students(self, metric: str) -> Values:
         if metric not in self.by_student:
@@ -194,7 +216,7 @@ class Simulation(Curves):
         count = len(self.asked_places)
         times = self.exposure.to_numpy() * count
         pairs = (times * (times - 1)).sum() / (count * (count - 1)) if count > 1 else np.nan
-        return float(pairs / self.length.mean()) if self.length.any() else 0.0
+        return float(pairs / self.lengths.mean()) if self.lengths.any() else 0.0
 
     @property
     def never_used(self) -> list[str]:

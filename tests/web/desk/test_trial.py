@@ -40,7 +40,7 @@ def both():
 def test_a_trial_counts_what_a_simulation_gives(both):
     found, simulated = both
     for one, x in zip(found["sets"], simulated, strict=True):
-        assert one["lengths"] == np.bincount(x.length).tolist()
+        assert one["lengths"] == np.bincount(x.lengths).tolist()
         assert one["right"] == pytest.approx([x.accuracy[-1], x.error()[-1]], abs=1e-6)
         assert one["asked"] == (x.exposure * 300).round().astype(int).tolist()
         assert one["stops"] == x.stops
@@ -54,7 +54,7 @@ def test_differences_are_those_of_the_same_students(both):
     found, (quick, long) = both
     mean, error = long.difference(quick)
     assert found["difference"]["right"] == pytest.approx([mean[-1], error[-1]], abs=1e-6)
-    apart = long.length - quick.length
+    apart = long.lengths - quick.lengths
     assert found["difference"]["length"] == pytest.approx([apart.mean(), apart.std(ddof=1) / np.sqrt(300)])
 
 

@@ -179,7 +179,7 @@ def _nearest(left: dict[str, float], value: float) -> str:
 def _honest(multi: Repeated) -> pd.DataFrame:
     rows = {}
     for name, run in multi.own.items():
-        row: dict[str, float | str] = {"length": f"{run.length.mean():.1f}"}
+        row: dict[str, float | str] = {"length": f"{run.lengths.mean():.1f}"}
         for metric, title, steps in (("accuracy", "acc.", (4, 12, 30)), ("brier", "Brier", (4, 12))):
             row |= {f"{title} {step}": float(run.mean(metric)[step]) for step in steps}
         rows[name] = row

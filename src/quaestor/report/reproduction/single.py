@@ -90,7 +90,7 @@ def _raw_gap(single: Repeated, name: str, own: str) -> float:
 def _mode(single: Repeated) -> str:
     apart = {name: single.exact_curve(name, "accuracy") - single.exact_curve("Bayesian entropy", "accuracy") for name in single.exact}
     plain, tied = apart["Bayesian mode"], apart["Bayesian mode, ties by entropy"]
-    lengths = {name: single.exact[name].mean_length for name in single.exact}
+    lengths = {name: single.exact[name].length for name in single.exact}
     return (
         f"Does the mode score hold up against entropy? With one skill nearly: Bayesian mode is on average {-plain[1:].mean():.3f} less "
         f"accurate than Bayesian entropy (at worst {-plain.min():.3f}, after {int(plain.argmin())} questions), and "
@@ -178,7 +178,7 @@ def _early(single: Repeated) -> str:
 def _honest(single: Repeated) -> pd.DataFrame:
     rows = {}
     for name in single.exact:
-        row: dict[str, float | str] = {"length": f"{single.exact[name].mean_length:.1f}"}
+        row: dict[str, float | str] = {"length": f"{single.exact[name].length:.1f}"}
         for metric, title, steps in (("accuracy", "acc.", STEPS), ("brier", "Brier", STEPS), ("not_upper", "1 - up.", STEPS[1:])):
             curve = single.exact_curve(name, metric)
             row |= {f"{title} {step}": float(curve[step]) for step in steps}

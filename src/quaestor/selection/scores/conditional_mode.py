@@ -23,6 +23,9 @@ from quaestor.model.table import Array
 
 _CHUNK = 2_000_000  # numbers in one array
 _MOST = 500_000  # assignments of answers to levels
+_SMALL, _FINER = 1e-5, 1e4  # probabilities below this, and what the lines of the program with them are multiplied by
+_LEAST = 1e-12  # smaller ends are moved outwards, to 0 or to this
+_TOLERANCE = 1e-10  # of the solver: the finest that it knows
 
 
 def lower_mode(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
@@ -65,7 +68,14 @@ def _four_lines(low: Array, high: Array, rows_low: Array) -> Array:
 
 
 def _one_program(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
-    """The programs of all questions as the blocks of one: variables p_j, x_ij and t_i of each."""
+    """The programs of all questions as the blocks of one: variables p_j, x_ij and t_i of each.
+
+    The solver takes entries of at most 1e-9 for zero, which makes x_ij <= u_ij p_j a false x_ij <= 0, and its presolve makes such entries
+    out of larger ones (1 - .5 - (.5 - 1e-9)): then valid rows have no solution. So lines with small ends are multiplied, presolve is left
+    out (the programs take as long without it), and ends below 1e-12 are moved outwards: that widens the rows, so the result stays an
+    outer bound, and as no more than 1e-12 of each P(class | level) moves, M rises by less than 2e-12 times the number of classes, which
+    is less than the solver's tolerance.
+    """
     from scipy.optimize import linprog  # only here: it takes long to import
 
     n, classes, levels = rows_low.shape
@@ -76,7 +86,10 @@ def _one_program(low: Array, high: Array, rows_low: Array, rows_high: Array) -> 
     p, x, t = (np.broadcast_to(first + at, (n, classes, levels)) for at in (j, levels + i * levels + j, levels + cells + i))
     row = np.arange(n * cells).reshape(n, classes, levels)
     ones = np.ones(row.shape)
-    above = [(row, x, ones), (row, p, -rows_high), (row + n * cells, p, rows_low), (row + n * cells, x, -ones)]
+    rows_low, rows_high = np.where(rows_low < _LEAST, 0, rows_low), np.where(rows_high > 0, np.maximum(rows_high, _LEAST), 0)
+    finer_low, finer_high = (np.where((ends > 0) & (ends < _SMALL), _FINER, 1.0) for ends in (rows_low, rows_high))
+    above = [(row, x, finer_high), (row, p, -finer_high * rows_high)]
+    above += [(row + n * cells, p, finer_low * rows_low), (row + n * cells, x, -finer_low)]
     above += [(row + 2 * n * cells, x, ones), (row + 2 * n * cells, t, -ones)]
     column = np.arange(n * levels).reshape(n, 1, levels)
     total = np.broadcast_to(n * levels + np.arange(n)[:, None, None], (n, 1, levels))
@@ -92,7 +105,7 @@ def _one_program(low: Array, high: Array, rows_low: Array, rows_high: Array) -> 
         b_eq=np.concatenate([np.zeros(n * levels), np.ones(n)]),
         bounds=np.stack([least.ravel(), most.ravel()], axis=1),
         method="highs",
-        options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        options={"presolve": False, "primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
     )
     if solved.status == 2:
         raise QuaestorError(f"the upper deviation from the mode has no solution: the bounds hold no distribution ({solved.message})")

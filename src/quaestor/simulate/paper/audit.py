@@ -105,7 +105,7 @@ def ends(raw: Raw) -> pd.DataFrame:
     rows = {}
     for method in ("credal entropy", "credal mode"):
         run = raw.runs[method]
-        (low, high), length = run.bounds[0], run.length
+        (low, high), length = run.bounds[0], run.lengths
         uncertain = INDICES["entropy"].upper(low.reshape(-1, 2), high.reshape(-1, 2)).reshape(low.shape[:2])
         last = uncertain[np.arange(len(length)), length]
         asked_on = sum(int((uncertain[length > step, step] < STOP).sum()) for step in range(run.asked.shape[1]))

@@ -72,7 +72,7 @@ class Run:
         return np.asarray(self.spread(metric) / np.sqrt(len(self.levels)))
 
     @property
-    def length(self) -> NDArray[np.intp]:
+    def lengths(self) -> NDArray[np.intp]:
         """How many questions each was asked."""
         found: NDArray[np.intp] = (self.asked >= 0).sum(axis=1)
         return found
