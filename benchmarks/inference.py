@@ -12,8 +12,7 @@ from other_libraries import pgmpy_step, pyagrum_step
 from timing import full_step, median
 
 import quaestor as qs
-from quaestor.inference.groups import bank_batches
-from quaestor.inference.layout import bank_model
+from quaestor.inference.layout import layout_of
 
 
 def full_steps() -> None:
@@ -35,7 +34,7 @@ def full_steps() -> None:
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, bank, count, repeats in rows:
         answers = answers_of(bank, count, seed=count)
-        bank_model(bank), bank_batches(bank)
+        layout_of(bank)
         posterior = median(partial(qs.posterior, bank, answers, tolerance=5e-4), repeats)
         step = median(partial(full_step, bank, answers), repeats)
         ahead = full_step(bank, answers)

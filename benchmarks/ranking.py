@@ -7,7 +7,7 @@ from made_banks import answers_of, chain_bank
 from timing import median
 
 import quaestor as qs
-from quaestor.selection.scores.uncertainty import SCORES
+from quaestor.selection.scores.known import SCORES
 
 SIZES = (64, 1_000, 10_000)
 

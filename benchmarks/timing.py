@@ -6,8 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 import quaestor as qs
-from quaestor.inference.chooser import lookahead
-from quaestor.inference.lookahead import Lookahead
+from quaestor.inference.lookahead import Lookahead, lookahead
 
 
 def full_step(bank: qs.Bank, answers: dict[str, int]) -> Lookahead:

@@ -16,7 +16,7 @@ from quaestor.cli import COMMANDS
 from quaestor.formats import yaml_text
 from quaestor.formats.files import load_bytes
 from quaestor.selection.rules_file import FIELDS, read_rules
-from quaestor.selection.scores.uncertainty import SCORES
+from quaestor.selection.scores.known import SCORES
 from quaestor.selection.stopping.combined import COMBINED
 from quaestor.selection.stopping.criteria import SIMPLE
 

@@ -6,7 +6,7 @@ import pytest
 import quaestor as qs
 from helpers import sessions
 from oracles.students import check_same, students_of
-from quaestor.selection.scores.uncertainty import SCORES
+from quaestor.selection.scores.known import SCORES
 from quaestor.simulate.cohort import Behaviour
 from quaestor.simulate.run import PLAIN
 

@@ -9,8 +9,8 @@ from helpers import random_models
 from oracles.scores import BOUNDS, UNCERTAINTY, gain_on, index_bound, index_of, left, pieces_of, theorem_one, work
 from quaestor import Bank, QuaestorError, load, posterior, rank
 from quaestor.credal.indices import INDICES
-from quaestor.inference.chooser import lookahead
-from quaestor.selection.scores.uncertainty import SCORES
+from quaestor.inference.lookahead import lookahead
+from quaestor.selection.scores.known import SCORES
 
 EXACT = {"tolerance": 1e-10, "limit": 20_000}
 WEIGHTS = {"s0": 1.0, "s1": 2.5}

@@ -7,12 +7,11 @@ from hypothesis import strategies as st
 
 from helpers import random_models
 from helpers.credal_checks import EXACT, SAFE, agrees, drawn, fitting, is_possible
+from helpers.models import credal_bounds, model_of, position
 from helpers.strategies import networks
 from quaestor import AnswerError, Network, NetworkError, Table, Variable, bounds, posterior
-from quaestor.inference.credal import credal_bounds
 from quaestor.inference.engines.enumeration import combinations, enumerate_bounds
 from quaestor.inference.engines.odds import OddsMessages
-from quaestor.inference.layout import bank_model
 from quaestor.inference.model import reduce
 
 # Against enumeration
@@ -65,12 +64,11 @@ def test_banks_with_questions_on_several_skills_agree_with_enumeration(seed):
     scopes = random_models.scopes_of(rng, skills, 6, most=2 + seed % 2)
     kinds = ("precise", "precise", "interval", "vertices")
     bank = random_models.bank(rng, graph, scopes, (2, 3), kinds=kinds, width=0.2, zeros=0.1 * (seed % 2))
-    compiled = bank_model(bank)
     answers = random_models.answer(rng, bank)
-    while combinations(compiled.model.with_boxes(compiled.boxes(answers))) > 1000:
+    while combinations(model_of(bank, answers)) > 1000:
         answers.popitem()
-    model = compiled.model.with_boxes(compiled.boxes(answers))
-    truth = {skill: enumerate_bounds(model, compiled.position[skill]) for skill in bank.skills}
+    model = model_of(bank, answers)
+    truth = {skill: enumerate_bounds(model, position(bank, skill)) for skill in bank.skills}
     if not all(np.isfinite(ends).all() for ends in truth.values()):
         with pytest.raises(AnswerError, match="cannot be given together"):
             posterior(bank, answers)
@@ -280,5 +278,5 @@ def test_odds_of_many_evidence_sets_at_once():
         alone = model.with_boxes({scope: (low[number], high[number]) for scope, (low, high) in boxes.items()})
         for variable in range(5):
             low, high = together.posterior(variable)
-            truth = credal_bounds(alone, [variable], "hulls")[variable]
+            truth = credal_bounds(alone, variable, "hulls")
             assert (low[number], high[number]) == pytest.approx((truth.lower[1], truth.upper[1]), abs=SAFE)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from helpers.credal_checks import EXACT, agrees, fitting
+from helpers.models import model_of, position
 from quaestor import Bank, posterior
 from quaestor.inference.engines.enumeration import enumerate_bounds
-from quaestor.inference.layout import bank_model
 
 
 def contradicting(levels, answers, scopes, width, seed=0):
@@ -37,9 +37,8 @@ def contradicting(levels, answers, scopes, width, seed=0):
 def test_evidence_that_contradicts_itself_where_tables_have_zeros(levels, answers):
     """What one skill's answers make tiny is all that another's leave: nothing may drown in rounding on the way."""
     bank, given_answers = contradicting(levels, answers, ("A", "B", "C"), 0.01)
-    compiled = bank_model(bank)
-    model = compiled.model.with_boxes(compiled.boxes(given_answers))
-    truth = {skill: enumerate_bounds(model, compiled.position[skill]) for skill in bank.skills}
+    model = model_of(bank, given_answers)
+    truth = {skill: enumerate_bounds(model, position(bank, skill)) for skill in bank.skills}
     for method in fitting(model):
         found = posterior(bank, given_answers, method=method)
         for skill in bank.skills:
@@ -52,9 +51,8 @@ def test_many_answers_in_a_loop(answers, seed):
     """Likelihood boxes whose ends are orders of magnitude apart, on two skills and a question on both."""
     bank, given_answers = contradicting(2, answers, ("A", "B", "AB", "CB"), 0.02, seed)
     kept = {name: answer for name, answer in given_answers.items() if not name.startswith("CB") or int(name[2:]) < 2}
-    compiled = bank_model(bank)
-    model = compiled.model.with_boxes(compiled.boxes(kept))
-    truth = {skill: enumerate_bounds(model, compiled.position[skill]) for skill in bank.skills}
+    model = model_of(bank, kept)
+    truth = {skill: enumerate_bounds(model, position(bank, skill)) for skill in bank.skills}
     for method in ("auto", "branch", "bracket"):
         found = posterior(bank, kept, method=method)
         for skill in bank.skills:
@@ -98,9 +96,8 @@ def test_contradictions_beyond_all_numbers_are_admitted(method):
 def test_hundreds_of_contradicting_answers(levels):
     """Claimed or not, what is claimed is true."""
     bank, given_answers = contradicting(levels, 700, ("A", "B", "C"), 0.01)
-    compiled = bank_model(bank)
-    model = compiled.model.with_boxes(compiled.boxes(given_answers))
-    truth = {skill: enumerate_bounds(model, compiled.position[skill]) for skill in bank.skills}
+    model = model_of(bank, given_answers)
+    truth = {skill: enumerate_bounds(model, position(bank, skill)) for skill in bank.skills}
     for method in fitting(model):
         found = posterior(bank, given_answers, method=method)
         for skill in bank.skills:

@@ -9,10 +9,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from helpers import random_models
+from helpers.models import model_of
 from helpers.strategies import networks
 from quaestor import Bank, Network, Table, Variable, load, posterior
 from quaestor.inference.engines.enumeration import combinations, enumerate_bounds, joints
-from quaestor.inference.layout import bank_model
 from quaestor.inference.model import reduce
 
 SINGLE = {"skills": {"S": {"prior": [[0.45, 0.55], [0.45, 0.55]]}}}
@@ -21,8 +21,7 @@ ROUGHLY = {"right": [[0.35, 0.45], [0.55, 0.65]]}  # 0.4 and 0.6, each 0.05 off 
 
 def enumerated(bank, answers):
     """Bounds of the higher level of the only skill."""
-    compiled = bank_model(bank)
-    lower, upper = enumerate_bounds(compiled.model.with_boxes(compiled.boxes(answers)), 0)
+    lower, upper = enumerate_bounds(model_of(bank, answers), 0)
     return lower[1], upper[1]
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from quaestor.inference.groups import bank_batches
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.inference.chooser import look, lookahead
-from quaestor.inference.layout import bank_model
+from quaestor.inference.chooser import Chooser
+from quaestor.inference.evidence import OPEN, Evidence
+from quaestor.inference.layout import layout_of
+from quaestor.inference.lookahead import look, lookahead
 
 TIGHT = 1e-10
 
@@ -95,15 +96,11 @@ def test_many_takers_at_once_equal_one_at_a_time(name, width):
     if name == "fractions":
         bank = bank.subset([q.id for q in bank.questions.values() if len(q.skills) == 1][:12])
     bank = bank.widen(width) if width else bank
-    compiled = bank_model(bank)
     ids = list(bank.questions)
     takers = [{}, {ids[0]: 1}, {ids[0]: 0, ids[5]: 1, ids[-1]: 1}]
-    boxes = [compiled.boxes(answers) for answers in takers]
-    scopes = {scope for each in boxes for scope in each}
-    blank = {scope: (np.zeros([compiled.model.sizes[v] for v in scope]),) * 2 for scope in scopes}
-    stacked = {s: tuple(np.stack([each.get(s, blank[s])[end] for each in boxes]) for end in (0, 1)) for s in scopes}
-    is_open = np.array([[question not in answers for question in ids] for answers in takers])
-    together = look(compiled, stacked, is_open)
+    rows = np.array([[answers.get(question, OPEN) for question in ids] for answers in takers], dtype=np.int16)
+    evidence = Evidence.of_rows(bank, rows)
+    together = look(evidence.layout, Chooser(evidence.model, 3), evidence.is_open)
     for taker, answers in enumerate(takers):
         alone = lookahead(bank, answers)
         known = {group.batch.index.tobytes(): group for group in together.groups}
@@ -117,7 +114,7 @@ def test_many_takers_at_once_equal_one_at_a_time(name, width):
 
 
 def test_questions_with_equal_tables_are_worked_out_once():
-    batches = bank_batches(qs.load("four-skills"))
+    batches = layout_of(qs.load("four-skills")).batches
     assert [len(batch.index) for batch in batches] == [16, 16, 16, 16]
     assert [len(batch.low) for batch in batches] == [4, 4, 4, 4]
     bank = qs.load("four-skills")

@@ -8,8 +8,9 @@ import pytest
 
 from helpers import random_models
 from helpers.credal_checks import SAFE, agrees, drawn
+from helpers.models import credal_bounds
 from quaestor import Network, QuaestorError, Table, Variable, bounds, load, posterior
-from quaestor.inference.credal import METHODS, credal_bounds
+from quaestor.inference.chooser import METHODS
 from quaestor.inference.engines.enumeration import enumerate_bounds
 
 # Asking for a method
@@ -84,7 +85,7 @@ def loops():
     for seed in range(2, 1000, 3):
         network, target, evidence = drawn(seed, width=0.8, most=2000)
         model, number = random_models.relevant(network, target, evidence)
-        if not model.is_singly_connected and not credal_bounds(model, [number], "bracket")[number].exact:
+        if not model.is_singly_connected and not credal_bounds(model, number, "bracket").exact:
             found.append((network, target, evidence, enumerate_bounds(model, number)))
         if len(found) == 5:
             break

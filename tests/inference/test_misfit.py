@@ -8,8 +8,8 @@ from scipy.stats import binom
 
 import quaestor as qs
 from helpers import sessions
-from quaestor.inference.layout import bank_model
-from quaestor.inference.misfit import ALARM, _draw, misfit
+from quaestor.inference.layout import layout_of
+from quaestor.inference.misfit import ALARM, draw, misfit
 
 LONG = sessions.long_bank("a", each=12)
 
@@ -95,7 +95,7 @@ def test_about_one_in_twenty_takers_who_follow_the_bank_is_pointed_at(bank):
     centre = bank.centre()
     names = list(bank.questions)[:16]
     takers = 400
-    drawn = _draw(bank_model(centre), names, takers, np.random.default_rng(12))
+    drawn = draw(layout_of(centre), np.arange(len(names)), takers, np.random.default_rng(12))
     hints = sum(misfit(bank, dict(zip(names, row.tolist(), strict=True)), draws=500, seed=9).is_hint for row in drawn)
     low, high = binom.ppf([0.0005, 0.9995], takers, 0.05)
     assert low <= hints <= high
@@ -103,7 +103,7 @@ def test_about_one_in_twenty_takers_who_follow_the_bank_is_pointed_at(bank):
 
 def test_draws_follow_the_bank():
     bank = sessions.bank()
-    drawn = _draw(bank_model(bank), list(bank.questions), 20_000, np.random.default_rng(3))
+    drawn = draw(layout_of(bank), np.arange(len(bank.questions)), 20_000, np.random.default_rng(3))
     expected = chances(bank)
     for answers, p in expected.items():
         row = [question.classes.index(c) for question, c in zip(bank.questions.values(), answers, strict=True)]

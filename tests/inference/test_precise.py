@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 
 from helpers import random_models
+from helpers.models import model_of, position
 from helpers.strategies import networks
 from quaestor import AnswerError, Bank, NetworkError, bounds, load, posterior
 from quaestor.inference.engines.enumeration import enumerate_bounds
 from quaestor.inference.joint import LARGEST, Joint
 from quaestor.inference.junction import JunctionTree
-from quaestor.inference.layout import bank_model
 from quaestor.inference.model import reduce
 
 WAYS = ("auto", "joint", "junction", "exact")
@@ -31,9 +31,7 @@ def close(beliefs, expected, tolerance=1e-12):
 
 
 def enumerated(bank, answers):
-    compiled = bank_model(bank)
-    model = compiled.model.with_boxes(compiled.boxes(answers))
-    return {skill: enumerate_bounds(model, compiled.position[skill])[0] for skill in bank.skills}
+    return {skill: enumerate_bounds(model_of(bank, answers), position(bank, skill))[0] for skill in bank.skills}
 
 
 def contracted(bank, answers):

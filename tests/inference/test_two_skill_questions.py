@@ -4,11 +4,11 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from quaestor.inference.groups import bank_batches
 
 import quaestor as qs
-from quaestor.inference.chooser import lookahead
-from quaestor.inference.layout import bank_model
+from helpers.models import model_of
+from quaestor.inference.layout import layout_of
+from quaestor.inference.lookahead import lookahead
 from quaestor.inference.model import likelihood
 from quaestor.inference.search.ascent import ascend
 from quaestor.inference.search.branch import complete, evaluate, maximise
@@ -40,7 +40,7 @@ def answered(bank, seed, on_two):
 
 def joint_of_some_network(bank, answers, rng):
     """The joint table of skills and answers in a random network of the set: a vertex for each row, an end for each likelihood."""
-    model = bank_model(bank).model
+    model = model_of(bank, answers)
     every = list(range(len(model.sizes)))
 
     def spread(numbers, scope):
@@ -51,7 +51,7 @@ def joint_of_some_network(bank, answers, rng):
     for v, table in enumerate(model.tables):
         rows = [table.row_vertices(row)[rng.integers(len(table.row_vertices(row)))] for row in range(table.rows)]
         joint = joint * spread(np.reshape(rows, table.shape), (*model.parents[v], v))
-    for scope, box in bank_model(bank).boxes(answers).items():
+    for scope, box in model.boxes.items():
         low, high = likelihood(box)
         joint = joint * spread(np.where(rng.random(low.shape) < 0.5, low, high), scope)
     return joint / joint.sum()
@@ -113,7 +113,7 @@ def test_a_network_outside_the_bank_is_told_from_those_inside():
 def small_problem(seed):
     """A core with loops, problems about two of its skills, and all nodes open."""
     bank = fractions()
-    model = bank_model(bank).model.with_boxes(bank_model(bank).boxes(answered(bank, seed, 4)))
+    model = model_of(bank, answered(bank, seed, 4))
     core = core_of(model, (0, 2))
     goal = (core.number[0], core.number[2])
     g = np.random.default_rng(seed).random((5, 2, 3))
@@ -174,7 +174,7 @@ def test_nodes_tell_that_the_search_ended_by_itself(seed):
     for limit in (0, 50, 20_000):
         found = maximise(core, g, {}, 1e-6, limit, goal)
         assert (found.nodes <= limit) == bool((found.outer - found.inner <= 1.1e-6).all())
-    model = bank_model(fractions()).model.with_boxes(bank_model(fractions()).boxes(answered(fractions(), seed, 4)))
+    model = model_of(fractions(), answered(fractions(), seed, 4))
     ended, cut = (reach(model, 0, 1e-6, limit) for limit in (20_000, 0))
     ones = np.ones((1, 2))
     assert 0 < ended.nodes <= 20_000
@@ -196,7 +196,7 @@ def test_looking_ahead_twice_gives_the_same_numbers():
     bank = fractions()
     answers = answered(bank, 3, 4)
     one, other = lookahead(bank, answers), lookahead(bank, dict(reversed(answers.items())))
-    still = [batch for batch in bank_batches(bank) if any(list(bank.questions)[place] not in answers for place in batch.index)]
+    still = [batch for batch in layout_of(bank).batches if any(list(bank.questions)[place] not in answers for place in batch.index)]
     assert len(one.groups) == len(still)
     for group, same in zip(one.groups, other.groups, strict=True):
         np.testing.assert_allclose(group.answers, same.answers, atol=2 * GAP)

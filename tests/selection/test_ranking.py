@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from helpers.small_banks import bank as bank_of
 from quaestor import AnswerError, QuaestorError, load, rank
-from quaestor.selection.scores.uncertainty import SCORES
+from quaestor.selection.scores.known import SCORES
 
 RIGHTS = {"Q1": [0.4, 0.6], "Q2": [0.2, 0.8], "Q3": [0.3, 0.9], "Q4": [0.2, 0.8], "Q5": [0.4, 0.6]}
 PLAIN = bank_of({name: {"skill": "a", "right": right} for name, right in RIGHTS.items()})
@@ -42,7 +42,7 @@ def test_ids_and_gains_are_arrays_best_first(kind, score):
     assert len(ranking) == len(ranking.ids) == len(ranking.gains) == len(bank.questions) - 3
     assert set(ranking.ids) == set(bank.questions) - set(answers)
     assert (np.diff(ranking.gains) <= 1e-9).all()
-    assert list(ranking.places) == [list(bank.questions).index(name) for name in ranking.ids]
+    assert list(ranking.numbers) == [list(bank.questions).index(name) for name in ranking.ids]
 
 
 def test_a_ranking_is_a_sequence_of_candidates():
@@ -98,9 +98,9 @@ def test_ties_are_broken_by_the_second_score_and_then_by_place(steps):
         for name, values in (("one", gains), ("two", seconds)):
             patch.setitem(SCORES, name, lambda ahead, bound, generators, values=values: values[None])
         plain, settled = rank(PLAIN, score="one"), rank(PLAIN, score="one", then="two")
-    assert plain.places.tolist() == sorted(range(5), key=lambda place: (-steps[place][0], place))
-    assert settled.places.tolist() == sorted(range(5), key=lambda place: (-steps[place][0], -steps[place][1], place))
-    np.testing.assert_array_equal(settled.gains, gains[settled.places])
+    assert plain.numbers.tolist() == sorted(range(5), key=lambda place: (-steps[place][0], place))
+    assert settled.numbers.tolist() == sorted(range(5), key=lambda place: (-steps[place][0], -steps[place][1], place))
+    np.testing.assert_array_equal(settled.gains, gains[settled.numbers])
 
 
 def test_gains_further_apart_than_rounding_are_not_tied(made):

@@ -10,7 +10,8 @@ import quaestor as qs
 from helpers import sessions
 from helpers.sessions import notes
 from quaestor.errors import AnswerError
-from quaestor.selection.choice import sample
+from quaestor.inference.layout import layout_of
+from quaestor.selection.robust import sample
 
 BANK = sessions.bank()
 
@@ -21,7 +22,7 @@ CREDAL = sessions.bank().widen(0.08)
 def by_hand(bank, session, rules):
     """How many of the sampled networks have which question first."""
     votes = Counter()
-    for network in sample(bank, rules.robust.networks, rules.robust.seed):
+    for network in sample(layout_of(bank), rules.robust.networks, rules.robust.seed):
         try:
             found = qs.rank(network, session.answers, rules.score, rules.bound, rules.target, rules.then)
         except AnswerError:
@@ -51,13 +52,13 @@ def test_the_vote_is_that_of_each_network_on_its_own(score, seed):
 
 
 def test_sampled_networks_are_vertices_of_the_set():
-    for network in sample(CREDAL, 8, 0):
+    for network in sample(layout_of(CREDAL), 8, 0):
         assert network.is_precise
         for name, question in network.questions.items():
             table = CREDAL.questions[name].table
             assert (np.isclose(question.table.lower, table.lower) | np.isclose(question.table.lower, table.upper)).all()
-    assert sample(CREDAL, 8, 0) == sample(CREDAL, 8, 0)
-    assert sample(CREDAL, 8, 0) != sample(CREDAL, 8, 1)
+    assert sample(layout_of(CREDAL), 8, 0) == sample(layout_of(CREDAL), 8, 0)
+    assert sample(layout_of(CREDAL), 8, 0) != sample(layout_of(CREDAL), 8, 1)
 
 
 def test_the_least_exposed_of_the_questions_that_are_best_for_some_network():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import quaestor as qs
-from quaestor.inference.chooser import lookahead
+from quaestor.inference.lookahead import lookahead
 
 GOLDEN = Path(__file__).parent / "explanations"
 

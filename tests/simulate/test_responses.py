@@ -7,7 +7,7 @@ import pytest
 import quaestor as qs
 from helpers import sessions
 from quaestor.errors import QuaestorError
-from quaestor.inference.chooser import lookahead
+from quaestor.inference.lookahead import lookahead
 from quaestor.model.table import centre
 from quaestor.simulate import Behaviour, simulate
 from quaestor.simulate.responses import read_responses

@@ -41,7 +41,7 @@ from quaestor.model.table import Array
 
 PRECISE = ("joint", "junction")
 CREDAL = ("odds", "hulls", "enumeration", "branch", "bracket")
-METHODS = ("auto", "exact", *CREDAL)
+METHODS = ("auto", *CREDAL, "exact")
 TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
 NODES = 20_000
 FEW = 64  # networks that are simply all tried
@@ -113,13 +113,9 @@ class Chooser:
             if possible.any():
                 found = self._pinned(variable, state).answers(batch.without(variable, state))
                 low[possible, ..., state], high[possible, ..., state] = found.lower[possible], found.upper[possible]
-        low[:, batch.is_silent], high[:, batch.is_silent] = (self._silent(batch, end, shape) for end in (batch.low, batch.high))
+        for table in np.flatnonzero(batch.is_silent):  # whatever is known, the answers are as likely as they stand there
+            low[:, table] = high[:, table] = batch.low[table].reshape(shape[2], -1)[:, :1]
         return low, high
-
-    @staticmethod
-    def _silent(batch: Batch, end: Array, shape: tuple[int, ...]) -> Array:
-        first = end[batch.is_silent].reshape(int(batch.is_silent.sum()), shape[2], -1)[:, :, :1]
-        return np.broadcast_to(first, (shape[0], *first.shape[:2], shape[3]))
 
     def _pinned(self, variable: int, state: int) -> "Chooser":
         if (variable, state) not in self._given:
@@ -206,9 +202,10 @@ class _Part:
             if tries > MOST:
                 raise QuaestorError(f"method enumeration tries at most {MOST} combinations of vertices, got 10^{log10(tries):.0f}")
             return "enumeration"
+        free = self._method in ("auto", "exact")
         if self._drowned:
-            return "enumeration" if combinations(self._model) <= FEW_DROWNED else "vacuous"
-        if self._method in ("auto", "exact") and not asked and combinations(self._model) <= FEW:
+            return "enumeration" if free and combinations(self._model) <= FEW_DROWNED else "vacuous"
+        if free and not asked and combinations(self._model) <= FEW:
             return "enumeration"
         return "exact" if self._method == "exact" else "branch"
 

@@ -38,10 +38,9 @@ def refuse_conflict(evidence: Evidence, stated: Stated | None = None, answers: A
     fine = possible(evidence.model, evidence.takers)
     if not fine.all():
         taker = int(np.flatnonzero(~fine)[0])
-        layout, row = evidence.layout, evidence.answers[taker]
-        asked = [layout.questions[number] for number in evidence.asked[taker] if number >= 0 and row[number] > MISSING]
-        given = {question.id: question.classes[row[layout.number[question.id]]] for question in asked}
-        raise AnswerError(_conflict_of_answers(layout.bank, answers or given, stated or evidence.stated))
+        questions, row = evidence.layout.questions, evidence.answers[taker]
+        given = {questions[number].id: questions[number].classes[row[number]] for number in np.flatnonzero(row > MISSING)}
+        raise AnswerError(_conflict_of_answers(evidence.layout.bank, answers or given, stated or evidence.stated))
 
 
 def refuse_states(network: Network, observed: Mapping[int, int]) -> None:

@@ -96,8 +96,9 @@ class Layout:
         parents = tuple(tuple(self.position[parent] for parent in skill.parents) for skill in skills)
         scopes = tuple(dict.fromkeys(batch.scope for batch in self.batches))
         tables = tuple(skill.table for skill in skills)
-        self.model = Model(tuple(order), tuple(skill.levels for skill in skills), parents, tables, scopes=scopes)
-        self.is_precise = is_precise and all(table.is_precise for table in tables)
+        levels = tuple(skill.levels for skill in skills)
+        self.model = Model(tuple(order), levels, parents, tables, {}, scopes, not is_precise)
+        self.is_precise = self.model.is_precise
         self._batch_of = np.empty(len(self.questions), dtype=np.intp)
         self._table_of = np.empty(len(self.questions), dtype=np.intp)
         for number, batch in enumerate(self.batches):

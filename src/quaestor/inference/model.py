@@ -30,7 +30,8 @@ Value = TypeVar("Value")
 class Model:
     """Hidden variables with tables, and `boxes` by scope. Variables are numbered in a topological order.
 
-    `scopes`: sets of variables that questions may be about. `kept`: what follows from all but the boxes, shared by all models that differ
+    `scopes`: sets of variables that questions may be about; `is_asked_credally`: whether some of these questions have interval rows, so that
+    the model counts as credal even where its own numbers are exact. `kept`: what follows from all but the boxes, shared by all models that differ
     in nothing else.
     """
 
@@ -40,6 +41,7 @@ class Model:
     tables: tuple[Table, ...]
     boxes: Mapping[Scope, Box] = field(default_factory=dict)
     scopes: tuple[Scope, ...] = ()
+    is_asked_credally: bool = False
     kept: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def keep(self, key: object, make: Callable[[], Value]) -> Value:
@@ -58,7 +60,9 @@ class Model:
 
     @lazy
     def is_precise(self) -> bool:
-        """Whether tables and boxes hold exact numbers only."""
+        """Whether tables, boxes and the questions about it hold exact numbers only."""
+        if self.is_asked_credally:
+            return False
         exact = self.keep("exact tables", lambda: all(table.is_precise for table in self.tables))
         return exact and all(low is high or np.array_equal(low, high) for low, high in self.boxes.values())
 
@@ -69,7 +73,7 @@ class Model:
 
     def with_boxes(self, boxes: Mapping[Scope, Box]) -> "Model":
         """The same variables with other evidence."""
-        return Model(self.names, self.states, self.parents, self.tables, boxes, self.scopes, self.kept)
+        return Model(self.names, self.states, self.parents, self.tables, boxes, self.scopes, self.is_asked_credally, self.kept)
 
     @property
     def batched(self) -> "Model":

@@ -54,13 +54,14 @@ class Choice:
 
     `question` is None when none is left. `votes`: how many of the sampled networks would ask which question, for robust rules.
     `candidates`: the numbers of the questions that the rules leave, from which the best (or a draw, or a vote) takes one; empty where the
-    rules name the question.
+    rules name the question. `best_gain`: the largest gain of the questions that the content rules leave.
     """
 
     question: Question | None
     ranking: Ranking
     narrowed: tuple[Narrowing, ...] = ()
     votes: Mapping[str, int] = field(default_factory=dict)
+    best_gain: float | None = None
     candidates: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     @property
@@ -260,8 +261,15 @@ class Decision:
         found, layout = self._final, self.evidence.layout
         number = int(found.question[taker])
         ballots = counted(layout, found.ballots[taker]) if found.ballots is not None else {}
-        candidates = np.flatnonzero(found.candidates[taker])
-        return Choice(layout.questions[number] if number >= 0 else None, self.ranking(taker), found.left.notes(taker), ballots, candidates)
+        gain = float(found.best_gain[taker])
+        return Choice(
+            layout.questions[number] if number >= 0 else None,
+            self.ranking(taker),
+            found.left.notes(taker),
+            ballots,
+            None if np.isnan(gain) else gain,
+            np.flatnonzero(found.candidates[taker]),
+        )
 
     def votes(self, robust: Robust, candidates: Numbers, taker: int = 0) -> dict[str, int]:
         """How many networks drawn from the set would ask one taker which of some questions."""

@@ -34,6 +34,7 @@ class LoopEngine:
         self._models = [model.of_taker(taker) for taker in range(takers)]
         self._tolerance, self._limit = tolerance, limit
         self._method = "branch" if limit else "bracket"
+        self.nodes = 0  # of the longest search: where it is not above the limit, all searches ended by themselves
         self._now: dict[int, Bracket] = {}
         self._asked: dict[int, tuple[Batch, list[_Asked]]] = {}
         self._reached: dict[int, list[Reach] | None] = {}
@@ -54,7 +55,9 @@ class LoopEngine:
             found = self._bracket(lower, upper, inner_lower, inner_upper)
             if found.gap <= self._tolerance or model.sizes[variable] == 2:
                 return found
-        return self._bracket(*bracket_bounds(model, variable, self._tolerance, self._limit)[:4])
+        lower, upper, inner_lower, inner_upper, nodes = bracket_bounds(model, variable, self._tolerance, self._limit)
+        self.nodes = max(self.nodes, nodes)
+        return self._bracket(lower, upper, inner_lower, inner_upper)
 
     def _bracket(self, lower: Array, upper: Array, inner_lower: Array, inner_upper: Array) -> Bracket:
         """Bounds; where outer and inner ones are one number but for rounding, they are exact."""
@@ -90,6 +93,8 @@ class LoopEngine:
                 self._reached[variable] = [reach(model, variable, self._tolerance, self._limit) for model in self._models]
             except TooLargeError:
                 self._reached[variable] = None
+            else:
+                self.nodes = max([self.nodes, *(one.nodes for one in self._reached[variable] or ())])
         return self._reached[variable]
 
     def _ask_reached(self, model: Model, batch: Batch, reached: Reach) -> _Asked:
@@ -157,13 +162,14 @@ class ExactEngine:
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
-        start, limit, before = monotonic(), self._limit, None
+        start, limit = monotonic(), self._limit
         while True:
-            found = LoopEngine(self._model, self._takers, EXACT, limit).now(variable)
+            engine = LoopEngine(self._model, self._takers, EXACT, limit)
+            found = engine.now(variable)
             over = self._seconds is not None and monotonic() - start > self._seconds
-            if not found.gap or over or found.gap == before:  # four times the nodes and no gain: rounding is all that is left
+            if not found.gap or over or engine.nodes <= limit:
                 return found
-            limit, before = limit * 4, found.gap
+            limit *= 4
 
     def answers(self, batch: Batch) -> Bracket:
         """P(class | evidence), (takers, tables, classes): within rounding or as near as the limit of nodes allows."""
