@@ -90,7 +90,7 @@ def exact_upper(sets, rows):
     Level j finds room, x_ij <= min(u_ij p_j, t_i) with sum p_j, where sum over A of t >= p_j lower P(A | s_j) for every set A of answers.
     """
     levels, classes = len(rows), len(rows[0][0])
-    room = Fraction(1, 2**37)  # rows and sets sum to one but for rounding
+    room = Fraction(1, 2**50)  # rows and sets sum to one but for rounding
     needs, ends = [], []
     for chosen in product((0, 1), repeat=classes):
         for j, (low, high) in enumerate(rows):

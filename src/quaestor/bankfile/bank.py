@@ -27,6 +27,7 @@ from quaestor.model.skill import Skill
 from quaestor.model.table import Table
 
 FORMAT = 1
+_SMALL = 1e-9  # probabilities below this keep all their digits
 
 
 class Bank:
@@ -200,9 +201,14 @@ def _rows(table: Table, levels: Iterable[Iterable[str]]) -> dict[str, Any]:
             rows[", ".join(combination)] = {"vertices": table.vertices[number].tolist()}
         else:
             pairs = zip(lower[number], upper[number], strict=True)
-            ends = ((round(low, 15), round(high, 15)) for low, high in pairs)  # 0.65, not 0.6499999999999999
+            ends = ((_plain(low), _plain(high)) for low, high in pairs)
             rows[", ".join(combination)] = [low if low == high else [low, high] for low, high in ends]
     return rows
+
+
+def _plain(p: float) -> float:
+    """0.65, not 0.6499999999999999; small numbers as they are: 1e-16 is no zero."""
+    return round(p, 15) if p >= _SMALL else p
 
 
 def _digest(data: bytes) -> str:
@@ -210,7 +216,12 @@ def _digest(data: bytes) -> str:
 
 
 def _table_bytes(table: Table) -> list[bytes]:
-    """The table's numbers to 12 decimals, so that another machine's last bit does not make another version."""
+    """The table's numbers to 12 decimals, so that another machine's last bit does not make another version.
+
+    Of numbers that this makes a zero, or nearly, the order of magnitude counts as well: 1e-13 is possible, 0 is not.
+    """
     rows = sorted(table.vertices)
     arrays = [table.lower, table.upper, *(table.vertices[row] for row in rows), *([np.array(rows)] if rows else [])]
-    return [(np.round(array, 12) + 0.0).astype("<f8").tobytes() for array in arrays]
+    small = [np.frexp(np.where(array < _SMALL, array, 0))[1] for array in arrays]
+    rounded = [(np.round(array, 12) + 0.0).astype("<f8").tobytes() for array in arrays]
+    return rounded + [orders.astype("<i4").tobytes() for orders in small if orders.any()]

@@ -78,7 +78,7 @@ def by_difficulty(difficulty: float | str, discrimination: float | str, levels: 
         rule = say("at difficulty {difficulty:g} discrimination lies between 0 and {most:g}", difficulty=delta, most=largest)
         raise StatementError(rule, format_value(discrimination))
     steps = [k / (levels - 1) - 0.5 for k in range(levels)]
-    return [min(1.0, max(0.0, round(1 - delta + kappa * step, 12))) for step in steps]  # 0.4, not 0.39999999999999997
+    return [min(1.0, max(0.0, round(1 - delta + kappa * step, 15))) for step in steps]  # 0.4, not 0.39999999999999997
 
 
 def by_needs(has: Sequence[Sequence[bool]], needs: str, slip: Interval, guess: Interval) -> list[Interval]:
@@ -118,7 +118,9 @@ def by_irt(theta: Sequence[float], a: float, b: float | Sequence[float], c: floa
     rows = []
     for ability in theta:
         at_least = [1.0, *(c + (1 - c) * _logistic(a * (ability - threshold)) for threshold in thresholds), 0.0]
-        rows.append([high - low for high, low in pairwise(at_least)])
+        below = [0.0, *((1 - c) * _logistic(a * (threshold - ability)) for threshold in thresholds), 1.0]
+        ends = zip(pairwise(at_least), pairwise(below), strict=True)  # differences of small numbers: 1 - P(right) would be 0, not 1e-17
+        rows.append([high - low if high <= 0.5 else above - under for (high, low), (under, above) in ends])
     return rows
 
 

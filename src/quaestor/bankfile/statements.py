@@ -15,7 +15,7 @@ from quaestor.bankfile.elicit import Interval
 from quaestor.bankfile.schema import Report
 from quaestor.errors import Place, StatementError, Words
 from quaestor.i18n import say
-from quaestor.model.table import Array, Table, interval_faults, reachable, vertex_faults
+from quaestor.model.table import Array, Table, interval_faults, reachable, vertex_faults, widened
 
 Row = list[Interval] | list[list[float]]  # an interval for each state, or vertices
 FieldPlace = Callable[[str], Place]
@@ -315,8 +315,7 @@ def build_tables(drafts: Sequence[Draft | None], report: Report) -> list[Table |
 
 def _soften(lower: Array, upper: Array, epsilon: Array | float) -> tuple[Array, Array]:
     """Widen single numbers by epsilon; intervals stay as they are."""
-    by = np.where(lower == upper, epsilon, 0)
-    return np.maximum(lower - by, 0), np.minimum(upper + by, 1)
+    return widened(lower, upper, np.where(lower == upper, epsilon, 0))
 
 
 def _build_with_vertices(draft: Draft, report: Report) -> Table | None:

@@ -5,9 +5,9 @@ there is one type for Bayesian and for credal networks. Interval rows are made *
 some distribution of the set (MATH: `l_i <- max(l_i, 1 - sum_{j!=i} u_j)`, `u_i <- min(u_i, 1 - sum_{j!=i} l_j)`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -20,7 +20,10 @@ from quaestor.i18n import say
 Array = NDArray[np.float64]
 
 SUM_TOLERANCE = 1e-6  # how far a row's sum may be from one before it is an error
-_ROUNDING = 1e-12  # bounds that move by less are left alone, which makes construction idempotent
+_ROUNDING = 1e-12  # sums this near to one are one: rows are not divided by them
+NOISE = 2.0**-51  # 4e-16, what rounded numbers that sum to one leave of it: an end that would move by less is left alone
+_SAME = 1e-11  # of a probability: what differs by a smaller share of it is the same
+_FEW = 6  # states whose vertices are all listed
 
 
 _NO_VERTICES: Mapping[int, Array] = MappingProxyType({})
@@ -72,7 +75,9 @@ class Table:
         faults = interval_faults(flat_lower, flat_upper)
         if faults:
             raise NetworkError("\n".join(f"row {fault.row}: {fault.rule}, got {fault.value}" for fault in faults))
-        flat_lower, flat_upper = reachable(flat_lower, flat_upper)
+        flat_lower, flat_upper = (end.copy() for end in reachable(flat_lower, flat_upper))
+        for row, points in vertices.items():
+            flat_lower[row], flat_upper[row] = points.min(axis=0), points.max(axis=0)
         for name, array in (("lower", flat_lower), ("upper", flat_upper)):
             shaped = array.reshape(lower.shape)
             shaped.setflags(write=False)
@@ -120,7 +125,7 @@ class Table:
             raise NetworkError(f"a table is widened by a number between 0 and 1, got {epsilon}")
         if epsilon == 0:
             return self
-        return Table(np.maximum(self.lower - epsilon, 0), np.minimum(self.upper + epsilon, 1))
+        return Table(*widened(self.lower, self.upper, epsilon))
 
     def centre(self) -> "Table":
         """One precise table inside: `p = l + t (u - l)` for interval rows, the mean of the vertices for the others."""
@@ -159,13 +164,23 @@ def centre(lower: Array, upper: Array) -> Array:
     """The distribution `l + t (u - l)` that sums to one, for bounds of shape (..., states); the midpoint for two states."""
     low, high = lower.sum(axis=-1, keepdims=True), upper.sum(axis=-1, keepdims=True)
     width = high - low
-    share = np.divide(1 - low, width, out=np.zeros_like(width), where=width > _ROUNDING)
+    share = np.divide(1 - low, width, out=np.zeros_like(width), where=width > 0)
     result: Array = lower + np.clip(share, 0, 1) * (upper - lower)
     return result
 
 
+def widened(lower: Array, upper: Array, epsilon: Array | float) -> tuple[Array, Array]:
+    """Bounds moved outwards by epsilon, cut to [0, 1]; 0.05 - 0.05 is zero, not the 7e-18 that rounding may leave."""
+    less = lower - epsilon
+    return np.where((less < NOISE) & (less < lower), 0, less), np.minimum(upper + epsilon, 1)
+
+
 def reachable(lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Tighten valid interval rows, shape (rows, states), until each bound is attained; sums within tolerance of one are mended."""
+    """Tighten valid interval rows, shape (rows, states), until each bound is attained; sums within tolerance of one are mended.
+
+    Only what rounding leaves is left alone, so a small number keeps its meaning: an upper end of 1e-15 is no zero. Making reachable bounds
+    reachable again changes nothing.
+    """
     exact = normalised(lower)
     precise = (lower == upper).all(axis=1, keepdims=True)
     if precise.all():
@@ -173,12 +188,35 @@ def reachable(lower: Array, upper: Array) -> tuple[Array, Array]:
     low, high = lower.sum(axis=1, keepdims=True), upper.sum(axis=1, keepdims=True)
     lower = np.where(low > 1 + _ROUNDING, lower / np.maximum(low, 1), lower)
     upper = np.where(high < 1 - _ROUNDING, upper / np.minimum(high, 1), upper)
-    raised = 1 - (upper.sum(axis=1, keepdims=True) - upper)
-    cut = 1 - (lower.sum(axis=1, keepdims=True) - lower)
-    lower = np.where(raised > lower + _ROUNDING, raised, lower)
-    upper = np.where(cut < upper - _ROUNDING, cut, upper)
-    upper = np.where(upper > lower + _ROUNDING, upper, lower)  # a set of one distribution has width zero, not rounding
-    return np.where(precise, exact, lower), np.where(precise, exact, upper)
+    raised, cut = _rest(upper), _rest(lower)
+    raised = np.where(raised > lower + NOISE, np.minimum(raised, upper), lower)
+    cut = np.where(cut < upper - NOISE, np.maximum(cut, lower), upper)
+    single = (cut - raised <= np.minimum(NOISE, 1e-3 * cut)).all(axis=1, keepdims=True)  # one distribution has width zero, not rounding
+    return np.where(precise, exact, raised), np.where(precise, exact, np.where(single, raised, cut))
+
+
+def _rest(rows: Array) -> Array:
+    """For each state what the others leave of one, shape (rows, states): `1 - sum_{j != i} p_j`, rounded once."""
+    excess, lost = _excess(rows)
+    left, error = _two_sum(rows, -excess[:, None])
+    result: Array = left + (error - lost[:, None])
+    return result
+
+
+def _excess(rows: Array) -> tuple[Array, Array]:
+    """`sum - 1` of rows (rows, states), as two numbers, (rows,) each: of 1 - (1 - 1e-15) plain sums leave a number that is a tenth off."""
+    total, lost = np.full(len(rows), -1.0), np.zeros(len(rows))
+    for state in range(rows.shape[1]):
+        total, error = _two_sum(total, rows[:, state])
+        lost = lost + error
+    return total, lost
+
+
+def _two_sum(one: Array, other: Array) -> tuple[Array, Array]:
+    """A sum as it is rounded, and what the rounding took away (Knuth)."""
+    total = one + other
+    added = total - one
+    return total, (one - (total - added)) + (other - added)
 
 
 def normalised(rows: Array) -> Array:
@@ -228,47 +266,78 @@ def vertex_faults(points: Array) -> list[RowFault]:
 
 
 def row_vertices(lower: Array, upper: Array) -> Array:
-    """All vertices of one reachable interval row, shape (vertices, states): all but one coordinate at a bound."""
+    """All vertices of one reachable interval row, shape (vertices, states), each once."""
     if np.array_equal(lower, upper):
         return np.array([lower])
-    found = {tuple(np.round(point, 11) + 0.0): point for point in _walk_vertices(lower.tolist(), upper.tolist())}
+    points, inside = vertices(lower, upper)
+    over, under, near = points[inside] - lower, upper - points[inside], NOISE + np.minimum(_SAME * upper, 1e-3 * (upper - lower))
+    ends = np.where(over < under, -1 * (over <= near), under <= near)  # where all states are at ends, the vertex is met several times
+    points = np.where(np.minimum(over, under) <= NOISE, np.where(over < under, lower, upper), points[inside])
+    found = {end.tobytes(): point for end, point in zip(ends, points.tolist(), strict=True)}
     return np.array(sorted(found.values()))
 
 
-def _walk_vertices(lower: list[float], upper: list[float]) -> Iterator[list[float]]:
-    """Set the coordinates one after another to a bound, leave one free, and turn back where the rest cannot reach one."""
-    states = len(lower)
-    least = [sum(lower[i:]) for i in range(states + 1)]
-    most = [sum(upper[i:]) for i in range(states + 1)]
+def vertices(lower: Array, upper: Array, room: float = NOISE, most: float = np.inf) -> tuple[Array, NDArray[np.bool_]]:
+    """The vertices of interval sets, shape (..., states), all at once: all states but one at a bound, that one takes what is left.
 
-    def walk(point: list[float], total: float, free: int | None) -> Iterator[list[float]]:
-        i = len(point)
-        low, high = (0.0, 0.0) if free is None else (lower[free], upper[free])
-        if total + low + least[i] > 1 + _ROUNDING or total + high + most[i] < 1 - _ROUNDING:
-            return
-        if i == states:
-            if free is not None:
-                point = point.copy()
-                point[free] = min(max(1 - total, low), high)
-            yield point
-            return
-        for end in {lower[i], upper[i]}:
-            yield from walk([*point, end], total + end, free)
-        if free is None and lower[i] < upper[i]:
-            yield from walk([*point, 0.0], total, i)
+    Returns points (..., points, states) and which of them lie in the set (..., points); the free state may be off its bounds by `room`.
+    With few states all points are listed, with many only those that some set may have; no point where these are more than `most`.
+    """
+    states = lower.shape[-1]
+    low, high = lower.reshape(-1, states), upper.reshape(-1, states)
+    width, (excess, lost) = high - low, _excess(low)
+    spare = -excess - lost  # what the states get above their lower ends: no small number drowns in sums near one
+    free, above = _all_choices(states) if states <= _FEW else _choices(width, spare, room, most)
+    given, least, greatest = spare[:, None] - width @ above.T, low[:, free], high[:, free]
+    inside = (given >= -room) & (given <= greatest - least + room)
+    place = np.arange(states) + states * above.astype(np.intp)  # in the ends below: of every point and state
+    place[np.arange(len(free)), free] = 2 * states + np.arange(len(free))
+    ends = np.concatenate([low, high, np.minimum(least + np.maximum(given, 0), greatest)], axis=1)
+    return ends[:, place.ravel()].reshape(*lower.shape[:-1], len(free), states), inside.reshape(*lower.shape[:-1], len(free))
 
-    return walk([], 0.0, None)
+
+@cache
+def _all_choices(states: int) -> tuple[NDArray[np.intp], Array]:
+    """Every choice of a free state, (choices,), and of which others are at their upper ends, (choices, states): 1 there, 0 elsewhere."""
+    free = np.repeat(np.arange(states), 2 ** (states - 1))
+    ends = (np.arange(2 ** (states - 1))[:, None] >> np.arange(states - 1)) & 1
+    above = np.concatenate([np.insert(ends, state, 0, axis=1) for state in range(states)]).astype(float)
+    return free, above
+
+
+def _choices(width: Array, spare: Array, room: float, most: float) -> tuple[NDArray[np.intp], Array]:
+    """The same, without those where no set, (sets, states) and (sets,), can reach one: the states choose one after another."""
+    sets, states = width.shape
+    may: NDArray[np.bool_] = np.asarray((width > 0).any(axis=0))  # whether a state may be the free one; if none, the first
+    may[0] |= not may.any()
+    free, above = np.full(1, -1), np.zeros((1, states))
+    least, greatest = np.zeros((1, sets)), width.sum(axis=1)[None]  # what the states can take together
+    slack = room + 1e-13  # here nothing is lost to rounding: what the free state gets decides
+    for state in range(states):
+        wide = width[:, state]
+        fits = free >= 0 if not may[state + 1 :].any() else np.ones(len(free), dtype=bool)
+        at_low = fits & ((least <= spare + slack) & (greatest - wide >= spare - slack)).any(axis=1)
+        at_high = fits & may[state] & ((least + wide <= spare + slack) & (greatest >= spare - slack)).any(axis=1)
+        parts = [np.flatnonzero(chosen) for chosen in (at_low, at_high, may[state] & (free < 0))]
+        free, above, least, greatest = (np.concatenate([kept[part] for part in parts]) for kept in (free, above, least, greatest))
+        first, second = len(parts[0]), len(parts[0]) + len(parts[1])
+        greatest[:first] -= wide
+        least[first:second] += wide
+        above[first:second, state] = 1
+        free[second:] = state
+        if len(free) > most:
+            return free[:0], above[:0]
+    return free, above
 
 
 def _fills_envelope(points: Array) -> bool:
     """Whether the points are just the vertices of the interval row around them."""
     lower, upper = points.min(axis=0), points.max(axis=0)
-    limit = len(points) * (points.shape[1] + 1)  # a degenerate vertex is met once for each coordinate that may be the free one
-    every = list(islice(_walk_vertices(lower.tolist(), upper.tolist()), limit + 1))
-    if len(every) > limit:
-        return False
-    distances = np.abs(points[:, None] - np.array(every)[None]).max(axis=2)
-    return bool((distances.min(axis=0) <= 10 * _ROUNDING).all())
+    apart = float(np.abs(points.sum(axis=1) - 1).max())  # what the sums of the points leave open
+    every, inside = vertices(lower, upper, NOISE + apart, len(points) * points.shape[1])
+    distances = np.abs(points[:, None] - every[inside][None])
+    same = (distances <= NOISE + apart + _SAME * every[inside]).all(axis=2).any(axis=0)
+    return bool(inside.any() and same.all())
 
 
 def _interval_text(low: float, high: float) -> str:
