@@ -37,7 +37,6 @@ from quaestor.inference.junction import junction_of
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model, Scope
 from quaestor.lazy import lazy
-from quaestor.model.table import Array
 
 PRECISE = ("joint", "junction")
 CREDAL = ("odds", "hulls", "enumeration", "branch", "bracket")

@@ -30,9 +30,9 @@ Value = TypeVar("Value")
 class Model:
     """Hidden variables with tables, and `boxes` by scope. Variables are numbered in a topological order.
 
-    `scopes`: sets of variables that questions may be about; `is_asked_credally`: whether some of these questions have interval rows, so that
-    the model counts as credal even where its own numbers are exact. `kept`: what follows from all but the boxes, shared by all models that differ
-    in nothing else.
+    `scopes`: sets of variables that questions may be about; `is_asked_credally`: whether some of these questions have interval rows, so
+    that the model counts as credal even where its own numbers are exact. `kept`: what follows from all but the boxes, shared by all models
+    that differ in nothing else.
     """
 
     names: tuple[str, ...]

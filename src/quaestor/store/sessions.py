@@ -65,7 +65,7 @@ def _lines(work: Work, attempt: Attempt, first: int) -> list[tuple[Answer, datet
 
 def remember(attempt: Attempt, session: Session, at: datetime) -> None:
     """Remember a session whose last line was written at a moment, with its next question worked out."""
-    session.stopped  # noqa: B018  every page needs it
+    session.next  # noqa: B018  every page needs it
     _memory.put(attempt.key, (_copy(session), at), len(session.bank.questions) + _EACH)
 
 
