@@ -16,7 +16,7 @@ from quaestor.cli import answer_files, main
 from quaestor.cli import learn as command
 from quaestor.cli.answer_files import read_file, tables
 from quaestor.learn.answers import read_answers
-from quaestor.learn.compare import Maker, foretold_in_turn
+from quaestor.learn.compare import Maker, held_out_log_likelihoods
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.folds import fold_of
 from quaestor.learn.graphs import learnt_tree
@@ -223,7 +223,7 @@ def test_a_tree_is_learnt_without_the_people_held_out(tmp_path, capsys):
     held = json.loads(capsys.readouterr().out)["held_out"]
     bank = skeleton(MATRIX)
     part = fold_of(80, 4, np.random.default_rng(0))
-    honest = foretold_in_turn(Maker(lambda people: learnt_tree(bank, people)), frame, part).mean()
+    honest = held_out_log_likelihoods(Maker(lambda people: learnt_tree(bank, people)), frame, part).mean()
     assert held["mean"] == pytest.approx(honest, abs=1e-9)
     leaking = qs.learn(learnt_tree(bank, frame), frame, folds=4).held_out.mean
     assert held["mean"] < leaking

@@ -20,7 +20,7 @@ from quaestor.errors import QuaestorError
 from quaestor.formats.files import BANK_ENDINGS, dump, load
 from quaestor.learn import ITERATIONS, WEIGHT, Fit, learn
 from quaestor.learn.answers import Answers
-from quaestor.learn.compare import Maker, foretold_in_turn
+from quaestor.learn.compare import Maker, held_out_log_likelihoods
 from quaestor.learn.diagnose import Diagnosis, diagnose
 from quaestor.learn.fit import HeldOut
 from quaestor.learn.folds import fold_of
@@ -133,7 +133,7 @@ def _held_out(maker: Maker, answers: Answers, arguments: argparse.Namespace, opt
     if arguments.folds > len(some):
         raise QuaestorError(f"learn: at most as many folds as people, got {arguments.folds} for {len(some)}")
     part = fold_of(len(some), arguments.folds, np.random.default_rng(arguments.seed))
-    return HeldOut(foretold_in_turn(maker, some, part, **options), arguments.folds)
+    return HeldOut(held_out_log_likelihoods(maker, some, part, **options), arguments.folds)
 
 
 def _given(arguments: argparse.Namespace) -> Bank:
