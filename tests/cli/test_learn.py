@@ -227,7 +227,7 @@ def test_a_tree_is_learnt_without_the_people_held_out(tmp_path, capsys):
     assert held["mean"] == pytest.approx(honest, abs=1e-9)
     leaking = qs.learn(learnt_tree(bank, frame), frame, folds=4).held_out.mean
     assert held["mean"] < leaking
-    assert held["notes"] == ["The tree was learnt anew without each part."]
+    assert held["notes"] == ["The tree was learnt anew for each fold, without the people held out."]
     assert run(*words, "--graph", "tree", "--folds", 81) == 1
     assert capsys.readouterr().err.strip() == "learn: at most as many folds as people, got 81 for 80"
     assert run(*words, "--graph", "tree", "--folds", 1) == 1
