@@ -2,7 +2,7 @@
 
 A row is an interval row `[l, u]` (a box cut by `sum = 1`) or a list of vertices. A precise row is an interval row of width zero, so
 there is one type for Bayesian and for credal networks. Interval rows are made *reachable* on construction: each bound is attained by
-some distribution of the set (MATH: `l_i <- max(l_i, 1 - sum_{j!=i} u_j)`, `u_i <- min(u_i, 1 - sum_{j!=i} l_j)`).
+some distribution of the set: `l_i <- max(l_i, 1 - sum_{j!=i} u_j)`, `u_i <- min(u_i, 1 - sum_{j!=i} l_j)`.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,7 @@ _NO_VERTICES: Mapping[int, Array] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class RowFault:
-    """A row that is no credal set: its position, the rule and the value that breaks it."""
+    """A row that is not a credal set: its number, the rule it breaks, and the value."""
 
     row: int
     rule: str
@@ -39,9 +39,9 @@ class RowFault:
 class Table:
     """P(child | parents): `lower` and `upper` have shape (*parent sizes, states); C order, the last parent varies fastest.
 
-    `vertices` maps a row's number (counted in C order) to its vertices, shape (vertices, states), for rows given that way; their
-    `lower` and `upper` are the envelope. Rows of two states, of one vertex, or whose vertices are those of their envelope are kept as
-    interval rows: the same set is stored in the same way.
+    `vertices` maps a row's number (counted in C order) to its vertices, shape (vertices, states), for rows given by vertices; their
+    `lower` and `upper` are the envelope. Rows with two states, with one vertex, or with just the vertices of their envelope are stored as
+    interval rows, so that equal sets are stored alike.
     """
 
     lower: Array
@@ -87,7 +87,7 @@ class Table:
 
     @classmethod
     def of_checked(cls, lower: Array, upper: Array, vertices: Mapping[int, Array] = _NO_VERTICES) -> "Table":
-        """A table of rows that are read-only, valid and reachable already (a bank's tables are checked all at once); nothing is rounded."""
+        """A table from rows that are already read-only, valid and reachable, without any check; a bank checks all its tables at once."""
         made = object.__new__(cls)
         made.__dict__.update(lower=lower, upper=upper, vertices=vertices)
         return made
@@ -131,7 +131,7 @@ class Table:
         return Table.precise(middle)
 
     def vertex(self, rng: np.random.Generator) -> "Table":
-        """One precise table of the set: a vertex of each row, drawn at random."""
+        """One precise table of the set: a random vertex of each row."""
         drawn = []
         for row in range(self.rows):
             points = self.row_vertices(row)
@@ -165,7 +165,7 @@ def centre(lower: Array, upper: Array) -> Array:
 
 
 def reachable(lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Tighten valid interval rows, shape (rows, states), until each bound is attained; sums within tolerance of one are mended."""
+    """Tighten valid interval rows, shape (rows, states), so that each bound is attained; sums within tolerance of one are normalised."""
     exact = normalised(lower)
     precise = (lower == upper).all(axis=1, keepdims=True)
     if precise.all():
@@ -228,7 +228,7 @@ def vertex_faults(points: Array) -> list[RowFault]:
 
 
 def row_vertices(lower: Array, upper: Array) -> Array:
-    """All vertices of one reachable interval row, shape (vertices, states): all but one coordinate at a bound."""
+    """All vertices of one reachable interval row, shape (vertices, states): points with at least all but one coordinate at a bound."""
     if np.array_equal(lower, upper):
         return np.array([lower])
     found = {tuple(np.round(point, 11) + 0.0): point for point in _walk_vertices(lower.tolist(), upper.tolist())}
@@ -236,7 +236,7 @@ def row_vertices(lower: Array, upper: Array) -> Array:
 
 
 def _walk_vertices(lower: list[float], upper: list[float]) -> Iterator[list[float]]:
-    """Set the coordinates one after another to a bound, leave one free, and turn back where the rest cannot reach one."""
+    """Depth-first search: each coordinate but one is set to a bound; a branch is cut where the sum can no longer be one."""
     states = len(lower)
     least = [sum(lower[i:]) for i in range(states + 1)]
     most = [sum(upper[i:]) for i in range(states + 1)]
@@ -261,7 +261,7 @@ def _walk_vertices(lower: list[float], upper: list[float]) -> Iterator[list[floa
 
 
 def _fills_envelope(points: Array) -> bool:
-    """Whether the points are just the vertices of the interval row around them."""
+    """Whether the points include all vertices of their envelope."""
     lower, upper = points.min(axis=0), points.max(axis=0)
     limit = len(points) * (points.shape[1] + 1)  # a degenerate vertex is met once for each coordinate that may be the free one
     every = list(islice(_walk_vertices(lower.tolist(), upper.tolist()), limit + 1))
