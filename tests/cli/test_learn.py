@@ -115,7 +115,7 @@ def test_a_terminal_shows_how_far_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "console", lambda: Console(file=shown, force_terminal=True, width=120))
     words = ["--credal", "bootstrap", "--samples", 3, "--folds", 2]
     assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", *words) == 0
-    for said in ("learning, and people held out", "objective -", "bootstrap", "step 3 of 3"):
+    for said in ("learning and cross-validation", "objective -", "bootstrap", "step 3 of 3"):
         assert said in shown.getvalue()
 
 
