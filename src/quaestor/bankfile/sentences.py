@@ -92,7 +92,6 @@ def skill_sentence(skill: Skill, skills: Mapping[str, Skill]) -> Said:
 
 
 def _all_rows(scope: Sequence[Skill], shares: Sequence[str]) -> Said:
-    """A sentence with all rows of a table."""
     pairs = zip(_conditions(scope, begins=True), shares, strict=True)
     rows = [say("{levels}: {shares}", levels=condition, shares=share) for condition, share in pairs]
     return together((together(rows, "; "), "."), "")
@@ -133,7 +132,6 @@ def _at(skill: Skill, level: str, named: bool, begins: bool) -> Said:
 
 
 def _levels(skill: Skill, row: Sequence[tuple[float, float]]) -> Said:
-    """A distribution over the levels of a skill in words."""
     return say("{share} have the skill", share=percent(*row[1])) if has_or_not(skill.levels) else _listed(skill.levels, row)
 
 

@@ -146,7 +146,6 @@ def draft_skill(
 
 
 def _all(made: Sequence[str]) -> str:
-    """The statements that were made, joined by `and`."""
     if not made:
         return say("none of them")
     named: list[str] = [Words(name) for name in made]

@@ -184,7 +184,6 @@ def _progress() -> Iterator[Bars]:
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """The command that repeats this run."""
     words = ["quaestor learn", *([shlex.quote(arguments.bank)] if arguments.bank else [])]
     defaults = {"levels": 2, "needs": "each", "graph": "given", "weight": WEIGHT, "untaken": "keep", "s": STRENGTH, "samples": SAMPLES}
     defaults |= {"level": LEVEL, "restarts": 0, "folds": 5, "iterations": ITERATIONS, "seed": 0, "workers": 1}

@@ -87,7 +87,6 @@ def _begin(bank: Bank, arguments: argparse.Namespace) -> Session:
 
 
 def _show(number: int, question: Question, out: Console) -> None:
-    """Print the question and its options."""
     out.print(f"{number}. {plain_maths(question.text) or question.id}", style="bold")
     for letter, option in zip(ascii_lowercase, _options(question), strict=False):
         out.print(f"   {letter}) {plain_maths(option)}")
@@ -152,13 +151,11 @@ def _quit(session: Session, arguments: argparse.Namespace, out: Console) -> int:
 
 
 def _free_name() -> str:
-    """A file name for a session that is not in use."""
     names = ("quaestor-session.json", *(f"quaestor-session-{number}.json" for number in range(2, 1000)))
     return next(name for name in names if not Path(name).exists())
 
 
 def _result(session: Session, why: bool, out: Console) -> None:
-    """Print the posterior, the effect of each answer, and the explanation."""
     out.print()
     out.rule("Result")
     show_beliefs(session.bank, session.beliefs, out)

@@ -112,7 +112,6 @@ def _without_answers(count: int, names: NDArray[Any]) -> tuple[Problem, ...]:
 
 
 def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
-    """Warnings about what cannot be learnt from these answers, and about what may be a mistake in them."""
     found = []
     levels = max(layout.sizes)
     if len(people) < levels:

@@ -214,7 +214,6 @@ def _violations(fit: Fit) -> pd.DataFrame:
 
 
 def _changes(fit: Fit, learnt: Bank, kind: str) -> list[str]:
-    """Skills or questions before and after, in words."""
     return [f"`{one.id}` before: {one.before} Learnt: {one.after}" for one in proposals(fit, learnt=learnt) if one.kind == kind]
 
 

@@ -131,7 +131,6 @@ class Cohort:
 
     @cached_property
     def _centres(self) -> dict[str, Array]:
-        """The precise table of each skill and question."""
         return {name: table.centre().lower for name, table in self._tables.items()}
 
     @cached_property

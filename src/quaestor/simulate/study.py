@@ -185,7 +185,6 @@ def _scatter(stated: Any, methods: tuple[Method, ...]) -> float:
 
 
 def _check_names(methods: list[Method | None], report: Report) -> None:
-    """Check that every method has a file name of its own."""
     taken = {"summary": "the summary of the study", "index": "the page of the study"}
     for method in methods:
         if method is not None:

@@ -187,7 +187,6 @@ def _honest(single: Repeated) -> pd.DataFrame:
 
 
 def _curves(single: Repeated, metric: str, name: str, own: str) -> pd.DataFrame:
-    """All curves behind a figure, a row a number of questions."""
     frame, columns = published(name), {}
     for method in PRINTED:
         columns[f"{method}, printed"] = frame[method].to_numpy()
