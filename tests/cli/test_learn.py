@@ -16,7 +16,7 @@ from quaestor.cli import answer_files, main
 from quaestor.cli import learn as command
 from quaestor.cli.answer_files import read_file, tables
 from quaestor.learn.answers import read_answers
-from quaestor.learn.compare import Maker, foretold_in_turn
+from quaestor.learn.compare import Maker, held_out_log_likelihoods
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.folds import fold_of
 from quaestor.learn.graphs import learnt_tree
@@ -115,7 +115,7 @@ def test_a_terminal_shows_how_far_it_is(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "console", lambda: Console(file=shown, force_terminal=True, width=120))
     words = ["--credal", "bootstrap", "--samples", 3, "--folds", 2]
     assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", *words) == 0
-    for said in ("learning, and people held out", "objective -", "bootstrap", "step 3 of 3"):
+    for said in ("learning and cross-validation", "objective -", "bootstrap", "step 3 of 3"):
         assert said in shown.getvalue()
 
 
@@ -223,11 +223,11 @@ def test_a_tree_is_learnt_without_the_people_held_out(tmp_path, capsys):
     held = json.loads(capsys.readouterr().out)["held_out"]
     bank = skeleton(MATRIX)
     part = fold_of(80, 4, np.random.default_rng(0))
-    honest = foretold_in_turn(Maker(lambda people: learnt_tree(bank, people)), frame, part).mean()
+    honest = held_out_log_likelihoods(Maker(lambda people: learnt_tree(bank, people)), frame, part).mean()
     assert held["mean"] == pytest.approx(honest, abs=1e-9)
     leaking = qs.learn(learnt_tree(bank, frame), frame, folds=4).held_out.mean
     assert held["mean"] < leaking
-    assert held["notes"] == ["The tree was learnt anew without each part."]
+    assert held["notes"] == ["The tree was learnt anew for each fold, without the people held out."]
     assert run(*words, "--graph", "tree", "--folds", 81) == 1
     assert capsys.readouterr().err.strip() == "learn: at most as many folds as people, got 81 for 80"
     assert run(*words, "--graph", "tree", "--folds", 1) == 1

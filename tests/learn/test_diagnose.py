@@ -146,7 +146,7 @@ def test_a_question_that_depends_on_something_else_does_not_fit():
     frame["Q3"] = np.where((score < score.quantile(0.3)) | (score > score.quantile(0.7)), "right", "wrong")
     found = {one.question: one for one in diagnose(qs.learn(bank, frame))}
     assert "misfit" in found["Q3"].flags
-    assert "than foretold among" in found["Q3"].words[-1]
+    assert "than predicted among" in found["Q3"].words[-1]
 
 
 # Proposals, one by one

@@ -12,7 +12,7 @@ import quaestor as qs
 from oracles.learning import SMALL, draw, em_step, log_likelihood, table_of, with_tables
 from quaestor.errors import QuaestorError
 from quaestor.learn import expect as expectation
-from quaestor.learn.compare import foretold
+from quaestor.learn.compare import log_likelihoods_by_person
 from quaestor.learn.em import random_start, run
 from quaestor.learn.folds import fold_of
 from quaestor.learn.intervals import bootstrap, imprecise
@@ -256,9 +256,9 @@ def test_held_out_people_are_foretold_by_the_others_alone():
     part = fold_of(60, 4, np.random.default_rng(3))
     expected = np.empty(60)
     for number in range(4):
-        expected[part == number] = foretold(qs.learn(bank, frame[part != number], weight=0.5).bank, frame[part == number])
+        expected[part == number] = log_likelihoods_by_person(qs.learn(bank, frame[part != number], weight=0.5).bank, frame[part == number])
     np.testing.assert_allclose(fit.held_out.by_person, expected, atol=1e-9)
-    assert np.abs(fit.held_out.by_person - foretold(fit.bank, frame)).max() > 0.05
+    assert np.abs(fit.held_out.by_person - log_likelihoods_by_person(fit.bank, frame)).max() > 0.05
     assert fit.held_out.mean == pytest.approx(expected.mean())
     assert fit.held_out.error == pytest.approx(expected.std(ddof=1) / np.sqrt(60))
     started = qs.learn(bank, frame, weight=0.5, folds=4, seed=3, restarts=2)

@@ -67,7 +67,7 @@ def test_against_a_quadratic_program(sizes, listed):
 def test_a_chain_by_both_ways(values, weights):
     """The formula for chains, and cuts; weights as small as they come."""
     y, w = np.array([values]), np.array([weights])
-    cuts = ordering._by_cuts(y[0], w[0], levels_order((4,)))
+    cuts = ordering._by_splits(y[0], w[0], levels_order((4,)))
     chain = isotonic(y, w, levels_order((4,)))[0]
     assert float(w[0] @ (chain - y[0]) ** 2) == pytest.approx(float(w[0] @ (cuts - y[0]) ** 2), abs=1e-9)
     assert (np.diff(chain) >= -1e-12).all()

@@ -231,7 +231,7 @@ def test_skills_that_hang_together_too_closely(monkeypatch):
     same(listed, qs.learn(bank, frame))
     monkeypatch.setattr(expect, "CLIQUE", 63)
     with pytest.raises(
-        QuaestorError, match=r"^learn: skills that hang together have at most 63 combinations of levels between them, got 64; "
+        QuaestorError, match=r"^learn: skills that depend on one another have at most 63 combinations of levels between them, got 64; "
     ):
         qs.learn(bank, frame)
     monkeypatch.setattr("quaestor.inference.junction.LARGEST", 63)

@@ -11,7 +11,7 @@ import quaestor as qs
 from oracles.learning import SMALL, draw, log_likelihood, rows_of
 from quaestor.errors import QuaestorError
 from quaestor.learn.answers import read_answers
-from quaestor.learn.compare import Maker, compare, foretold
+from quaestor.learn.compare import Maker, compare, log_likelihoods_by_person
 from quaestor.learn.graphs import chain, every_link, independent, learnt_tree, mutual_information, tree, with_graph
 from quaestor.learn.skeleton import check_matrix, one_skill, read_matrix, skeleton
 
@@ -147,9 +147,9 @@ def test_foretold_is_the_log_likelihood():
     bank = SMALL["two parents"]
     frame = draw(bank, 20, missing=0.2)
     by_hand = [log_likelihood(bank, pd.DataFrame([answers])) for answers in rows_of(frame)]
-    np.testing.assert_allclose(foretold(bank, frame), by_hand, atol=1e-9)
+    np.testing.assert_allclose(log_likelihoods_by_person(bank, frame), by_hand, atol=1e-9)
     with pytest.raises(QuaestorError, match=r"^compare: every person has an answer, got 1 without any$"):
-        foretold(bank, pd.DataFrame({"Q1": ["right", None]}))
+        log_likelihoods_by_person(bank, pd.DataFrame({"Q1": ["right", None]}))
 
 
 def test_skills_that_are_there_beat_one_skill():
@@ -205,5 +205,5 @@ def test_people_are_held_out_whole_in_every_form():
     wide = compare(candidates, frame, np.random.default_rng(1), 4, baselines=(2,))
     for form in (long, [frame.iloc[:15], frame.iloc[15:]], read_answers(bank, frame)):
         found = compare(candidates, form, np.random.default_rng(1), 4, baselines=(2,))
-        for one, other in zip(found.rivals, wide.rivals, strict=True):
+        for one, other in zip(found.candidates, wide.candidates, strict=True):
             np.testing.assert_allclose(one.held_out, other.held_out, atol=1e-9)

@@ -148,7 +148,7 @@ def test_chances_are_binomial_tails():
         AtLevel(("no",), 20, 19, 0, 0, 0.2, 0.5),
     )
     tails = [2 * sum(binom.pmf(k, 20, 0.7) for k in range(9)), 1, 2 * sum(binom.pmf(k, 20, 0.5) for k in (19, 20))]
-    assert flags._chances([below, within, above]) == pytest.approx(tails)
+    assert flags._p_values([below, within, above]) == pytest.approx(tails)
 
 
 def test_many_comparisons_make_one_harder_to_flag():

@@ -252,7 +252,7 @@ def test_the_rows_are_the_people():
 def test_what_is_not_known_of_real_people_is_said():
     frame = people(BANK, 5)
     x, held = simulate(BANK, responses=frame), simulate(BANK, responses=frame, holdout=["b1"])
-    words = "no accuracy: the true levels of real people are not known; use holdout= to see how well answers are foretold"
+    words = "no accuracy: the true levels of real people are not known; use holdout= to see how well answers are predicted"
     with pytest.raises(AttributeError) as error:
         _ = x.accuracy
     assert str(error.value) == words

@@ -189,7 +189,7 @@ def test_migrations_make_the_tables_of_the_models(database):
 
 def unusable(database, caplog, monkeypatch, times=1):
     """What the log says when a unit of work cannot write."""
-    monkeypatch.setattr(module, "_noted", -module.QUIET)
+    monkeypatch.setattr(module, "_logged", -module.QUIET)
     caplog.clear()
     for _ in range(times):
         with pytest.raises(UnavailableError), database.work() as work:
@@ -222,7 +222,7 @@ def test_who_can_come_back_is_not_in_the_log(make_database, caplog, monkeypatch)
     database = make_database("sqlite")
     other = sqlite3.connect(database.engine.url.database, isolation_level=None)
     other.execute("begin immediate")
-    monkeypatch.setattr(module, "_noted", -module.QUIET)
+    monkeypatch.setattr(module, "_logged", -module.QUIET)
     with pytest.raises(UnavailableError), database.work(prompt=True) as work:
         owners(work)
     other.close()

@@ -1,1 +1,1 @@
-"""What authors write, read and checked: from a document to a bank."""
+"""From what authors write to a checked bank."""

@@ -33,8 +33,8 @@ _SMALL = 1e-9  # probabilities below this keep all their digits
 class Bank:
     """A checked bank: `Bank(document)` raises BankError with every problem; `warnings` holds what may be a mistake.
 
-    `source` is the text of the file that the document was read from: a bank dumped as it was loaded keeps its comments. `locate` tells
-    for a problem's place where it stands in that file.
+    `source`: the text of the file that the document was read from, which is kept so that an unchanged bank is dumped with its comments.
+    `locate`: a function from a problem's place in the document to its line or row in that file.
     """
 
     _document: dict[str, Any]
@@ -87,7 +87,7 @@ class Bank:
 
     @property
     def document(self) -> dict[str, Any]:
-        """A copy of the plain data that the bank was made of, in its normal form."""
+        """A copy of the plain data that the bank was made from, in normal form."""
         return deepcopy(self._document)
 
     @property
@@ -114,7 +114,7 @@ class Bank:
 
     @lazy
     def model_version(self) -> str:
-        """A hash of what inference sees: ids, levels, classes and tables, in order. Mending a typo in a text does not change it."""
+        """A hash of what inference sees: ids, levels, classes and tables, in order. Correcting a text does not change it."""
         parts: list[bytes] = []
         for skill in self.skills.values():
             parts += [json.dumps([skill.id, skill.levels, skill.parents]).encode(), *_table_bytes(skill.table)]
@@ -152,9 +152,10 @@ class Bank:
         return Bank({**self._document, "questions": kept})
 
     def with_tables(self, tables: Mapping[str, Table]) -> "Bank":
-        """The bank with other tables of some skills and questions, by id: explicit rows take the place of what was stated of these.
+        """The bank with new tables of some skills and questions, by id; explicit rows replace their statements.
 
-        The others stay as they were stated, unless the bank has an `imprecision`, which would widen the new ones: then all are explicit.
+        All other statements stay, unless the bank has an `imprecision`: it would widen the new tables too, so then all tables become
+        explicit and the imprecision is dropped.
         """
         for name in tables:
             if name not in self.skills and name not in self.questions:
@@ -182,7 +183,7 @@ class Bank:
 
 
 def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:
-    """Whether a section was written but nothing of it could be read: what others say about it cannot be checked then."""
+    """Whether a section was written but nothing of it could be read, so that references to it cannot be checked."""
     if not isinstance(document, Mapping):
         return True
     return any(document.get(section) not in (None, "", {}) and not normal.get(section) for section in ("skills", "templates", "questions"))

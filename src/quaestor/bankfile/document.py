@@ -1,4 +1,4 @@
-"""From the fields of a document to skills and questions; every broken rule goes to the report."""
+"""From the fields of a document to skills and questions; every broken rule is added to the report."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -20,7 +20,7 @@ from quaestor.numerals import read_number
 DEFAULT_LEVELS = ("no", "yes")
 DEFAULT_CLASSES = ("wrong", "right")
 _PLAIN_FIELDS = ("text", "kind", "explanation", "media", "alt", "minutes", "group", "pilot", "template")
-_SAME = 1e-9  # probabilities closer than this count as equal in warnings
+_SAME = 1e-9  # probabilities that differ by less count as equal in warnings
 
 
 def read_skills(section: Mapping[str, Any] | None, imprecision: float, report: Report) -> dict[str, Skill | None]:
@@ -96,7 +96,9 @@ def read_questions(
 
 
 def merged(own: Mapping[str, Any], template: Mapping[str, Any]) -> dict[str, Any]:
-    """A question's fields over its template's; a statement of its own replaces the template's whole statement, a scope its scope."""
+    """A question's fields merged with its template's: its own fields win, its own statement replaces the template's whole statement, and
+    its own scope the template's scope.
+    """
     hidden: set[str] = set()
     if any(field in own for field in STATEMENTS):
         hidden |= STATEMENT_FIELDS
@@ -113,11 +115,11 @@ def _read_question(
     imprecision: float,
     report: Report,
 ) -> tuple[dict[str, Any], Draft | None]:
-    """What a question holds but its table, and the draft of that."""
+    """The content of a question without its table, and the draft of the table."""
     fields = merged(own, template) if template else own
 
     def at(field: str) -> Place:
-        """Where a field was written: here, or in the template."""
+        """The place where a field was written: in the question or in its template."""
         if field and field not in own and field in template:
             return ("templates", own["template"], field)
         return ("questions", question_id, field) if field else ("questions", question_id)
@@ -154,7 +156,7 @@ def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], a
 
 
 def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlace, report: Report) -> dict[str, Any]:
-    """What the taker's entry is compared with: options and their classes, the key, accepted answers, the tolerance."""
+    """The fields that classify an entry: options and their classes, the key, accepted answers, the tolerance."""
     kind = fields.get("kind", "choice")
     correct = fields.get("correct", ())
     correct = (correct,) if isinstance(correct, str) else tuple(correct)
@@ -239,7 +241,7 @@ def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: I
 
 
 def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
-    """Warn of questions that tell nothing, that get harder for the better, that rule an answer out, or whose options look alike."""
+    """Warn of questions with equal rows, with answers that get worse at a higher level or are impossible, or with equal options."""
     alike: dict[tuple[int, ...], list[Question]] = {}
     for question in questions:
         alike.setdefault(question.table.shape, []).append(question)

@@ -1,8 +1,8 @@
-"""Probabilities from few, plain statements.
+"""Elicitation: probabilities from a few plain statements.
 
-Nobody likes to fill in tables. Each function turns a statement that an author can make (how hard, how telling, what it needs, how
-sure) into the probabilities behind it, by one formula given with it. The words and their numbers are in the dictionaries below; they
-are conventions of the bank format, not measurements.
+Each function turns a statement that an author can make (how difficult, how discriminating, which skills are needed, how sure) into
+probabilities, by the formula in its docstring. The words and their numbers are in the dictionaries below; they are conventions of the bank
+format, not measurements.
 """
 
 import math
@@ -35,7 +35,7 @@ PRIOR = ("even", "mostly low", "mostly middle", "mostly high")
 
 
 def word_value(value: float | str, words: Mapping[str, float], what: str) -> float:
-    """A number as it is, a word as its number in `words`; numbers may also be written as `1/3` or `30%`."""
+    """The number that a value stands for: a number, a word of the scale `words`, or a text such as `1/3` or `30%`."""
     if not isinstance(value, str):
         return float(value)
     found = words.get(" ".join(value.lower().split()))
@@ -66,8 +66,8 @@ def chance(value: float | str | Sequence[float | str]) -> Interval:
 def by_difficulty(difficulty: float | str, discrimination: float | str, levels: int) -> list[float]:
     """P(right | level k) = 1 - delta + kappa (k / (levels - 1) - 1/2), for each level.
 
-    For two levels these are delta and kappa of the paper: the mean share of wrong answers, and P(right | highest) - P(right | lowest).
-    With more levels both keep that meaning and P(right) rises in equal steps.
+    delta (difficulty) is the mean of P(wrong) over the levels, kappa (discrimination) is P(right | highest) - P(right | lowest), as in the
+    paper, where there are two levels.
     """
     delta = word_value(difficulty, DIFFICULTY, A_DIFFICULTY)
     kappa = word_value(discrimination, DISCRIMINATION, A_DISCRIMINATION)
@@ -84,8 +84,8 @@ def by_difficulty(difficulty: float | str, discrimination: float | str, levels: 
 def by_needs(has: Sequence[Sequence[bool]], needs: str, slip: Interval, guess: Interval) -> list[Interval]:
     """P(right) for each combination of levels, the last skill varying fastest: 1 - slip for those who can, guess for the others.
 
-    `has[i][k]`: level k of skill i is enough. Those who can have all of them (`needs="all"`, the DINA or noisy-AND model) or at least
-    one (`needs="any"`, DINO or noisy-OR).
+    `has[i][k]`: whether level k of skill i is enough. Those who can are those with enough of all skills (`needs="all"`, the DINA or
+    noisy-AND model) or of at least one (`needs="any"`, DINO or noisy-OR).
     """
     if needs not in ("all", "any"):
         raise StatementError(say("needs is 'all' or 'any'"), format_value(needs))
@@ -95,15 +95,16 @@ def by_needs(has: Sequence[Sequence[bool]], needs: str, slip: Interval, guess: I
 
 
 def abilities(levels: int) -> list[float]:
-    """Where the levels lie on the scale of item response theory: theta_k = Phi^-1((k + 1/2) / levels), equal shares of N(0, 1)."""
+    """The abilities of levels in item response theory: theta_k = Phi^-1((k + 1/2) / levels), the medians of equal shares of N(0, 1)."""
     return [NormalDist().inv_cdf((k + 0.5) / levels) for k in range(levels)]
 
 
 def by_irt(theta: Sequence[float], a: float, b: float | Sequence[float], c: float = 0.0) -> list[list[float]]:
-    """The classes' probabilities at each ability: rows of 1PL to 3PL, or of the graded response model when `b` is a list.
+    """The probabilities of the classes at each ability, (abilities, classes): the 1PL to 3PL models, or, for a list `b`, the graded
+    response model.
 
     P(right | theta) = c + (1 - c) / (1 + exp(-a (theta - b))); graded: P(class >= j | theta) = 1 / (1 + exp(-a (theta - b_j))),
-    b_1 < b_2 < ..., one class more than thresholds.
+    b_1 < b_2 < ...; there is one more class than thresholds.
     """
     if a <= 0:
         raise StatementError(say("the discrimination a is positive"), format_value(a))
@@ -129,7 +130,7 @@ def _logistic(x: float) -> float:
 
 
 def by_shares(shares: Sequence[float]) -> list[float]:
-    """A prior from counts or percentages: each share divided by their sum."""
+    """A prior from counts or percentages: each of them divided by their sum."""
     total = sum(shares)
     if any(share < 0 for share in shares) or not 0 < total < math.inf:
         raise StatementError(say("shares are not negative and not all zero"), format_value(list(shares)))
@@ -137,7 +138,9 @@ def by_shares(shares: Sequence[float]) -> list[float]:
 
 
 def by_prior_word(word: str, levels: int) -> list[float]:
-    """A prior in words: `even`; `mostly low` and `mostly high` weigh levels by m..1 and 1..m; `mostly middle` by 1, 2, .., 2, 1."""
+    """A prior from a word: `even` is proportional to 1, ..., 1, `mostly low` to m, ..., 1, `mostly high` to 1, ..., m, and `mostly middle`
+    to 1, 2, ..., 2, 1.
+    """
     weights = {
         "even": [1.0] * levels,
         "mostly low": [float(levels - k) for k in range(levels)],
@@ -152,11 +155,11 @@ def by_prior_word(word: str, levels: int) -> list[float]:
 
 
 def by_strength(parent_levels: Sequence[int], levels: int, strength: float) -> list[list[float]]:
-    """The table of a skill that builds on others, from one number: rows for each combination of the parents' levels.
+    """The table of a skill with parents from one number: a row for each combination of the parents' levels, (rows, levels).
 
-    With one parent at level i of n, the child's row is strength * near(i) + (1 - strength) / levels, where near(i) puts all mass at
-    the same relative height, i / (n - 1), shared linearly between the two nearest levels. Several parents: the mean of their rows.
-    Strength 0 means no connection, 1 means the same height for certain; 0.6 between two-level skills gives 0.8 and 0.2.
+    With one parent at level i of n, the row is strength * near(i) + (1 - strength) / levels, where near(i) has all its mass at the relative
+    height i / (n - 1), divided linearly between the two nearest levels; with several parents it is the mean of these rows. Strength 0 means
+    independence, 1 the same relative height with certainty; 0.6 between skills of two levels gives 0.8 and 0.2.
     """
     if not 0 <= strength <= 1:
         raise StatementError(say("strength lies between 0 and 1"), format_value(strength))
@@ -167,13 +170,13 @@ def by_strength(parent_levels: Sequence[int], levels: int, strength: float) -> l
 
     rows = []
     for combination in product(*(range(parent) for parent in parent_levels)):
-        pulls = [near(level, parent) for level, parent in zip(combination, parent_levels, strict=True)]
-        rows.append([strength * sum(pull) / len(pulls) + (1 - strength) / levels for pull in zip(*pulls, strict=True)])
+        masses = [near(level, parent) for level, parent in zip(combination, parent_levels, strict=True)]
+        rows.append([strength * sum(mass) / len(masses) + (1 - strength) / levels for mass in zip(*masses, strict=True)])
     return rows
 
 
 def by_confidence(confidence: float | str) -> float:
-    """How far the author's numbers may be off: a half-width between 0 and 1/2, or a word."""
+    """The half-width of the intervals around the author's numbers, from a number between 0 and 1/2 or a word."""
     width = word_value(confidence, CONFIDENCE, say("confidence"))
     if not 0 <= width <= 0.5:
         raise StatementError(say("confidence is a half-width between 0 and 0.5, or a word"), format_value(confidence))

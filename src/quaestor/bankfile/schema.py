@@ -1,9 +1,8 @@
-"""How a bank file's fields are read: the field decides the type, and what people wrote stays as written.
+"""The schema of a bank file: its fields and how each is read. The type is decided by the field, not by the form of the value.
 
 A reader takes a raw value, reports what is wrong with it, and returns its normal form, or None. Raw values come from YAML, JSON,
-sheets or Python; numbers may arrive as text, and text may arrive as numbers (an option `50`): a field that holds words keeps words, a
-field that holds numbers reads numbers. Normal forms are plain data (dict, list, str, int, float, bool), so that equal banks have equal
-documents.
+sheets or Python, where numbers may arrive as text and text as numbers (an option `50`): a field of words keeps them as written, a field of
+numbers reads them as numbers. Normal forms are plain data (dict, list, str, int, float, bool), so that equal banks have equal documents.
 """
 
 import math
@@ -44,12 +43,12 @@ class Report:
         self._problems.setdefault(Problem(format_place(place), found.rule, found.value, hint))
 
     def warning(self, place: Place, rule: str, value: object, hint: str = "") -> None:
-        """Note something that may be meant, but often is not."""
+        """Note something that is allowed but often a mistake."""
         self._problems.setdefault(Problem(format_place(place), rule, format_value(value), hint, "warning"))
 
     @property
     def count(self) -> int:
-        """How many problems there are so far."""
+        """The number of problems so far."""
         return len(self._problems)
 
     @property
@@ -64,7 +63,7 @@ class Report:
 
 
 def text(value: Any, place: Place, report: Report) -> str | None:
-    """Text of any length up to a limit; line ends become one kind, space around it goes."""
+    """Text of at most `LONGEST_TEXT` characters; line ends are unified, surrounding space is removed."""
     if isinstance(value, bool):
         value = "true" if value else "false"
     elif isinstance(value, (int, float)) and _finite(value):
@@ -95,7 +94,7 @@ def word(value: Any, place: Place, report: Report) -> str | None:
 
 
 def name(value: Any, place: Place, report: Report) -> str | None:
-    """A word that can stand in lists and in `id=answer`: no comma, no equals sign."""
+    """A word without comma and equals sign, so that it can be written in lists and in `id=answer`."""
     cleaned = word(value, place, report)
     if cleaned is not None and ("," in cleaned or "=" in cleaned):
         report.error(place, say("names have no comma and no equals sign"), cleaned)
@@ -104,7 +103,7 @@ def name(value: Any, place: Place, report: Report) -> str | None:
 
 
 def file_name(value: Any, place: Place, report: Report) -> str | None:
-    """A file beside the bank: a relative path that stays below the bank's folder."""
+    """A relative path of a file below the bank's folder."""
     cleaned = word(value, place, report)
     if cleaned is not None and (re.match(r"[/\\]|[A-Za-z][\w+.-]*:", cleaned) or ".." in re.split(r"[/\\]", cleaned)):
         report.error(place, say("a media file is named by a path below the bank's folder"), cleaned)
@@ -131,7 +130,7 @@ def number(value: Any, place: Place, report: Report) -> float | int | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not _finite(value):
         report.error(place, say("a number is expected"), value)
         return None
-    value = float(value)  # as every file format reads it
+    value = float(value)  # an int and a float of the same value have one normal form
     return int(value) if value.is_integer() else value
 
 
@@ -152,7 +151,7 @@ def positive(value: Any, place: Place, report: Report) -> float | int | None:
 
 
 def level_of(value: Any, place: Place, report: Report) -> float | int | str | None:
-    """A number, or a word of one of the scales in `elicit`; numbers such as `1/3` or `30%` keep their form."""
+    """A number, or a word of one of the scales in `elicit`; texts such as `1/3` or `30%` stay as written."""
     if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()) is None:
         return word(value, place, report)
     return number(value, place, report)
@@ -174,7 +173,7 @@ def exact_probability(value: Any, place: Place, report: Report) -> Any:
 
 
 def on_scale(words: Mapping[str, float], what: str) -> Reader:
-    """A reader of a number or one of these words."""
+    """A reader of a number or a word of this scale."""
 
     def read(value: Any, place: Place, report: Report) -> Any:
         return _accepted(level_of(value, place, report), lambda found: word_value(found, words, what), place, report)
@@ -183,7 +182,7 @@ def on_scale(words: Mapping[str, float], what: str) -> Reader:
 
 
 def _accepted(found: Any, check: Callable[[Any], object], place: Place, report: Report) -> Any:
-    """What was found, or None when `check` raises a StatementError, which is reported."""
+    """The value, or None when `check` raises a StatementError, which is reported."""
     try:
         if found is not None:
             check(found)
@@ -239,7 +238,7 @@ def entries(key: Reader, reader: Reader) -> Reader:
 
 
 def sections(reader: Reader) -> Reader:
-    """A reader of a map from ids to entries; an entry with a problem is None, so that the others can still be checked."""
+    """A reader of a map from ids to entries; an entry with a problem becomes None, so that the others can still be checked."""
 
     def read(value: Any, place: Place, report: Report) -> dict[str, Any] | None:
         if not isinstance(value, Mapping):
@@ -270,7 +269,7 @@ def list_or(single: Reader, several: Reader) -> Reader:
 
 
 def single(several: Reader) -> Reader:
-    """A reader of a list that makes a list of one item that item."""
+    """A reader that replaces a list of one item, as read by `several`, by the item."""
 
     def read(value: Any, place: Place, report: Report) -> Any:
         found = several(value, place, report)

@@ -1,4 +1,4 @@
-"""Tables said back to their author in plain words, so that a wrong number is seen before a class meets it."""
+"""Tables in plain sentences, so that an author sees a wrong number before a class does."""
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
@@ -9,17 +9,17 @@ from quaestor.model.question import Question
 from quaestor.model.skill import Skill
 from quaestor.model.table import Table
 
-YES_NO = {("no", "yes"), ("nein", "ja")}  # the levels of a skill that one has or has not, in the languages of the pages
+YES_NO = {("no", "yes"), ("nein", "ja")}  # levels of a skill that one has or does not have, in the languages of the pages
 _CLASSES = {"wrong": say("wrong"), "right": say("right"), "skipped": say("skipped")}
 
 
 def class_word(name: str) -> str:
-    """An answer class: the usual ones are words that can be translated, others are the author's own."""
+    """The name of an answer class; the usual ones can be translated."""
     return _CLASSES.get(name, name)
 
 
 def has_or_not(levels: Sequence[str]) -> bool:
-    """Whether the levels say no more than that one has a skill or has it not."""
+    """Whether the levels are no and yes."""
     return tuple(level.casefold() for level in levels) in YES_NO
 
 
@@ -39,8 +39,8 @@ def times(low: float, high: float, short: bool = False) -> Said:
     shown = first if first == last else say("{first} to {last}", first=first, last=last)
     once = shown == "1" and not short
     pattern = say("{count} in {all}", count=shown, all=out_of) if short else say("{count} times in {all}", count=shown, all=out_of)
-    told = say("1 time in {all}", all=out_of) if once else pattern
-    return told if all(_is_short(count) for count in counts) else say("about {times}", times=told)
+    phrase = say("1 time in {all}", all=out_of) if once else pattern
+    return phrase if all(_is_short(count) for count in counts) else say("about {times}", times=phrase)
 
 
 def percent(low: float, high: float) -> Said:
@@ -55,8 +55,8 @@ def _is_short(count: float) -> bool:
 
 
 def _digits(count: float) -> Said:
-    """A count out of 100 or fewer: as it is where it is short, else whole; with a decimal only close to 0 and to 100."""
-    number = round(count, 4)  # first of all: 0, not 1e-16
+    """A count out of 100 or fewer: unrounded if it is short, else a whole number, with a decimal only near 0 and near 100."""
+    number = round(count, 4)  # so that 1e-16 is shown as 0
     if number < 1 and not _is_short(count):
         return say("{number:.1g}", number=number)
     return say("{number:.3g}", number=number) if _is_short(count) or number > 99 else say("{number:.0f}", number=number)
@@ -92,7 +92,6 @@ def skill_sentence(skill: Skill, skills: Mapping[str, Skill]) -> Said:
 
 
 def _all_rows(scope: Sequence[Skill], shares: Sequence[str]) -> Said:
-    """What each row of a table says."""
     pairs = zip(_conditions(scope, begins=True), shares, strict=True)
     rows = [say("{levels}: {shares}", levels=condition, shares=share) for condition, share in pairs]
     return together((together(rows, "; "), "."), "")
@@ -105,12 +104,14 @@ def _rows(table: Table) -> list[list[tuple[float, float]]]:
 
 
 def _conditions(scope: Sequence[Skill], named: bool = True, begins: bool = False) -> list[str]:
-    """Each combination of levels in words; `named`: with the skills' titles, a single one once; `begins`: the first begins a sentence."""
+    """Each combination of levels in words; `named`: with the skills' titles (of a single skill only the first time); `begins`: the first
+    one begins a sentence.
+    """
     found: list[str] = []
     for combination in product(*(skill.levels for skill in scope)):
         levels = [
-            _at(skill, level, named and (len(scope) > 1 or not found), begins and not found and not place)
-            for place, (skill, level) in enumerate(zip(scope, combination, strict=True))
+            _at(skill, level, named and (len(scope) > 1 or not found), begins and not found and not position)
+            for position, (skill, level) in enumerate(zip(scope, combination, strict=True))
         ]
         found.append(reduce(lambda first, second: say("{first} and {second}", first=first, second=second), levels))
     return found
@@ -131,7 +132,6 @@ def _at(skill: Skill, level: str, named: bool, begins: bool) -> Said:
 
 
 def _levels(skill: Skill, row: Sequence[tuple[float, float]]) -> Said:
-    """How common the levels of a skill are."""
     return say("{share} have the skill", share=percent(*row[1])) if has_or_not(skill.levels) else _listed(skill.levels, row)
 
 

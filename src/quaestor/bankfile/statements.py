@@ -1,4 +1,4 @@
-"""From the fields of a skill or question to its table: which statement was made, and the rows it means."""
+"""From the statement of a skill or question to the rows of its table."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ FieldPlace = Callable[[str], Place]
 
 @dataclass(frozen=True)
 class Draft:
-    """A table as stated, not yet checked: its rows, the skills above, the number of states, the widening, and its place."""
+    """A table as stated, not yet checked: its rows, the parent skills, the number of states, the half-width `epsilon`, and its place."""
 
     rows: Sequence[Row]
     scope: Sequence[Any]
@@ -33,11 +33,11 @@ class Draft:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(*levels of the skills above, states)."""
+        """(*numbers of levels of the parent skills, states)."""
         return (*(len(skill.levels) for skill in self.scope), self.states)
 
     def row_place(self, number: int) -> Place:
-        """Where a row stands: under its combination of levels."""
+        """The place of a row: its combination of levels below the place of the table."""
         if not self.scope:
             return self.place
         combination = list(product(*(skill.levels for skill in self.scope)))[number]
@@ -146,7 +146,6 @@ def draft_skill(
 
 
 def _all(made: Sequence[str]) -> str:
-    """The statements that were made, all joined alike."""
     if not made:
         return say("none of them")
     named: list[str] = [Words(name) for name in made]
@@ -154,7 +153,7 @@ def _all(made: Sequence[str]) -> str:
 
 
 def _too_large(sizes: Sequence[int], place: Place, report: Report) -> bool:
-    """Refuse a table whose rows could not be listed, before anything lists them."""
+    """Refuse a table with too many rows before they are listed."""
     count = prod(sizes)
     if count > MOST_ROWS:
         report.error(place, say("a table has at most {most:,} rows", most=MOST_ROWS), say("{count:,} combinations of levels", count=count))
@@ -162,7 +161,7 @@ def _too_large(sizes: Sequence[int], place: Place, report: Report) -> bool:
 
 
 def _epsilon(fields: Mapping[str, Any], imprecision: float, at: FieldPlace, report: Report) -> float:
-    """How far single numbers are widened: by the author's confidence in this table, else by the bank's imprecision."""
+    """The half-width by which single numbers are widened: the confidence of this table, else the bank's imprecision."""
     if "confidence" not in fields:
         return imprecision
     try:
@@ -200,7 +199,7 @@ def _rights(
 
 
 def _enough(at_least: Mapping[str, str], scope: Sequence[Any], place: Place, report: Report) -> list[list[bool]] | None:
-    """For each skill and level whether it is enough: the highest level, or the one named in `at_least` and those above."""
+    """Whether a level is enough, for each skill and level: from the level named in `at_least` on, by default the highest."""
     for skill_id in at_least:
         if skill_id not in [skill.id for skill in scope]:
             report.error(place, say("at_least names skills of this question"), skill_id)
@@ -232,7 +231,7 @@ def _irt_rows(irt: Mapping[str, Any], scope: Sequence[Any], classes: int, place:
 
 
 def _table_rows(table: Mapping[str, Any], levels: Sequence[Sequence[str]], states: int, place: Place, report: Report) -> list[Row] | None:
-    """The rows in the order of the combinations; every combination is required, none may be extra."""
+    """The rows in the order of the combinations of levels; every combination is required, others are refused."""
     given: dict[str, tuple[str, Any]] = {}
     for key, value in table.items():
         combination = ", ".join(part.strip() for part in key.split(","))
@@ -280,7 +279,7 @@ def _row_fits(row: Row, states: int, place: Place, report: Report) -> bool:
 def build_tables(drafts: Sequence[Draft | None], report: Report) -> list[Table | None]:
     """Check the drafts' rows as stated, widen single numbers, and make the tables; faults are reported at their rows.
 
-    Rows of equal length are checked and made reachable together: ten thousand questions cost a few calls, not ten thousand.
+    Rows of equal length are checked and tightened in one array, so that ten thousand questions cost a few calls.
     """
     tables: list[Table | None] = [None] * len(drafts)
     together: dict[int, list[int]] = {}
@@ -303,7 +302,7 @@ def build_tables(drafts: Sequence[Draft | None], report: Report) -> list[Table |
         if faulty:
             continue
         epsilon = np.repeat([draft.epsilon for draft in group], counts)[:, None]
-        lower, upper = reachable(*_soften(lower, upper, epsilon))
+        lower, upper = reachable(*_widened(lower, upper, epsilon))
         lower.setflags(write=False)
         upper.setflags(write=False)
         exact = np.array_equal(lower, upper)
@@ -313,7 +312,7 @@ def build_tables(drafts: Sequence[Draft | None], report: Report) -> list[Table |
     return tables
 
 
-def _soften(lower: Array, upper: Array, epsilon: Array | float) -> tuple[Array, Array]:
+def _widened(lower: Array, upper: Array, epsilon: Array | float) -> tuple[Array, Array]:
     """Widen single numbers by epsilon; intervals stay as they are."""
     return widened(lower, upper, np.where(lower == upper, epsilon, 0))
 
@@ -328,5 +327,5 @@ def _build_with_vertices(draft: Draft, report: Report) -> Table | None:
         report.fault(draft.row_place(number), fault)
     if faults:
         return None
-    lower, upper = _soften(lower, upper, draft.epsilon)
+    lower, upper = _widened(lower, upper, draft.epsilon)
     return Table(lower.reshape(draft.shape), upper.reshape(draft.shape), vertices)

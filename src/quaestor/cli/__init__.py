@@ -35,7 +35,7 @@ def _module(command: str) -> Any:
 
 
 def parser(only: str = "") -> argparse.ArgumentParser:
-    """The parser of the whole command line; `only`: the one command whose arguments it has to know, as the others take long to import."""
+    """The parser of the command line; `only`: a command, all others then get no arguments, since their modules take long to import."""
     main_parser = argparse.ArgumentParser(prog="quaestor", description="Adaptive tests on Bayesian and credal networks.")
     main_parser.add_argument("--version", action="version", version=f"quaestor {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -49,9 +49,9 @@ def parser(only: str = "") -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; every error of ours becomes a message and exit code 1."""
+    """Run one command; a QuaestorError becomes a message and exit code 1."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # not every terminal has every letter
+        sys.stdout.reconfigure(errors="backslashreplace")  # for terminals that cannot show all characters
     given = sys.argv[1:] if arguments is None else arguments
     parsed = parser(given[0] if given and given[0] in COMMANDS else "").parse_args(given)
     try:

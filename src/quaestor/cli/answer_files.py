@@ -1,4 +1,4 @@
-"""The answers of people from a file: CSV in parts, so that a large file is never in memory as a whole; XLSX and Parquet at once."""
+"""Answers of people from a file: CSV is read in parts, so that a large file is never in memory as a whole; XLSX and Parquet at once."""
 
 import zipfile
 import zlib
@@ -14,9 +14,9 @@ from quaestor.errors import QuaestorError, format_value, nearest
 from quaestor.learn.answers import Answers, is_long, read_answers
 
 ENDINGS = (".csv", ".xlsx", ".parquet")
-ROWS = 50_000  # of a CSV file that are read together
+ROWS = 50_000  # rows of a CSV file that are read together
 _TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": ["", "NA", "NaN", "nan"]}
-_DAMAGED = (zipfile.BadZipFile, zlib.error, ParseError, KeyError, EOFError)  # what readers of XLSX raise
+_DAMAGED = (zipfile.BadZipFile, zlib.error, ParseError, KeyError, EOFError)  # raised by readers of XLSX
 
 
 def read_file(path: str, bank: Bank, person: str | None = None) -> Answers:
@@ -28,7 +28,7 @@ def read_file(path: str, bank: Bank, person: str | None = None) -> Answers:
 
 
 def tables(path: str, person: str | None = None) -> Iterator[pd.DataFrame]:
-    """A file's table in parts, cells as text; a long one keeps its three columns."""
+    """The table of a file in parts; a wide one is indexed by the column `person`, a long one keeps its three columns."""
     for frame in _frames(path):
         if person is None or (person == "person" and is_long(frame)):
             yield frame
@@ -56,7 +56,7 @@ def _frames(path: str) -> Iterator[pd.DataFrame]:
 
 
 def _checked(path: str, bank: Bank, person: str | None) -> Iterator[pd.DataFrame]:
-    """The same; one more column than questions is perhaps that of the names."""
+    """The table of a file in parts; for a single column that is no question the error asks whether it names the people."""
     for frame in tables(path, person):
         others = [] if is_long(frame) else [str(column) for column in frame.columns if column not in bank.questions]
         if len(others) == 1 < len(frame.columns) and person is None and not nearest(others[0], bank.questions):

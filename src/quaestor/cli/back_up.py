@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the file and say what is in it."""
+    """Write the file and print what is in it."""
     settings = settings_of(arguments)
     from quaestor.store.backup import back_up
 

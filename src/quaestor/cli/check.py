@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(file: str) -> tuple[str, str, tuple[Problem, ...]]:
-    """A file's name, what is in it, and its problems."""
+    """A file's name, a summary of its content, and its problems."""
     try:
         if Path(file).suffix.lower() in NETWORK_ENDINGS:
             return file, f"{_count(len(read_network(file).variables), 'variable')}; ", ()

@@ -1,4 +1,4 @@
-"""Compile a test to a decision graph in JSON that any program can play, or limit how often its questions are seen."""
+"""Compile a test to a decision graph in JSON that any program can follow, or limit how often its questions are seen."""
 
 import argparse
 import json
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Work out, write, and say how large it is."""
+    """Compute the graph or the rules, write them, and print their size."""
     bank = load(arguments.bank)
     if arguments.widen:
         bank = bank.widen(arguments.widen)
@@ -59,7 +59,7 @@ def _graph(bank: Bank, rules: Rules, arguments: argparse.Namespace) -> tuple[str
 
 
 def _written(graph: dict[str, Any], ascii_only: bool) -> str:
-    """JSON with a line a node; a terminal may not have every letter."""
+    """JSON with a line a node; `ascii_only` for terminals that cannot show all characters."""
     lines = [f" {json.dumps(key)}: {json.dumps(value, ensure_ascii=ascii_only)},\n" for key, value in graph.items() if key != "nodes"]
     nodes = ",\n".join(f"  {json.dumps(node, ensure_ascii=ascii_only)}" for node in graph["nodes"])
     return f'{{\n{"".join(lines)} "nodes": [\n{nodes}\n ]\n}}\n'

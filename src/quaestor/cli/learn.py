@@ -1,4 +1,4 @@
-"""Learn a bank from the answers of people: a new bank, and a page that says what to look at."""
+"""Learn a bank from the answers of people: write the new bank, and a page with its diagnosis."""
 
 import argparse
 import json
@@ -20,7 +20,7 @@ from quaestor.errors import QuaestorError
 from quaestor.formats.files import BANK_ENDINGS, dump, load
 from quaestor.learn import ITERATIONS, WEIGHT, Fit, learn
 from quaestor.learn.answers import Answers
-from quaestor.learn.compare import Maker, foretold_in_turn
+from quaestor.learn.compare import Maker, held_out_log_likelihoods
 from quaestor.learn.diagnose import Diagnosis, diagnose
 from quaestor.learn.fit import HeldOut
 from quaestor.learn.folds import fold_of
@@ -31,7 +31,7 @@ from quaestor.learn.skeleton import NEEDS, read_matrix, skeleton
 from quaestor.report.learning import findings, held_out_notes, summary, write_learning
 from quaestor.report.terminal import console
 
-Bars = Callable[..., Callable[..., None] | None]  # a bar by name and steps in all, if known: what is told of each step
+Bars = Callable[..., Callable[..., None] | None]  # from a name and a total, if known, to a function that updates the progress bar
 GRAPHS = ("given", "independent", "chain", "tree")
 
 
@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bank", nargs="?", metavar="BANK", help="a bank file, or the name of a bundled bank")
     parser.add_argument("--matrix", metavar="FILE", help="instead of a bank: a Q-matrix (CSV), a row a question, a column a skill")
     parser.add_argument("--levels", type=int, default=2, metavar="N", help="with --matrix: levels of every skill (default: 2)")
-    parser.add_argument("--needs", choices=NEEDS, default="each", help="with --matrix: how the skills of a question work together")
-    parser.add_argument("--graph", choices=GRAPHS, default="given", help="how the skills hang together (default: as the bank says)")
+    parser.add_argument("--needs", choices=NEEDS, default="each", help="with --matrix: how the skills of a question combine")
+    parser.add_argument("--graph", choices=GRAPHS, default="given", help="the graph over the skills (default: that of the bank)")
     parser.add_argument("--responses", required=True, metavar="FILE", help="the answers: CSV, XLSX or Parquet, a row a person")
     parser.add_argument("--person", metavar="COLUMN", help="a column of the answers that names the people")
     parser.add_argument("--out", required=True, metavar="NEW", help="where the learnt bank goes; its page goes beside it, as .html")
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--samples", type=int, default=SAMPLES, metavar="N", help=f"with --credal bootstrap: how many ({SAMPLES})")
     parser.add_argument("--level", type=float, default=LEVEL, help=f"with --credal bootstrap: the share inside ({LEVEL:g})")
     parser.add_argument("--restarts", type=int, default=0, metavar="N", help="further random starts")
-    parser.add_argument("--folds", type=int, default=5, metavar="N", help="parts of the people that are held out in turn; 0 for none (5)")
+    parser.add_argument("--folds", type=int, default=5, metavar="N", help="folds for the held-out log-likelihood; 0 for none (5)")
     parser.add_argument("--iterations", type=int, default=ITERATIONS, metavar="N", help=f"at most so many steps of EM ({ITERATIONS})")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="threads; they do not change the results")
@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace, out: Path) -> None:
-    """What would be found out only when all is learnt."""
+    """Check what would otherwise fail only after the learning."""
     if arguments.folds < 0 or arguments.folds == 1:
         raise QuaestorError(f"learn: folds are at least 2, or 0 for none, got {arguments.folds}")
     if out.suffix.lower() not in BANK_ENDINGS:
@@ -100,7 +100,7 @@ def _check(arguments: argparse.Namespace, out: Path) -> None:
 
 
 def _learnt(arguments: argparse.Namespace, given: Bank, answers: Answers, progress: Bars) -> tuple[Fit, tuple[Untaken, ...], bool]:
-    """The fit, with people held out; the sections that look untaken, and whether they were left out."""
+    """The fit, the sections that look untaken, and whether these were left out."""
     work: dict[str, Any] = {"workers": arguments.workers, "cluster": arguments.cluster}
     shared = {"weight": arguments.weight, "monotone": not arguments.no_monotone, "tied": arguments.tied, "seed": arguments.seed, **work}
     steps = {"iterations": arguments.iterations}
@@ -118,7 +118,7 @@ def _learnt(arguments: argparse.Namespace, given: Bank, answers: Answers, progre
         bank = graph(answers)
     is_tree = arguments.graph == "tree"
     more = {"restarts": arguments.restarts, "folds": 0 if is_tree else arguments.folds}
-    name = "learning, and people held out" if more["folds"] else "learning"
+    name = "learning and cross-validation" if more["folds"] else "learning"
     fit = learn(bank, answers, progress=progress(name), **shared, **steps, **more)
     if is_tree and arguments.folds:
         fit = replace(fit, held_out=_held_out(Maker(graph), answers, arguments, {**shared, **steps}))
@@ -128,12 +128,12 @@ def _learnt(arguments: argparse.Namespace, given: Bank, answers: Answers, progre
 
 
 def _held_out(maker: Maker, answers: Answers, arguments: argparse.Namespace, options: dict[str, Any]) -> HeldOut:
-    """Each part of the people foretold by a bank whose tree, too, was learnt from the others."""
+    """The held-out log-likelihoods where the tree, too, is learnt anew for each fold."""
     some = answers.chosen(answers.counts > 0)
     if arguments.folds > len(some):
         raise QuaestorError(f"learn: at most as many folds as people, got {arguments.folds} for {len(some)}")
-    part = fold_of(len(some), arguments.folds, np.random.default_rng(arguments.seed))
-    return HeldOut(foretold_in_turn(maker, some, part, **options), arguments.folds)
+    fold = fold_of(len(some), arguments.folds, np.random.default_rng(arguments.seed))
+    return HeldOut(held_out_log_likelihoods(maker, some, fold, **options), arguments.folds)
 
 
 def _given(arguments: argparse.Namespace) -> Bank:
@@ -161,7 +161,7 @@ def _kept(arguments: argparse.Namespace, fit: Fit, progress: Callable[..., None]
 
 @contextmanager
 def _progress() -> Iterator[Bars]:
-    """A bar for each piece of work, with its steps, and with the objective where nobody knows how many there will be."""
+    """A progress bar for each task, with its steps, and with the objective of EM; none if the output is not a terminal."""
     shown = console()
     if not shown.is_terminal:
         yield lambda name, total=None: None
@@ -172,19 +172,18 @@ def _progress() -> Iterator[Bars]:
         def line(name: str, total: int | None = None) -> Callable[..., None]:
             task: list[Any] = []
 
-            def told(step: int, objective: float | None = None) -> None:
+            def update(step: int, objective: float | None = None) -> None:
                 if not task:
                     task.append(bar.add_task(name, total=total, state=""))
                 value = "" if objective is None else f", objective {objective:,.2f}"
                 bar.update(task[0], completed=step, state=f"step {step}{f' of {total}' if total else ''}{value}")
 
-            return told
+            return update
 
         yield line
 
 
 def _command(arguments: argparse.Namespace) -> str:
-    """The command that gives the same again."""
     words = ["quaestor learn", *([shlex.quote(arguments.bank)] if arguments.bank else [])]
     defaults = {"levels": 2, "needs": "each", "graph": "given", "weight": WEIGHT, "untaken": "keep", "s": STRENGTH, "samples": SAMPLES}
     defaults |= {"level": LEVEL, "restarts": 0, "folds": 5, "iterations": ITERATIONS, "seed": 0, "workers": 1}

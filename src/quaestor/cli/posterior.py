@@ -1,4 +1,4 @@
-"""Say what is known of every skill after some answers, as a table with bars and bands."""
+"""Show the posterior of every skill after some answers, as a table with bars and bands."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bank", metavar="BANK", help="a bank file, or the name of a bundled bank")
     parser.add_argument("--answers", default="", metavar="Q1=right,Q2=wrong", help="answer classes by question")
     parser.add_argument("--widen", type=float, default=0.0, metavar="E", help="make every number an interval of +- E first")
-    parser.add_argument("--method", default="auto", help="how to infer; the default picks the best way that fits")
+    parser.add_argument("--method", default="auto", help="the inference method (default: the best feasible one)")
     parser.add_argument("--json", action="store_true", help="print the bounds as JSON")
 
 

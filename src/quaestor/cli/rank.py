@@ -1,4 +1,4 @@
-"""Rank the open questions of a bank by what each would tell, best first."""
+"""Rank the open questions of a bank by their expected information, best first."""
 
 import argparse
 import json
@@ -53,7 +53,7 @@ def _plain(ranking: Ranking) -> list[dict[str, object]]:
 
 
 def _show(ranking: Ranking, top: int, score: str) -> None:
-    """A row a question; its score as a number and a bar where that says something, which a place or a drawn number does not."""
+    """Print a row a question; with its gain as a number and a bar, except for the scores `order` and `random`, where it means nothing."""
     out = console()
     if score in ("order", "random"):
         table = grid("question", "skills")

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Repeat, write and say what was found."""
+    """Repeat the studies, write the page and print the findings."""
     what, out = arguments.what, console()
     check_students(arguments.students)
     raw = read_raw(arguments.raw) if arguments.raw is not None and what in ("single", "all") else None

@@ -1,4 +1,4 @@
-"""Read a back-up into an empty database, of the same kind or another."""
+"""Restore a back-up into an empty database, of the same kind or another."""
 
 import argparse
 from pathlib import Path
@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the file and say what was in it."""
+    """Restore the file and print what was in it."""
     settings = settings_of(arguments)
     from quaestor.store.backup import restore
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from quaestor.cli.web import add_settings, database_of, settings_of
 from quaestor.errors import QuaestorError
 
-STOP = 3  # seconds that open pages of the live view may hold up a stop
-HANGS = 60  # seconds without a sign of life after which a worker is replaced; on a busy machine one may be slow without hanging
+STOP = 3  # seconds that open pages of the live view may delay a shutdown
+HANGS = 60  # seconds without a heartbeat after which a worker is replaced; on a busy machine a healthy one may be slow
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Prepare the database, say where things are, and serve until stopped."""
+    """Prepare the database, print the addresses, and serve until stopped."""
     import uvicorn
 
     from quaestor.web import demo, demo_class
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
             access_log=False,
             server_header=False,
             log_level="warning",
-            loop="asyncio",  # uvloop lets one connection in a turn: under load most wait outside
+            loop="asyncio",  # uvloop accepts one connection a turn: under load most clients wait for one
             timeout_graceful_shutdown=STOP,
             timeout_worker_healthcheck=HANGS,
         )
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _free(host: str, port: int) -> int:
-    """The port, or a free one for 0; an error of ours when it is taken."""
+    """The port, or a free one for 0; QuaestorError if it is taken."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.create_server((host, port), family=family) as server:

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print or draw."""
+    """Print the bank or network, or draw the skill graph."""
     if Path(arguments.file).suffix.lower() in NETWORK_ENDINGS:
         if arguments.svg or arguments.json:
             raise QuaestorError(f"{arguments.file}: --svg and --json are for banks, got a network")

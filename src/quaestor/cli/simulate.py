@@ -91,7 +91,7 @@ def _study(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar with rate and time left; nothing when the output is no terminal."""
+    """A progress bar with rate and time left; None if the output is not a terminal."""
     out = console()
     if not out.is_terminal:
         yield None
@@ -125,7 +125,7 @@ def _show(found: Simulation, bank: Bank, rules: Rules) -> None:
     error = found.error()
     for step in steps:
         numbers = [found.accuracy[step], error[step], found.brier[step]]
-        if not bank.is_precise:  # of a precise bank all are
+        if not bank.is_precise:  # in a precise bank all results are determinate
             numbers.append(found.determinate[step])
         table.add_row(str(step), f"{found.running[step]:.0%}", *(f"{value:.3f}" for value in numbers))
     out.print(table)

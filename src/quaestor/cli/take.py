@@ -40,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Ask until the test is over or the taker quits."""
     if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # an entry is text, whatever the keyboard sends
+        sys.stdin.reconfigure(errors="replace")  # invalid bytes become replacement characters
     bank = load(arguments.bank)
     if arguments.widen:
         bank = bank.widen(arguments.widen)
     session = _begin(bank, arguments)
     if arguments.session:
-        save(session.to_json().encode(), arguments.session)  # noticed now if it cannot be written, not after the first answer
+        save(session.to_json().encode(), arguments.session)  # fails now, not after the first answer, if it cannot be written
     out = console()
     out.print(bank.title or arguments.bank, style="bold")
     stop = session.rules.stop
@@ -57,11 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
     while (question := session.next) is not None:
         if arguments.why:
             _why(session, out)
-        _put(len(session.asked) + 1, question, out)
-        moved = _turn(session, question, out)
-        if moved is None:
+        _show(len(session.asked) + 1, question, out)
+        after = _turn(session, question, out)
+        if after is None:
             return _quit(session, arguments, out)
-        session = moved
+        session = after
         if arguments.session:
             save(session.to_json().encode(), arguments.session)
     _result(session, arguments.why, out)
@@ -86,8 +86,7 @@ def _begin(bank: Bank, arguments: argparse.Namespace) -> Session:
     return Session(bank, load_rules(arguments.rules) if arguments.rules else DEFAULT, arguments.seed)
 
 
-def _put(number: int, question: Question, out: Console) -> None:
-    """The question, and what can be chosen."""
+def _show(number: int, question: Question, out: Console) -> None:
     out.print(f"{number}. {plain_maths(question.text) or question.id}", style="bold")
     for letter, option in zip(ascii_lowercase, _options(question), strict=False):
         out.print(f"   {letter}) {plain_maths(option)}")
@@ -96,7 +95,7 @@ def _put(number: int, question: Question, out: Console) -> None:
 
 
 def _options(question: Question) -> tuple[str, ...]:
-    """What can be chosen; for a question stated by its classes alone, those."""
+    """The options; for a question stated by its answer classes alone, these."""
     return question.options if question.takes_entries else question.classes
 
 
@@ -152,13 +151,11 @@ def _quit(session: Session, arguments: argparse.Namespace, out: Console) -> int:
 
 
 def _free_name() -> str:
-    """A name for a session's file that no file has yet."""
     names = ("quaestor-session.json", *(f"quaestor-session-{number}.json" for number in range(2, 1000)))
     return next(name for name in names if not Path(name).exists())
 
 
 def _result(session: Session, why: bool, out: Console) -> None:
-    """Bars and bands, then the answers that counted, then why."""
     out.print()
     out.rule("Result")
     show_beliefs(session.bank, session.beliefs, out)

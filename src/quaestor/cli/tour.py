@@ -1,4 +1,4 @@
-"""A short tour: a bundled bank, what its tables say, how an entry becomes an answer, what answers tell, and a test that adapts."""
+"""A short tour: a bundled bank and its tables, how entries become answers, the posterior after some answers, and an adaptive test."""
 
 import argparse
 
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the tour."""
     out = console()
     bank = load("multiplication")
-    out.rule("A bank: skills, questions, and how they hang together")
+    out.rule("A bank: skills, questions, and how they depend on one another")
     out.print(f"{bank.title}: {len(bank.questions)} questions on the skill '{next(iter(bank.skills))}'.\n")
     for question in bank.questions.values():
         out.print(f"{question.id}  {plain_maths(question.text)}   options: {', '.join(question.options)}", style="bold")

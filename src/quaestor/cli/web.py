@@ -1,4 +1,4 @@
-"""What the commands of the server share: its settings as flags, and a clear word when the extra `web` is not installed."""
+"""Shared by the commands of the server: its settings as flags, its database, and a clear error if the extra `web` is missing."""
 
 import argparse
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
 
 @contextmanager
 def database_of(settings: "Settings", make: bool = False) -> "Iterator[Database]":
-    """The database of a command, let go of at its end. `make`: whether it may be a new one."""
+    """The database of a command, closed at its end. `make`: create it if there is none."""
     from quaestor.web.beginning import make_database, open_database
 
     database = make_database(settings) if make else open_database(settings)

@@ -1,1 +1,1 @@
-"""Files to banks and networks, and back."""
+"""Reading and writing banks and networks."""

@@ -54,7 +54,7 @@ class _Parser:
     """Reads tokens one by one; errors name the line."""
 
     def __init__(self, text: str) -> None:
-        self._tokens: list[tuple[str, bool, int]] = []  # text, whether it was a mark, line
+        self._tokens: list[tuple[str, bool, int]] = []  # text, whether it is a punctuation mark, line
         line, end = 1, 0
         for match in _TOKEN.finditer(text):
             line += text.count("\n", end, match.start())
@@ -118,7 +118,7 @@ class _Parser:
 
     def skip_properties(self) -> None:
         while self.peek() == "property":
-            while self.take("';'") != ";":  # a property holds whatever its program likes
+            while self.take("';'") != ";":  # the content of a property is free
                 pass
 
     def take_states(self, name: str) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
-"""How lists, maps and tables are written into one cell of a sheet.
+"""The notation for lists, maps and tables in one cell of a sheet.
 
 A list is `a | b | c`; a map is `key -> value; key -> value`, entries also divided by line breaks; an interval is `0.35..0.45`. So a
-table for two skills reads `no, no -> 0.9 | 0.1; no, yes -> 0.8 | 0.2; ...`. A cell that starts with `[` or `{` is JSON. What cannot be
-said in the short form is written as JSON.
+table for two skills reads `no, no -> 0.9 | 0.1; no, yes -> 0.8 | 0.2; ...`. A cell that starts with `[` or `{` is JSON. Values that
+have no short form are written as JSON.
 """
 
 import json
@@ -16,7 +16,7 @@ from quaestor.formats import yaml_text
 from quaestor.i18n import say
 
 LISTS = {"levels", "abilities", "parents", "shares", "skills", "classes", "tags", "right", "options", "accept", "prior"}
-WORDS_OR_LISTS = {"correct", "prior"}  # one item is a word, not a list of one
+WORDS_OR_LISTS = {"correct", "prior"}  # a single item is read as a word, not as a list
 MAPS = {"table", "at_least", "irt"}
 LISTS_OR_MAPS = {"options", "accept"}
 CHANCES = {"right", "prior", "slip", "guess", "table"}
@@ -65,7 +65,7 @@ def _read_chance(text: str) -> Any:
 
 
 def write_cell(field: str, value: Any) -> str | int | float:
-    """A value of a document as a cell that reads back the same."""
+    """A value of a document as a cell that `read_cell` reads back as the same value."""
     if field not in _STRUCTURED:
         return _scalar(value)
     if isinstance(value, (str, int, float)) and not isinstance(value, bool):

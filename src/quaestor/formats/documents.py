@@ -10,7 +10,7 @@ from quaestor.i18n import say
 
 
 def read_document(path: str | Path) -> tuple[Any, Locate | None]:
-    """The plain data of a YAML or JSON file, and what tells where in it a place stands."""
+    """The plain data of a YAML or JSON file, and a function from a place in it to its line (None for JSON)."""
     ending = Path(path).suffix.lower()
     try:
         if ending not in (".yaml", ".yml", ".json"):

@@ -1,4 +1,4 @@
-"""The garden gate: files to banks and networks, and back. The file's ending names the format."""
+"""Loading and saving banks and networks; the ending of the file name selects the format."""
 
 import os
 from importlib import resources
@@ -77,7 +77,7 @@ def dump(bank: Bank, path: str | Path) -> None:
 
 
 def dump_bytes(bank: Bank, ending: str) -> bytes:
-    """The content of a file with this ending."""
+    """The bank as the content of a file with this ending."""
     if ending in (".yaml", ".yml"):
         return (bank.source or yaml_text.write(bank.document)).encode()
     if ending == ".json":
@@ -115,7 +115,7 @@ def write_network(network: Network, path: str | Path) -> None:
 
 
 def save(data: bytes, path: str | Path) -> None:
-    """Write a file; what hinders it becomes an error of ours."""
+    """Write a file; failures raise QuaestorError."""
     try:
         Path(path).write_bytes(data)
     except (OSError, ValueError) as error:  # ValueError: a name with a null character

@@ -1,4 +1,4 @@
-"""JSON, read so that numbers keep the form they were written in, as in YAML."""
+"""JSON, read with numbers as text, so that they keep the form they were written in."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a file may cost us before we have looked at it: size, depth, number of values."""
+"""Limits on the size of files, checked before their content is processed: bytes, nesting, number of values."""
 
 from collections.abc import Sequence
 from math import prod
@@ -55,7 +55,7 @@ def check_nesting(value: object) -> None:
 
 
 def check_table_size(sizes: Sequence[int]) -> None:
-    """Refuse a network's table, given by the sizes of the parents and the child, that is too large to build."""
+    """Refuse a table of a network that is too large to build; `sizes`: numbers of states of the parents and the child."""
     if len(sizes) - 1 > MOST_PARENTS:
         raise NetworkError(f"a variable has at most {MOST_PARENTS} parents, got {len(sizes) - 1}")
     if (numbers := prod(sizes)) > MOST_NUMBERS:

@@ -1,7 +1,7 @@
-"""Banks as sheets: a row a question, a row a skill, a row a template, and a sheet of fields of the bank itself.
+"""Banks as sheets: of questions, skills and templates, with a row each, and of the fields of the bank itself.
 
 An XLSX file has the sheets `bank`, `skills`, `templates` and `questions`; only the last is required. A CSV file stacks them, with a first
-column `sheet`; without that column every row is a question. Skills that are named by questions but not described have the levels no, yes.
+column `sheet`; without that column every row is a question. In a file without skills, those that the questions name have levels no and yes.
 """
 
 import csv
@@ -31,7 +31,7 @@ SHEETS: dict[str, tuple[str, ...]] = {
 }
 _BANK = [field for field in BANK_FIELDS if field not in SECTIONS]
 _MOST_COLUMNS, _MOST_ROWS = 200, 1_048_576  # columns with a name; rows, which is the limit of spreadsheet programs
-_LONGEST_CELL = {".csv": 131_072, ".xlsx": 32_767}  # characters; what the readers of these files take
+_LONGEST_CELL = {".csv": 131_072, ".xlsx": 32_767}  # characters; the limits of the csv module and of XLSX
 _WIDTHS = {"text": 60, "explanation": 60, "description": 60, "options": 40, "table": 40, "value": 60}
 
 Row = tuple[str, int, dict[str, str]]  # sheet, row number, cells by column
@@ -39,7 +39,7 @@ Sheets = dict[str, list[dict[str, Any]]]
 
 
 def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
-    """The document in a CSV file, and a function that tells the row of a place."""
+    """The document in a CSV file, and a function from a place to its row."""
     first = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     try:
@@ -61,7 +61,7 @@ def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
 
 
 def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
-    """The document in an XLSX file, and a function that tells the sheet and row of a place."""
+    """The document in an XLSX file, and a function from a place to its sheet and row."""
     rows: list[Row] = []
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
@@ -70,17 +70,17 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
             rule = say("a workbook has at most {most:,} bytes when unpacked", most=LARGEST_SHEET)
             raise refusal(rule, say("{count:,} {count:byte|bytes}", count=size))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl tells of styles and extensions that it does not know; we read neither
+            warnings.simplefilter("ignore")  # openpyxl warns of unknown styles and extensions, which are not read
             book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
             for page in book.worksheets:
                 sheet = page.title.strip().lower()
-                if sheet in SHEETS:  # a sheet of notes is the author's own business
-                    page.reset_dimensions()  # some programs write wrong ones, and openpyxl would stop there
+                if sheet in SHEETS:  # other sheets, such as notes, are ignored
+                    page.reset_dimensions()  # some programs write wrong dimensions, and openpyxl would stop there
                     rows += _xlsx_rows(sheet, page.iter_rows(values_only=True))
             book.close()
     except BankError:
         raise
-    except Exception as error:  # a damaged workbook makes the unzipper, the XML parser or openpyxl raise almost anything
+    except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
         raise refusal(say("the file is a valid XLSX workbook"), f"{type(error).__name__}: {error}") from error
     return _assemble(rows, "sheet")
 
@@ -104,7 +104,7 @@ def _xlsx_rows(sheet: str, lines: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
 
 
 def _by_column(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
-    """The cells of a row by column; what stands under no column's name is found under the name ''."""
+    """The cells of a row by column; the first cell without a column name has the key ''."""
     cells = dict(zip(header, line, strict=False))
     cells[""] = next((cell for column, cell in itertools.zip_longest(header, line, fillvalue="") if cell and not column), "")
     return cells
@@ -123,10 +123,10 @@ def _cell_text(value: Any, sheet: str, number: int, column: str) -> str:
 
 
 def _check_header(sheet: str, header: Sequence[str], known: Iterable[str], row: int) -> None:
-    """Refuse columns that nobody knows; what is listed as known without a column `sheet` are the columns of questions."""
+    """Refuse unknown and repeated columns; the hint lists the known ones, for a CSV file without `sheet` those of questions."""
     known = list(known)
-    offered = SHEETS["questions"] if sheet == "file" and "sheet" not in header else known
-    hint = say("known columns: {columns}", columns=", ".join(offered))
+    listed = SHEETS["questions"] if sheet == "file" and "sheet" not in header else known
+    hint = say("known columns: {columns}", columns=", ".join(listed))
     if sum(map(bool, header)) > _MOST_COLUMNS:
         raise refusal(say("a sheet has at most {most} columns", most=_MOST_COLUMNS), f"{sum(map(bool, header)):,}")
     problems = [
@@ -135,9 +135,9 @@ def _check_header(sheet: str, header: Sequence[str], known: Iterable[str], row: 
             say("unknown column"),
             f"'{column}'",
             together([text for text in (nearest(column, known), hint) if text], " "),
-            where=say("row {row}, column {column}", row=row, column=place),
+            where=say("row {row}, column {column}", row=row, column=number),
         )
-        for place, column in enumerate(header, start=1)
+        for number, column in enumerate(header, start=1)
         if column and column not in known
     ]
     problems += [
@@ -150,7 +150,7 @@ def _check_header(sheet: str, header: Sequence[str], known: Iterable[str], row: 
 
 
 def _assemble(rows: Iterable[Row], unit: str) -> tuple[dict[str, Any], Locate]:
-    """Rows to a document; problems of single cells are reported together."""
+    """The document of some rows, and a function from a place to its row; all problems are raised together."""
     document: dict[str, Any] = {}
     where: dict[str, str] = {}
     problems: list[Problem] = []
@@ -199,7 +199,7 @@ def _assemble(rows: Iterable[Row], unit: str) -> tuple[dict[str, Any], Locate]:
 
 
 def _add_skills(document: dict[str, Any]) -> None:
-    """A sheet of questions alone is a bank: skills that it names and nobody describes get the defaults."""
+    """Without any sheet of skills, add the skills that questions and templates name, with default fields."""
     skills = document.setdefault("skills", {})
     described = bool(skills)
     for fields in (*document.get("questions", {}).values(), *document.get("templates", {}).values()):
@@ -248,7 +248,7 @@ def write_csv(document: dict[str, Any]) -> str:
 
 
 def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
-    """A document as a workbook; with `every_column` also the columns that no row uses, as a form to fill in."""
+    """A document as a workbook; `every_column`: with the columns that no row uses, as a form to fill in."""
     book = openpyxl.Workbook(write_only=True)
     for sheet, rows in _sheets(document, ".xlsx").items():
         columns = list(SHEETS[sheet]) if every_column else _columns(sheet, rows)
@@ -265,7 +265,7 @@ def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
 
 
 def _text_cell(page: Any, value: Any, bold: bool = False) -> Any:
-    """A cell in text format, so that a spreadsheet program does not turn `1/2` into a date or `=x` into a formula."""
+    """A cell; texts have the text format, so that a spreadsheet program does not turn `1/2` into a date or `=x` into a formula."""
     if isinstance(value, float) and float(f"{value:.16g}") != value:
         value = repr(value)  # openpyxl writes 16 digits, this number needs 17
     cell = WriteOnlyCell(page, value=value)

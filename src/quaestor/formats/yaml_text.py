@@ -1,7 +1,7 @@
-"""YAML, read so that text stays text: every scalar is the string that was written, and the field decides what it means.
+"""YAML, read with every scalar as the text that was written; the field decides what it means.
 
-Built on the event stream of the parser: repeated keys are found, aliases are followed but counted (an alias bomb is refused before it
-unfolds), depth is limited, and the line of any place can be told.
+It is built on the event stream of the parser: repeated keys are found, aliases are followed but counted (an alias bomb is refused before it
+is expanded), nesting is limited, and the line of every place is known.
 """
 
 import re
@@ -17,8 +17,8 @@ from quaestor.i18n import say
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _Dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-_COUNTED_AS_ONE = 20  # an alias of a longer text counts as so many values more: it costs as much to read
-_READ_OTHERWISE = re.compile(r"[yYnN]|0o[0-7]+|[-+]?\.?\d[\d.]*[eE][-+]?\d+")  # truth values and numbers to other readers than this library
+_COUNTED_AS_ONE = 20  # an alias of a long text counts as one value more for so many characters, as it costs as much to read
+_READ_OTHERWISE = re.compile(r"[yYnN]|0o[0-7]+|[-+]?\.?\d[\d.]*[eE][-+]?\d+")  # booleans or numbers for other YAML readers
 
 
 def parse(text: str) -> Any:
@@ -27,7 +27,7 @@ def parse(text: str) -> Any:
 
 
 def locator(text: str) -> Locate:
-    """A function that tells on which line a place such as `questions.Q1.right[0]`, or the nearest place around it, was written."""
+    """A function from a place such as `questions.Q1.right[0]` to the line where it, or the nearest place around it, was written."""
 
     @cache
     def lines() -> dict[str, int]:
@@ -42,7 +42,7 @@ def locator(text: str) -> Locate:
 
 
 class _Builder:
-    """Builds plain data from events; `lines` maps places to lines when asked for."""
+    """Plain data built from events; `lines` maps places to lines if wanted."""
 
     def __init__(self, text: str, lines: bool = False) -> None:
         self.lines: dict[str, int] = {}

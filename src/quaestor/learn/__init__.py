@@ -1,4 +1,4 @@
-"""A bank learnt from answers: skills are never seen, so its tables are found by expectation and maximisation (EM)."""
+"""A bank learnt from answers. Skills are latent variables, so the tables are estimated by expectation-maximisation (EM)."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from quaestor.learn.work import steps
 __all__ = ["Fit", "learn"]
 
 WEIGHT = 2.0
-HEAVIEST = 1e12  # a weight beyond which answers would be lost in rounding
+HEAVIEST = 1e12  # beyond this weight the answers would be lost in rounding
 TOLERANCE = 1e-3
 ITERATIONS = 1000
 
@@ -41,12 +41,13 @@ def learn(
     """Learn the tables of a bank's skills and questions from answers.
 
     `responses`: a table with a row a person and a column a question id (class names, 0/1 where there are two classes, empty where not
-    answered); or with columns person, question, answer; or several tables one after another. `weight`: each row of the bank's own
-    tables counts as so many answers (0: the data alone). `monotone`: no class or better is less likely at a higher level. `tied`: rows
-    that are equal in a question's own table stay equal. Questions without answers keep their tables. `restarts`: further random starts,
-    the best end is kept. `folds`: how many parts to hold out in turn for `held_out`. EM ends when a step gains less than `tolerance`
-    (for every 10,000 people), or after `iterations` steps. `workers` (threads) and `cluster` (the address of a Dask scheduler) do not
-    change results. `progress` is told the steps and the objective.
+    answered); or with columns person, question, answer; or several tables one after another. `weight`: the bank's own tables are the
+    prior, and each of their rows counts as so many answers (0: the data alone). `monotone`: P(this class or a better one) never falls
+    from a level to a higher one. `tied`: rows that are equal in a question's own table stay equal. Questions without answers keep their
+    tables. `restarts`: further random starts; the run with the largest objective is kept. `folds`: the number of folds for the held-out
+    log-likelihood, `Fit.held_out`. EM ends when a step gains less than `tolerance` (for every 10,000 people), or after `iterations`
+    steps. `workers` (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is called with the
+    number of steps and the objective.
     """
     _check(bank, weight, restarts, folds, seed, tolerance, iterations)
     layout = layout_of(bank)

@@ -1,7 +1,7 @@
-"""A table of answers, read once and kept small: class numbers, and nothing of the empty cells where most cells are empty.
+"""Tables of answers, read once and stored compactly: class numbers, as a sparse matrix where most cells are empty.
 
-A table comes wide (a row a person, a column a question) or long (columns person, question, answer), whole or in parts one after another, so
-that a file of a million people need not be in memory at once: each part is made small as soon as it is read.
+A table is wide (a row a person, a column a question) or long (columns person, question, answer), and given whole or as an iterable of
+parts. Each part is compressed as soon as it is read, so a file of a million people is never in memory as a whole.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 Classes: TypeAlias = NDArray[np.int16]  # (people, questions), -1 for none
 LONG = ("person", "question", "answer")
-SPARSE = 0.25  # a smaller share of answered cells is kept sparse
+SPARSE = 0.25  # tables with a smaller share of answered cells are stored sparse
 SMALL = 2**20  # cells; smaller tables are never sparse
-ROWS = 2**16  # of a whole table that are read together
+ROWS = 2**16  # rows of a whole table that are read together
 _NONE = "responses: a table has answers, got none at all"
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers of everybody to the questions `columns`, in the order of a bank.
+    """The answers of all people to the questions `columns`, in the order of a bank.
 
-    `cells`: class numbers (people, questions), -1 for none; or, sparse, class numbers plus one. `classes`: the names of each question's.
-    `names`: what the people are called.
+    `cells`, (people, questions): class numbers, -1 for no answer; or, sparse, class numbers plus one. `classes`: the class names of each
+    question. `names`: the row names of the people, (people,).
     """
 
     columns: tuple[str, ...]
@@ -46,22 +46,22 @@ class Answers:
 
     @property
     def counts(self) -> NDArray[np.intp]:
-        """How many questions everybody answered, (people,)."""
+        """The number of questions that each person answered, (people,)."""
         found: NDArray[np.intp] = np.diff(self.cells.indptr) if sparse.issparse(self.cells) else (self.cells >= 0).sum(axis=1)
         return found
 
     def chosen(self, people: NDArray[np.bool_]) -> "Answers":
-        """The answers of some."""
+        """The answers of the people whose entry in the mask, (people,), is true."""
         return replace(self, cells=self.cells[np.flatnonzero(people)], names=self.names[people])
 
-    def without(self, rows: NDArray[np.intp], places: NDArray[np.intp]) -> "Answers":
-        """Some cells emptied: of these rows, at these places among the questions, pair by pair."""
+    def without(self, rows: NDArray[np.intp], positions: NDArray[np.intp]) -> "Answers":
+        """The answers with the cells (rows[i], positions[i]) emptied."""
         if not sparse.issparse(self.cells):
             cells = self.cells.copy()
-            cells[rows, places] = -1
+            cells[rows, positions] = -1
             return replace(self, cells=cells)
         entries, questions = self.cells.tocoo(), len(self.columns)
-        kept = ~np.isin(entries.row.astype(np.int64) * questions + entries.col, rows.astype(np.int64) * questions + places)
+        kept = ~np.isin(entries.row.astype(np.int64) * questions + entries.col, rows.astype(np.int64) * questions + positions)
         data = (entries.data[kept], (entries.row[kept], entries.col[kept]))
         return replace(self, cells=sparse.csr_array(data, shape=self.cells.shape))
 
@@ -70,12 +70,12 @@ Responses: TypeAlias = "pd.DataFrame | Iterable[pd.DataFrame] | Answers"
 
 
 def is_long(frame: Any) -> bool:
-    """Whether a table has a row an answer."""
+    """Whether a table is long: a row an answer, with the columns person, question, answer."""
     return set(LONG) == set(frame.columns)
 
 
 def read_answers(bank: Bank, responses: "Responses") -> Answers:
-    """Read and check the answers to a bank's questions."""
+    """The checked answers to a bank's questions, from a table, several tables, or answers read for a bank with the same questions."""
     if isinstance(responses, Answers):
         return _fitted(bank, responses)
     if isinstance(responses, str | bytes) or not isinstance(responses, Iterable):
@@ -95,11 +95,11 @@ def _parts(frame: Any) -> "Iterator[pd.DataFrame]":
 
 
 def _fitted(bank: Bank, answers: Answers) -> Answers:
-    """The same answers in the order of another bank with the same questions and classes."""
+    """The answers reordered for another bank that has the same questions and classes."""
     wanted = tuple(question.classes for question in bank.questions.values())
     if answers.columns == tuple(bank.questions) and answers.classes == wanted:
         return answers
-    place = {name: number for number, name in enumerate(answers.columns)}
+    position = {name: number for number, name in enumerate(answers.columns)}
     for name, classes in zip(answers.columns, answers.classes, strict=True):
         if name not in bank.questions:
             raise QuaestorError(f"responses: a column is a question of the bank, got '{name}'")
@@ -107,9 +107,9 @@ def _fitted(bank: Bank, answers: Answers) -> Answers:
             rule = f"responses: the classes of {name} are {', '.join(bank.questions[name].classes)}"
             raise QuaestorError(f"{rule}, got {', '.join(classes)}")
     for name in bank.questions:
-        if name not in place:
+        if name not in position:
             raise QuaestorError(f"responses: every question of the bank has a column, got none of '{name}'")
-    cells = answers.cells[:, [place[name] for name in bank.questions]]
+    cells = answers.cells[:, [position[name] for name in bank.questions]]
     return replace(answers, columns=tuple(bank.questions), classes=wanted, cells=cells)
 
 
@@ -124,15 +124,14 @@ def _read_wide(bank: Bank, frames: "Iterable[pd.DataFrame]") -> Answers:
 
 
 def _small(cells: Classes) -> Any:
-    """Sparse where most cells are empty."""
     if (cells >= 0).sum() >= SPARSE * cells.size:
         return cells
-    row, place = np.nonzero(cells >= 0)
-    return sparse.csr_array((cells[row, place] + np.int16(1), (row.astype(np.int32), place.astype(np.int32))), shape=cells.shape)
+    row, position = np.nonzero(cells >= 0)
+    return sparse.csr_array((cells[row, position] + np.int16(1), (row.astype(np.int32), position.astype(np.int32))), shape=cells.shape)
 
 
 def _joined(parts: list[Any]) -> Any:
-    """All parts in one: sparse only if it is worth it for all of them together."""
+    """The parts stacked; whether the result is sparse depends on their common share of answered cells."""
     size = sum(part.shape[0] * part.shape[1] for part in parts)
     answered = sum(part.nnz if sparse.issparse(part) else int((part >= 0).sum()) for part in parts)
     if size > SMALL and answered < SPARSE * size:
@@ -155,19 +154,22 @@ def _read_long(bank: Bank, frames: Iterable[Any]) -> Answers:
             raise QuaestorError(f"responses: every part has the columns {', '.join(LONG)} as the first has, got {shown}")
         read.append(_long_part(bank, frame, numbers, first))
         first += len(frame)
-    person, place, answer = (np.concatenate(part) for part in zip(*read, strict=True))
+    person, position, answer = (np.concatenate(part) for part in zip(*read, strict=True))
     names = np.empty(len(numbers), dtype=object)
     names[:] = list(numbers)
-    _check_once(person.astype(np.int64) * len(bank.questions) + place, names, list(bank.questions))
-    cells = sparse.csr_array((answer + np.int16(1), (person, place)), shape=(len(numbers), len(bank.questions)))
+    _check_once(person.astype(np.int64) * len(bank.questions) + position, names, list(bank.questions))
+    cells = sparse.csr_array((answer + np.int16(1), (person, position)), shape=(len(numbers), len(bank.questions)))
     return _answers(bank, _joined([cells]), names)
 
 
 def _long_part(bank: Bank, frame: Any, numbers: dict[Any, int], first: int) -> tuple[NDArray[Any], NDArray[Any], Classes]:
-    """The number of the person, the place of the question and the class of each answer; people get a number when they are first met."""
+    """For each answer the number of the person, the position of the question in the bank, and the class number, (answers,) each.
+
+    `numbers` maps people to their numbers, over all parts; it is extended by people who have none yet.
+    """
     import pandas as pd
 
-    place = {name: number for number, name in enumerate(bank.questions)}
+    position = {name: number for number, name in enumerate(bank.questions)}
     rows = np.arange(first, first + len(frame))
     columns, listed = pd.factorize(frame["question"])
     person, names = pd.factorize(frame["person"])
@@ -177,11 +179,11 @@ def _long_part(bank: Bank, frame: Any, numbers: dict[Any, int], first: int) -> t
     questions, classes = np.full(len(frame), -1, dtype=np.int32), np.full(len(frame), -1, dtype=np.int16)
     for number, name in enumerate(listed):
         own = columns == number
-        if name not in place:
-            hint = nearest(name, place)
+        if name not in position:
+            hint = nearest(name, position)
             rule = f"responses: row {rows[np.argmax(own)]}: 'question' names a question of the bank"
             raise QuaestorError(f"{rule}, got {format_value(name)}" + (f" ({hint})" if hint else ""))
-        questions[own] = place[name]
+        questions[own] = position[name]
         classes[own] = class_numbers(bank.questions[name], frame["answer"][own], rows[own])
     known = np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int32)
     kept = classes >= 0
@@ -192,8 +194,8 @@ def _check_once(cells: NDArray[np.int64], names: NDArray[Any], questions: list[s
     ordered = np.sort(cells)
     twice = np.flatnonzero(np.diff(ordered) == 0)
     if len(twice):
-        person, place = divmod(int(ordered[twice[0]]), len(questions))
-        shown = f"two answers of {format_value(names[person])} to {questions[place]}"
+        person, position = divmod(int(ordered[twice[0]]), len(questions))
+        shown = f"two answers of {format_value(names[person])} to {questions[position]}"
         raise QuaestorError(f"responses: a person answers a question once, got {shown}")
 
 

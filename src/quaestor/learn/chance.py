@@ -1,4 +1,4 @@
-"""Differences beyond chance among many: which of a list of tail probabilities stand, when the list is long."""
+"""Multiple testing: which of many tests are significant when the false discovery rate is controlled."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,9 +7,10 @@ from quaestor.model.table import Array
 
 
 def discoveries(tails: Array, share: float) -> NDArray[np.bool_]:
-    """Which findings stand, (tests,), so that of those that do at most this share is expected to be chance (Benjamini, Hochberg 1995).
+    """Which tests are significant, (tests,), at a false discovery rate of at most `share` (Benjamini and Hochberg 1995).
 
-    With m tests in rising order the first k stand, k the largest number whose tail is at most k * share / m. NaN never stands.
+    `tails`: p-values, (tests,). Of m p-values p_(1) <= ... <= p_(m) the first k are significant, k the largest number with
+    p_(k) <= k * share / m. NaN (no test) is never significant and does not count in m.
     """
     known = np.flatnonzero(np.isfinite(tails))
     order = known[np.argsort(tails[known], kind="stable")]

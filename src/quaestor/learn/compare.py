@@ -1,6 +1,7 @@
-"""Which bank foretells people it has not seen? Candidates are learnt from some people and tried on the others, the same for all of them.
+"""Which bank predicts people it has not seen best? Candidates are compared by cross-validation, all on the same folds.
 
-One-skill banks of several levels are always among them: skills that do not beat the best of these are not worth their numbers.
+One-skill banks of several levels are always among them, as baselines: skills that predict no better than the best of these are not worth
+their parameters.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,17 +30,17 @@ LEVELS = (2, 3, 4, 5)
 
 @dataclass(frozen=True)
 class Maker:
-    """A candidate whose graph is learnt too: from answers to a bank, made anew from the people learnt from each time.
+    """A candidate whose graph is learnt too: `make` turns answers into a bank, and is called again for every training set.
 
-    The answers are a wide table if `compare` was given one, else `Answers`; `learn` and `learnt_tree` take both.
+    It is given a wide table if `compare` was given one, else `Answers`; `learn` and `learnt_tree` take both.
     """
 
     make: Callable[[Any], Bank]
 
 
 @dataclass(frozen=True)
-class Rival:
-    """One candidate: the fit to everybody, and log P(answers) of each person under the bank learnt from the others, (people,)."""
+class CandidateFit:
+    """One candidate: the fit to all people, and the held-out log P(answers) of each person, (people,)."""
 
     name: str
     fit: Fit
@@ -49,33 +50,36 @@ class Rival:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All candidates on the same held-out people."""
+    """All candidates, cross-validated on the same folds."""
 
-    rivals: tuple[Rival, ...]
-
-    @property
-    def baseline(self) -> Rival:
-        """The best one-skill bank on held-out people."""
-        return max((rival for rival in self.rivals if rival.is_baseline), key=lambda rival: rival.held_out.mean())
+    candidates: tuple[CandidateFit, ...]
 
     @property
-    def best(self) -> Rival:
-        """The best of all on held-out people."""
-        return max(self.rivals, key=lambda rival: rival.held_out.mean())
+    def baseline(self) -> CandidateFit:
+        """The one-skill bank with the largest mean held-out log-likelihood."""
+        return max((one for one in self.candidates if one.is_baseline), key=lambda one: one.held_out.mean())
+
+    @property
+    def best(self) -> CandidateFit:
+        """The candidate with the largest mean held-out log-likelihood."""
+        return max(self.candidates, key=lambda one: one.held_out.mean())
 
     def table(self) -> "pd.DataFrame":
-        """A row a candidate, best first: means for each person, and how far above the best one-skill bank, with its standard error."""
+        """A row a candidate, best first: fit to all people, mean held-out log-likelihood, and its paired difference to `baseline`.
+
+        `error` is the standard error of that difference.
+        """
         import pandas as pd
 
         rows = {}
-        for rival in sorted(self.rivals, key=lambda one: -one.held_out.mean()):
-            apart = rival.held_out - self.baseline.held_out
-            rows[rival.name] = {
-                "skills": len(rival.fit.bank.skills),
-                "parameters": rival.fit.parameters,
-                "log-likelihood": rival.fit.log_likelihood,
-                "BIC": rival.fit.bic,
-                "held out": float(rival.held_out.mean()),
+        for one in sorted(self.candidates, key=lambda one: -one.held_out.mean()):
+            apart = one.held_out - self.baseline.held_out
+            rows[one.name] = {
+                "skills": len(one.fit.bank.skills),
+                "parameters": one.fit.parameters,
+                "log-likelihood": one.fit.log_likelihood,
+                "BIC": one.fit.bic,
+                "held out": float(one.held_out.mean()),
                 "above one skill": float(apart.mean()),
                 "error": float(apart.std(ddof=1) / np.sqrt(len(apart))),
             }
@@ -93,39 +97,39 @@ def compare(
     options: Mapping[str, Mapping[str, Any]] | None = None,
     **common: Any,
 ) -> Comparison:
-    """Learn every candidate from all parts of the people but one, in turn, and foretell that one.
+    """Cross-validate the candidates and the one-skill baselines.
 
-    `responses` as in `learn`; everybody has an answer. `baselines`: levels of the one-skill banks. `options` of `learn` by candidate,
-    `common` ones for all.
+    `responses` as in `learn`, but without people who answered nothing. `baselines`: the number of levels of each one-skill bank.
+    `options`: options of `learn` for single candidates, by name; `common`: options for all of them.
     """
     _check_names(candidates, baselines, options or {})
     given, table = _read(candidates, responses)
     if isinstance(folds, bool) or not isinstance(folds, int) or not 2 <= folds <= len(table):
         raise QuaestorError(f"compare: folds are between 2 and the number of people, got {folds!r}")
     everyone: dict[str, Bank | Maker] = {baseline_name(levels): one_skill(given, levels) for levels in baselines}
-    part = fold_of(len(table), folds, rng)
-    rivals = []
+    fold = fold_of(len(table), folds, rng)
+    fits = []
     for name, candidate in {**everyone, **candidates}.items():
         chosen = {**common, **(options or {}).get(name, {})}
-        found = foretold_in_turn(candidate, table, part, **chosen)
-        rivals.append(Rival(name, learn(_made(candidate, table), table, **chosen), found, name in everyone))
-    return Comparison(tuple(rivals))
+        found = held_out_log_likelihoods(candidate, table, fold, **chosen)
+        fits.append(CandidateFit(name, learn(_made(candidate, table), table, **chosen), found, name in everyone))
+    return Comparison(tuple(fits))
 
 
-def foretold_in_turn(candidate: Bank | Maker, table: Any, part: Array, **options: Any) -> Array:
-    """log P(answers) of each person under the candidate made and learnt from the other parts alone, (people,).
+def held_out_log_likelihoods(candidate: Bank | Maker, table: Any, fold: Array, **options: Any) -> Array:
+    """log P(answers) of each person, (people,), under the candidate made and learnt without that person's fold.
 
-    `table`: a wide table or `Answers`; `part`: the number of each person's part, (people,), from 0 on.
+    `table`: a wide table or `Answers`; `fold`: the number of each person's fold, (people,), from 0 on.
     """
     found = np.empty(len(table))
-    for number in range(int(part.max()) + 1):
-        rest, own = _chosen(table, part != number), _chosen(table, part == number)
-        found[part == number] = foretold(learn(_made(candidate, rest), rest, **options).bank, own)
+    for number in range(int(fold.max()) + 1):
+        rest, own = _chosen(table, fold != number), _chosen(table, fold == number)
+        found[fold == number] = log_likelihoods_by_person(learn(_made(candidate, rest), rest, **options).bank, own)
     return found
 
 
 def baseline_name(levels: int) -> str:
-    """What a one-skill bank is called among the candidates."""
+    """The name of a one-skill bank among the candidates."""
     return f"one skill, {levels} levels"
 
 
@@ -142,7 +146,7 @@ def _check_names(candidates: Mapping[str, Any], baselines: Sequence[int], option
 
 
 def _read(candidates: "Mapping[str, Bank | Maker]", responses: Responses) -> tuple[Bank, Any]:
-    """A bank with the questions of all candidates, and the answers with a row a person: a wide table as it is, all else as `Answers`."""
+    """A bank with the questions of all candidates, and the answers: a wide table unchanged, everything else as `Answers`."""
     kept: Any = responses if hasattr(responses, "columns") else list(responses)
     listed = list(candidates.values())
     given = next((one for one in listed if isinstance(one, Bank)), None) or _made(listed[0], kept)
@@ -161,8 +165,8 @@ def _made(candidate: Bank | Maker, responses: Any) -> Bank:
     return candidate if isinstance(candidate, Bank) else candidate.make(responses)
 
 
-def foretold(bank: Bank, responses: Responses) -> Array:
-    """log P(answers) of each person under a bank, (people,); everybody has an answer."""
+def log_likelihoods_by_person(bank: Bank, responses: Responses) -> Array:
+    """log P(answers) of each person under a bank, (people,); people without answers are refused."""
     layout = layout_of(bank)
     answers = read_answers(bank, responses)
     people = read_people(bank, layout, answers)

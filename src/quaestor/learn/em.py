@@ -1,10 +1,10 @@
-"""Expectation and maximisation in turn, until the objective stands still.
+"""Expectation-maximisation (EM): E-steps and M-steps in turn, until the objective converges.
 
 The objective is the log-likelihood of the answers plus the logarithm of the prior (see `maximise`); with weight 0 it is the log-likelihood
-alone. Each M-step finds the best tables for the expected counts among those allowed, so the objective never falls from step to step.
+alone. Each M-step finds the best feasible tables for the expected counts, so the objective never falls from step to step.
 
-EM creeps where much is hidden. So after every two steps their direction is followed further at once (SQUAREM, Varadhan and Roland 2008, on
-logarithms); the leap is kept only where the objective is at least what it was, so it still never falls.
+EM is slow where much is latent. So after every two steps the tables are extrapolated in their direction (SQUAREM, Varadhan and Roland 2008,
+on log probabilities); the extrapolation is kept only if the objective does not fall.
 """
 
 from collections.abc import Callable
@@ -14,20 +14,20 @@ import numpy as np
 
 from quaestor.learn.expect import Expected
 from quaestor.learn.layout import Layout, Tables
-from quaestor.learn.maximise import Aim, allowed, maximise, penalty
+from quaestor.learn.maximise import Aim, allowed, log_prior, maximise
 from quaestor.learn.work import Step
 from quaestor.model.table import Array
 
-_LEAST = 1e-9  # smaller probabilities do not move a leap
-_ROUNDING = 1e-12  # of the objective: so much less is no fall
+_LEAST = 1e-9  # smaller probabilities count as this one in an extrapolation
+_ROUNDING = 1e-12  # relative: the objective may fall by this much through rounding
 MANY = 10_000
-_FARTHEST = 64.0  # times the step of EM
-Progress = Callable[[int, float], None]  # told the number of steps so far and the objective
+_FARTHEST = 64.0  # the longest extrapolation, in steps of EM
+Progress = Callable[[int, float], None]  # called with the number of steps so far and the objective
 
 
 @dataclass(frozen=True)
 class Run:
-    """Where one run of EM ended: the tables, the expected counts at them, and the objective after every step."""
+    """The result of one run of EM: the tables, the expected counts at these tables, and the objective after every step."""
 
     tables: Tables
     expected: Expected
@@ -42,33 +42,33 @@ def run(
     step: Step,
     weights: Array,
     tolerance: float,
-    most: int,
+    iterations: int,
     progress: Progress | None = None,
 ) -> Run:
-    """Steps from some tables until one of EM gains less than `tolerance` (for every 10,000 people), at most so many.
+    """Run EM from the tables `start` until a step gains less than `tolerance` (for every 10,000 people), for at most `iterations` steps.
 
-    `weights`: of the patterns.
+    `weights`: how often each answer pattern occurs, (patterns,).
     """
     tables = allowed(layout, start, aim)
     expected = step(tables, weights)
-    trace = [expected.log_likelihood + penalty(tables, aim)]
+    trace = [expected.log_likelihood + log_prior(tables, aim)]
     enough = tolerance * max(1.0, float(weights.sum()) / MANY)
-    path = [tables]  # since the last leap
-    while len(trace) <= most:
+    path = [tables]  # since the last extrapolation
+    while len(trace) <= iterations:
         tables = maximise(layout, expected.counts, tables, aim)
         path.append(tables)
         if len(path) == 3:
-            leapt = allowed(layout, _leap(*path), aim)
-            found = step(leapt, weights)
-            reached = found.log_likelihood + penalty(leapt, aim)
+            further = allowed(layout, _extrapolated(*path), aim)
+            found = step(further, weights)
+            reached = found.log_likelihood + log_prior(further, aim)
             if reached >= trace[-1]:
-                tables, expected = leapt, found
+                tables, expected = further, found
                 trace.append(reached)
             path = [tables]
-            if tables is leapt:
+            if tables is further:
                 continue
         expected = step(tables, weights)
-        trace.append(expected.log_likelihood + penalty(tables, aim))
+        trace.append(expected.log_likelihood + log_prior(tables, aim))
         if progress is not None:
             progress(len(trace) - 1, trace[-1])
         if -_ROUNDING * abs(trace[-1]) <= trace[-1] - trace[-2] < enough:
@@ -76,8 +76,10 @@ def run(
     return Run(tables, expected, tuple(trace), False)
 
 
-def _leap(first: Tables, second: Tables, third: Tables) -> Tables:
-    """From three tables in a row to where their direction leads, the farther the more steadily they moved."""
+def _extrapolated(first: Tables, second: Tables, third: Tables) -> Tables:
+    """SQUAREM: with log tables x0, x1, x2, r = x1 - x0 and v = x2 - x1 - r x0 + 2 a r + a^2 v, a = |r| / |v| within [1, 64]; rows
+    normalised.
+    """
     logs = [[np.log(np.maximum(table, _LEAST)) for table in (*one.skills, *one.groups)] for one in (first, second, third)]
     moved = [two - one for one, two in zip(logs[0], logs[1], strict=True)]
     turned = [three - two - before for two, three, before in zip(logs[1], logs[2], moved, strict=True)]
@@ -92,8 +94,8 @@ def _leap(first: Tables, second: Tables, third: Tables) -> Tables:
 
 
 def random_start(layout: Layout, rng: np.random.Generator) -> Tables:
-    """Tables drawn at random: rows of skills evenly from all distributions; the chance of each class or better rises with the levels,
-    between two numbers drawn for each question, with noise.
+    """Random tables: skill rows from Dirichlet(2, ..., 2); for questions the chance to reach each class, given the one below, rises
+    with the levels from one random number to a larger one, plus noise.
     """
     skills = tuple(
         rng.dirichlet(np.full(size, 2.0), int(np.prod([layout.sizes[parent] for parent in parents])))
@@ -101,9 +103,9 @@ def random_start(layout: Layout, rng: np.random.Generator) -> Tables:
     )
     groups = []
     for group in layout.groups:
-        shape = (len(group.places), 1, group.classes - 1)
+        shape = (len(group.positions), 1, group.classes - 1)
         low, high = rng.uniform(0.05, 0.5, shape), rng.uniform(0.5, 0.95, shape)
-        noise = rng.uniform(-0.1, 0.1, (len(group.places), group.configurations, group.classes - 1))
+        noise = rng.uniform(-0.1, 0.1, (len(group.positions), group.configurations, group.classes - 1))
         chance = np.clip(low + (high - low) * group.heights[:, None] + noise, 0.02, 0.98)
         reached = np.concatenate([np.ones((*chance.shape[:2], 1)), np.cumprod(chance, axis=2), np.zeros((*chance.shape[:2], 1))], axis=2)
         groups.append(reached[..., :-1] - reached[..., 1:])

@@ -1,7 +1,8 @@
-"""The E-step: how often each row of each table was at work, expected given the answers and the tables so far.
+"""The E-step: the expected counts of each row of each table, given the answers and the current tables.
 
-Answers to questions of one scope first add up over the few configurations of that scope; only these sums meet the profiles of all
-skills. Where the profiles are few they are listed (the *joint* way: two matrix products), otherwise the sums go through a junction tree.
+The log-likelihoods of answers to questions of one scope are first summed for each configuration (combination of levels) of that scope.
+Where the profiles of all skills are few, these sums are then combined in one joint table over the profiles (two matrix products); otherwise
+they are the evidence of a junction tree.
 """
 
 from dataclasses import dataclass
@@ -16,15 +17,18 @@ from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.people import Patterns
 from quaestor.model.table import Array
 
-JOINT = 2**14  # profiles of all skills up to which they are listed
-CELLS = 2**20  # people times profiles worked out together
-CLIQUE = 2**16  # states of one clique of the junction tree
-_TINY = 1e-300  # an answer that the tables call impossible: unlikely beyond measure, but a number
+JOINT = 2**14  # the largest number of profiles for which the joint table is used
+CELLS = 2**20  # people times profiles in one batch
+CLIQUE = 2**16  # the largest number of states of one clique of the junction tree
+_TINY = 1e-300  # the probability of an answer that the tables call impossible: its logarithm is finite
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Sums over people: log-likelihood, expected counts by row in the shape of the tables, and by profile (None beyond the joint way)."""
+    """Sums over people: log-likelihood, expected `counts` in the shape of the tables, and expected numbers of people by profile.
+
+    `profiles`: (profiles,); None where there is no joint table.
+    """
 
     log_likelihood: float
     counts: Tables
@@ -40,13 +44,13 @@ class Expected:
 
 
 def batch(layout: Layout) -> int:
-    """How many people are worked out together: it depends on the bank alone, so that sums are the same however they are shared out."""
+    """The number of people in one batch. It depends on the bank alone, so that sums are the same however the batches are distributed."""
     size = layout.profiles if layout.profiles <= JOINT else max(largest_clique(layout), layout.width)
     return int(np.clip(CELLS // size, 16, 16_384))
 
 
 def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -> Expected:
-    """The expected counts of some answer patterns, each as often as its weight says, (patterns,)."""
+    """The expected counts of some answer patterns, weighted by `weights`, (patterns,)."""
     scores = _scores(layout, tables, patterns)
     if layout.profiles <= JOINT:
         log_likelihoods, configurations, profiles = _joint(layout, tables, scores, weights)
@@ -59,13 +63,13 @@ def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -
     for group, answers in zip(layout.groups, patterns.answers, strict=True):
         chosen = indicator(answers, group.classes)
         counts = np.asarray(chosen.T @ configurations[:, group.block])
-        groups.append(counts.reshape(len(group.places), group.classes, -1).transpose(0, 2, 1))
+        groups.append(counts.reshape(len(group.positions), group.classes, -1).transpose(0, 2, 1))
     skills = tuple(family.reshape(-1, size) for family, size in zip(families, layout.sizes, strict=True))
     return Expected(float(weights @ log_likelihoods), Tables(skills, tuple(groups)), found)
 
 
 def beliefs(layout: Layout, tables: Tables, patterns: Patterns) -> tuple[Array, Array]:
-    """log P(answers) of each pattern, (patterns,), and P(configuration | answers) of every scope, (patterns, width)."""
+    """log P(answers) of each pattern, (patterns,), and P(configuration | answers) for every scope, (patterns, width)."""
     scores = _scores(layout, tables, patterns)
     ones = np.ones(len(patterns))
     found = _joint(layout, tables, scores, ones) if layout.profiles <= JOINT else _junction(layout, tables, scores, ones)
@@ -80,14 +84,14 @@ def log_likelihoods(layout: Layout, tables: Tables, patterns: Patterns) -> Array
 
 
 def indicator(answers: Array | sparse.csr_array, classes: int) -> Array | sparse.csr_array:
-    """Ones where a class was the answer, (patterns, questions * classes), from class numbers or from what is that already."""
+    """The answers as indicators, (patterns, questions * classes), from class numbers (patterns, questions) or sparse indicators."""
     if sparse.issparse(answers):
         return answers
     return (answers[:, :, None] == np.arange(classes)).reshape(len(answers), -1).astype(float)
 
 
 def _scores(layout: Layout, tables: Tables, patterns: Patterns) -> Array:
-    """For each pattern and each configuration of each scope the log-likelihood of the answers to its questions, (patterns, width)."""
+    """log P(answers to a scope's questions | configuration), for the configurations of every scope, (patterns, width)."""
     scores = np.zeros((len(patterns), layout.width))
     for group, table, answers in zip(layout.groups, tables.groups, patterns.answers, strict=True):
         logs = np.log(np.maximum(table, _TINY)).transpose(0, 2, 1).reshape(-1, group.configurations)
@@ -96,7 +100,9 @@ def _scores(layout: Layout, tables: Tables, patterns: Patterns) -> Array:
 
 
 def _joint(layout: Layout, tables: Tables, scores: Array, weights: Array) -> tuple[Array, Array, Array]:
-    """log P(answers), weighted P(configuration | answers) and weighted sums of P(profile | answers), shape (profiles,)."""
+    """With a joint table: log P(answers), (patterns,); weighted P(configuration | answers), (patterns, width); weighted sums of
+    P(profile | answers), (profiles,).
+    """
     member = members(layout)
     with np.errstate(divide="ignore"):
         joint = scores @ member + np.log(prior(layout, tables))
@@ -109,7 +115,7 @@ def _joint(layout: Layout, tables: Tables, scores: Array, weights: Array) -> tup
 
 
 def members(layout: Layout) -> Array:
-    """Which configuration of each scope a profile has: zeros and ones, (width, profiles)."""
+    """Indicators of the configuration that each profile has in each scope, (width, profiles)."""
     states = np.stack(np.unravel_index(np.arange(int(layout.profiles)), layout.sizes))
     found = np.zeros((layout.width, states.shape[1]))
     for scope, block in layout.blocks.items():
@@ -129,14 +135,16 @@ def prior(layout: Layout, tables: Tables) -> Array:
 
 
 def _summed(profiles: Array, sizes: tuple[int, ...], scope: Scope) -> Array:
-    """A table over all skills, (profiles,), summed to a scope, its axes in the scope's order."""
+    """The marginal of a table over all skills, (profiles,), on a scope; its axes are in the scope's order."""
     shaped = profiles.reshape(sizes).sum(axis=tuple(skill for skill in range(len(sizes)) if skill not in scope))
     kept = sorted(scope)
     return np.transpose(shaped, [kept.index(skill) for skill in scope])
 
 
 def _junction(layout: Layout, tables: Tables, scores: Array, weights: Array) -> tuple[Array, Array, list[Array]]:
-    """log P(answers), weighted P(configuration | answers) and the weighted sums of P(family | answers) of each skill."""
+    """With a junction tree: log P(answers), (patterns,); weighted P(configuration | answers), (patterns, width); for each skill weighted
+    sums of P(family | answers), (parents' levels, levels).
+    """
     tree = JunctionTree(layout.model(tables), layout.blocks)
     evidence = {scope: scores[:, block].reshape(-1, *(layout.sizes[skill] for skill in scope)) for scope, block in layout.blocks.items()}
     found = np.broadcast_to(tree.log_probability(evidence), (len(scores),))
@@ -149,7 +157,7 @@ def _junction(layout: Layout, tables: Tables, scores: Array, weights: Array) -> 
 
 
 def check_size(layout: Layout) -> None:
-    """Refuse banks whose skills hang together too closely to be learnt."""
+    """Refuse banks whose junction tree would have too large a clique."""
     if layout.profiles <= JOINT:
         return
     more = "fewer skills in one question or fewer parents of one skill make it smaller"
@@ -158,7 +166,7 @@ def check_size(layout: Layout) -> None:
     except QuaestorError as error:
         raise QuaestorError(f"learn: {error}; {more}") from error
     if largest > CLIQUE:
-        rule = f"skills that hang together have at most {CLIQUE} combinations of levels between them"
+        rule = f"skills that depend on one another have at most {CLIQUE} combinations of levels between them"
         raise QuaestorError(f"learn: {rule}, got {largest}; {more}")
 
 

@@ -1,4 +1,4 @@
-"""What was learnt: the new bank, how well it fits, and what it was learnt from."""
+"""The result of learning: the new bank, its fit, and the data it was learnt from."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,14 +19,14 @@ from quaestor.model.table import Array
 
 @dataclass(frozen=True)
 class HeldOut:
-    """log P(answers) of people who were not learnt from, (people,), each under a bank learnt from the other `folds`."""
+    """Held-out log P(answers) of each person, (people,), under the bank learnt without that person's fold; `folds`: their number."""
 
     by_person: Array
     folds: int
 
     @property
     def mean(self) -> float:
-        """Mean over people."""
+        """The mean over people."""
         return float(self.by_person.mean())
 
     @property
@@ -37,9 +37,10 @@ class HeldOut:
 
 @dataclass(frozen=True)
 class Violation:
-    """Where the answers alone would make a better level less likely to reach a class: by how much, and the standard error of that.
+    """Where the answers contradict the monotone rule: P(`answer` or a better class) falls by `fall` from `lower` to `higher`.
 
-    `lower` and `higher` are the levels of the question's skills; the error is that of two shares of the expected numbers of answers.
+    `lower` and `higher` are levels of the question's skills. `error`: the standard error of the fall, a difference of two binomial
+    proportions with the expected numbers of answers.
     """
 
     question: str
@@ -55,9 +56,8 @@ class Fit:
     """A bank learnt from answers.
 
     `bank` has the learnt tables, `given` is the bank before. `log_likelihood` is that of the answers under `bank`; `trace` the objective
-    after each EM step: the log-likelihood plus the logarithm of the prior (with weight 0 the log-likelihood itself). `restarts`: where the
-    objective ended from each start, the bank's own first. `held_out` is there if folds were asked for. `warnings` hold what could not be
-    learnt.
+    after each EM step: the log-likelihood plus the logarithm of the prior (with weight 0 the log-likelihood itself). `restarts`: the final
+    objective from each start, the bank's own first. `held_out`: None without folds. `warnings` say what could not be learnt.
     """
 
     given: Bank
@@ -81,7 +81,7 @@ class Fit:
 
     @property
     def objective(self) -> float:
-        """Where the objective ended."""
+        """The final value of the objective."""
         return self.trace[-1]
 
     @property
@@ -91,7 +91,7 @@ class Fit:
 
     @cached_property
     def parameters(self) -> int:
-        """How many numbers were free to be learnt, of skills and of questions with answers; where the monotone rule binds, fewer were."""
+        """The number of free parameters of skills and of questions with answers; where the monotone rule binds, fewer were really free."""
         return parameters(self.layout, self.expected.counts, self.aim)
 
     @property
@@ -101,9 +101,9 @@ class Fit:
 
     @cached_property
     def violations(self) -> tuple[Violation, ...]:
-        """Where the answers, counted by the levels that the learnt bank expects, go against the monotone rule; the largest falls first.
+        """Where the expected counts contradict the monotone rule; the largest falls first.
 
-        With the rule on the learnt tables are flat there; with it off they fall.
+        With `monotone` the learnt tables are flat there, without it they fall.
         """
         free = raw(self.layout, self.expected.counts, self.tables, self.aim)
         questions = list(self.bank.questions.values())
@@ -113,12 +113,12 @@ class Fit:
             total = (self.expected.counts.groups[number] + self.aim.prior.groups[number]).sum(axis=2)
             shares = rights(free.groups[number], group)
             for one in np.flatnonzero(some).tolist():
-                found += _falls(questions[int(group.places[one])], shares[one], total[one], levels_order(group.sizes).covers, names)
+                found += _falls(questions[int(group.positions[one])], shares[one], total[one], levels_order(group.sizes).covers, names)
         return tuple(sorted(found, key=lambda one: -one.fall))
 
 
 def _falls(question: Question, shares: Array, total: Array, covers: NDArray[np.intp], names: list[str]) -> list[Violation]:
-    """Of one question: chances of each class or better (classes - 1, configurations), and so many answers (configurations,)."""
+    """The violations of one question. `shares`: P(class or better), (classes - 1, configurations); `total`: answers, (configurations,)."""
     errors = np.sqrt(shares * (1 - shares) / np.maximum(total, 1e-9))
     found = []
     for answer, (share, error) in enumerate(zip(shares, errors, strict=True)):
@@ -134,7 +134,7 @@ SMALLEST_FALL = 0.005
 
 
 def combinations(layout: Layout, scope: tuple[int, ...]) -> list[str]:
-    """The configurations of a scope in words, in order: `algebra low, geometry high`; of one skill its levels."""
+    """The names of a scope's configurations, in order, such as `algebra low, geometry high`; for a single skill its levels."""
     sizes = tuple(layout.sizes[skill] for skill in scope)
     found = []
     for levels in np.ndindex(*sizes):

@@ -1,4 +1,4 @@
-"""Held-out people: each part of them is foretold by a bank that was learnt from the others."""
+"""Cross-validation: the log-likelihood of each fold of the people under a bank that was learnt from the other folds."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from quaestor.model.table import Array
 
 
 def fold_of(people: int, folds: int, rng: np.random.Generator) -> Array:
-    """The number of each person's part, (people,): parts of equal size but for one, drawn at random."""
+    """The number of each person's fold, (people,), drawn at random; the sizes of the folds differ by at most one."""
     return rng.permutation(np.arange(people) % folds)
 
 
@@ -26,14 +26,14 @@ def held_out(
     folds: int,
     rng: np.random.Generator,
     tolerance: float,
-    most: int,
+    iterations: int,
     progress: Progress | None = None,
 ) -> HeldOut:
-    """log P(answers) of everybody under the bank learnt from the other parts, always from the same start."""
-    part = fold_of(len(people), folds, rng)
+    """The held-out log P(answers) of each person; every fold is learnt from the same start."""
+    fold = fold_of(len(people), folds, rng)
     found = np.empty(len(people))
     for number in range(folds):
-        learnt = run(layout, start, aim, step, people.weights(part != number), tolerance, most, progress)
-        own = part == number
+        learnt = run(layout, start, aim, step, people.weights(fold != number), tolerance, iterations, progress)
+        own = fold == number
         found[own] = log_likelihoods(layout, learnt.tables, people.patterns)[people.pattern_of[own]]
     return HeldOut(found, folds)

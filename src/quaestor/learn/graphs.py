@@ -1,9 +1,10 @@
-"""How skills hang together: each on its own, in a chain, as somebody says, or in the tree that the answers tell.
+"""The graph over the skills: independent skills, a chain, any stated graph, or a tree learnt from the answers.
 
-The tree is that of Chow and Liu (1968) on the expected table of all skills, by BIC: those pairs are joined that together gain most, where a
-link gains the people times the information shared, less what its numbers cost. The expected table depends on the graph it was found with,
-so the two are found in turn (structural EM, Friedman 1998). It begins with a table that is free: from independent skills on, the links that
-were left out would hide themselves. A link that costs more than it is worth is left out, so the tree may be a forest.
+The tree is that of Chow and Liu (1968) on the expected joint counts of all skills, with the BIC as score: a maximum spanning tree where the
+weight of a link is the number of people times the mutual information of its two skills, minus the BIC penalty of its parameters. Links of
+negative weight are left out, so the tree may be a forest. The expected counts depend on the graph they were computed with, so graph and
+tables are learnt in turn (structural EM, Friedman 1998). The first fit has every link: expected counts computed under independence would
+not show the dependences that are to be found.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,14 +26,14 @@ from quaestor.model.table import Array, Table
 
 STRENGTH = 0.6
 ROUNDS = 10
-FREE = 0.05  # weight of the first fit
+FREE = 0.05  # the largest weight of the prior in the first fit
 
 
 def with_graph(bank: Bank, parents: Mapping[str, Sequence[str]], strength: float | None = None) -> Bank:
     """The bank with another graph over its skills.
 
-    A skill whose parents stay the same keeps what is stated of it: its prior, or with parents its table, unless a `strength` is given. Of
-    the others those without parents are even, and those with parents follow them by one strength, 0.6 unless it is given.
+    A skill whose parents stay the same keeps its prior or its table (a table only if no `strength` is given). Every other skill gets a
+    uniform prior if it has no parents, else the table of `strength` (default: 0.6; see `elicit.by_strength`).
     """
     for name in (*parents, *(parent for above in parents.values() for parent in above)):
         if name not in bank.skills:
@@ -53,42 +54,43 @@ _STATED = {"parents", "prior", "shares", "strength", "table", "confidence"}
 
 
 def independent(bank: Bank) -> Bank:
-    """Every skill on its own."""
+    """The bank with skills that are independent of one another."""
     return with_graph(bank, {})
 
 
 def chain(bank: Bank) -> Bank:
-    """Each skill builds on the one before it in the bank."""
+    """The bank whose skills form a chain: each has the one before it in the bank as its parent."""
     names = list(bank.skills)
     return with_graph(bank, {name: [before] for before, name in pairwise(names)})
 
 
 def every_link(bank: Bank) -> Bank:
-    """Each skill builds on all those before it: any distribution of the profiles can be learnt."""
+    """The bank in which each skill has all those before it as parents: any distribution of the profiles can be learnt."""
     names = list(bank.skills)
-    return with_graph(bank, {name: names[:place] for place, name in enumerate(names)})
+    return with_graph(bank, {name: names[:position] for position, name in enumerate(names)})
 
 
 def learnt_tree(bank: Bank, responses: "Responses", **options: Any) -> Bank:
-    """The bank with the tree over its skills that the answers tell, with its tables; `options` are those of `learn`."""
+    """The bank with a tree over its skills that is learnt from the answers, and its skill tables; `options` as in `learn`."""
     responses = responses if hasattr(responses, "columns") else list(responses)
     check_tree(bank)
-    now = every_link(bank)
+    current = every_link(bank)
     seen: set[frozenset[tuple[str, str]]] = set()
     for number in range(ROUNDS):
-        loose = {"weight": min(options.get("weight", FREE), FREE)} if number == 0 else {}  # of so many rows more would be a prior indeed
-        fit = learn(now, responses, **{**options, **loose})
+        # with every link a skill has very many rows, and the usual weight on each of them would make the prior outweigh the answers
+        weak = {"weight": min(options.get("weight", FREE), FREE)} if number == 0 else {}
+        fit = learn(current, responses, **{**options, **weak})
         parents = tree(fit)
         links = frozenset((parent, child) for child, above in parents.items() for parent in above)
-        now = _with_tree(fit, parents)
+        current = _with_tree(fit, parents)
         if links in seen:
             break
         seen.add(links)
-    return now
+    return current
 
 
 def tree(fit: Fit) -> dict[str, tuple[str, ...]]:
-    """The parents of each skill in the best tree for the expected skill table of a fit."""
+    """The parents of each skill in the Chow-Liu tree of the expected skill counts of a fit."""
     table = expected_skills(fit)
     names, people = fit.layout.names, table.sum()
     gained = np.zeros((len(names), len(names)))
@@ -117,14 +119,14 @@ def check_tree(bank: Bank) -> None:
 
 
 def expected_skills(fit: Fit) -> Array:
-    """How many people are expected at each combination of levels, an axis for each skill of the layout."""
+    """The expected number of people at each combination of levels, an axis for each skill in the order of the layout."""
     check_tree(fit.bank)
     assert fit.expected.profiles is not None
     return fit.expected.profiles.reshape(fit.layout.sizes)
 
 
 def mutual_information(table: Array) -> float:
-    """Of two variables, in nats, from their table of counts (levels, levels)."""
+    """The mutual information of two variables, sum p(x, y) log(p(x, y) / (p(x) p(y))) in nats, from their counts (levels, levels)."""
     joint = table / table.sum()
     apart = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     found = joint > 0
@@ -137,17 +139,17 @@ def _pair(table: Array, one: int, other: int) -> Array:
 
 
 def _with_tree(fit: Fit, parents: Mapping[str, tuple[str, ...]]) -> Bank:
-    """The given bank with this graph, its skill tables from the expected counts and one answer a row by the default strength."""
+    """The given bank with this graph; skill tables from expected counts plus one pseudo-count a row, divided as by `STRENGTH`."""
     made = with_graph(fit.given, parents)
     table, tables = expected_skills(fit), {}
     for child, above in parents.items():
-        place = fit.layout.names.index(child)
-        levels = fit.layout.sizes[place]
+        position = fit.layout.names.index(child)
+        levels = fit.layout.sizes[position]
         if above:
             parent = fit.layout.names.index(above[0])
-            counts = _pair(table, parent, place)
-            counts = (counts if parent < place else counts.T) + np.array(by_strength([fit.layout.sizes[parent]], levels, STRENGTH))
+            counts = _pair(table, parent, position)
+            counts = (counts if parent < position else counts.T) + np.array(by_strength([fit.layout.sizes[parent]], levels, STRENGTH))
         else:
-            counts = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis != place)) + 1 / levels
+            counts = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis != position)) + 1 / levels
         tables[child] = Table.precise(counts / counts.sum(axis=-1, keepdims=True))
     return made.with_tables(tables)

@@ -1,11 +1,11 @@
-"""Learnt tables with honest widths: a credal bank instead of false precision.
+"""Interval estimates of learnt tables: a credal bank instead of false precision.
 
-Two ways, which answer two questions. The *imprecise Dirichlet model* (Walley 1996) asks how far any prior of a given strength `s` could
-move a share: a row of N expected answers and learnt probability p becomes [N p, N p + s] / (N + s). It knows nothing of chance in the
-sample, and it takes the expected counts as if they had been seen, although the levels were not: it is narrow where much was asked,
-however little the levels show. The *bootstrap* asks how far the tables would move had other people of the same kind answered: people are
-drawn anew with repetition, the bank is learnt again, and each number gets the interval that holds the middle `level` of its values.
-docs/learning.md gives what both cover in simulations.
+There are two methods, which answer two different questions. The *imprecise Dirichlet model* (Walley 1996) asks how far any prior of a given
+strength `s` could move a probability: a row of N expected answers and learnt probability p becomes [N p, N p + s] / (N + s). It ignores
+sampling error, and it treats the expected counts as observed although the levels are latent: its intervals are narrow wherever there are
+many answers, even if these say little about the levels. The *bootstrap* asks how much the tables vary between samples of people: people
+are resampled with replacement, the bank is learnt again, and each number gets the central percentile interval with probability `level`.
+docs/learning.md has the coverage of both in simulations.
 """
 
 from collections.abc import Callable
@@ -24,11 +24,11 @@ from quaestor.model.table import Array
 STRENGTH = 2.0
 SAMPLES = 200
 LEVEL = 0.9
-_TOLERANCE = 1e-2  # of each sample's EM, which starts at the fit
+_TOLERANCE = 1e-2  # of the EM runs on resampled people, which start at the fit
 
 
 def imprecise(fit: Fit, s: float = STRENGTH) -> Bank:
-    """The learnt bank with the intervals of the imprecise Dirichlet model around its numbers; the prior's weight counts as answers.
+    """The learnt bank with intervals of the imprecise Dirichlet model, [N p, N p + s] / (N + s); N includes the weight of the prior.
 
     Questions without answers keep the tables of the given bank.
     """
@@ -39,7 +39,7 @@ def imprecise(fit: Fit, s: float = STRENGTH) -> Bank:
     groups = []
     for p, n, own, ties in zip(fit.tables.groups, counts.groups, prior.groups, fit.aim.ties, strict=True):
         total = (n + own).sum(axis=-1, keepdims=True)
-        for number, one in enumerate(ties):  # a tied row was learnt from all of its fellows
+        for number, one in enumerate(ties):  # a tied row was learnt from the answers at all rows tied to it
             total[number, :, 0] = np.bincount(one.labels, total[number, :, 0])[one.labels]
         groups.append((p, total))
     ends = [Tables(*(tuple((n * p + add) / (n + s) for p, n in pairs) for pairs in (skills, groups))) for add in (0.0, s)]
@@ -55,7 +55,7 @@ def bootstrap(
     cluster: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Bank:
-    """The learnt bank with percentile intervals of so many samples of its people; the learnt number itself always lies inside.
+    """The learnt bank with bootstrap percentile intervals from `samples` resamples; they are widened to hold the learnt number itself.
 
     Questions without answers keep the tables of the given bank.
     """

@@ -1,7 +1,8 @@
-"""A bank laid out for learning: skills in a topological order, questions in groups of one scope and one number of classes.
+"""A bank as arrays for learning: skills in topological order, questions grouped by scope and number of classes.
 
 The tables being learnt are plain arrays, `Tables`: for each skill (rows, levels), a row for each combination of its parents' levels; for
-each group of questions (questions, configurations, classes). Configurations of a scope are counted in C order of the skills' numbers.
+each group of questions (questions, configurations, classes). A configuration is a combination of levels of the skills of a scope; they are
+numbered in C order, the skills of a scope by their numbers in the topological order.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,12 +19,12 @@ from quaestor.model.table import Array, Table
 
 @dataclass(frozen=True)
 class Group:
-    """Questions of one scope with the same number of classes: their places in the bank, and the block of their scope."""
+    """Questions with the same scope and number of classes: their `positions` in the bank, and the `block` of the scope."""
 
     scope: Scope
     sizes: tuple[int, ...]
     classes: int
-    places: NDArray[np.intp]
+    positions: NDArray[np.intp]
     block: slice
 
     @property
@@ -48,7 +49,7 @@ class Tables:
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything of a bank lies; plain data, so that it can be sent to workers.
+    """The structure of a bank; plain data, so that it can be sent to workers.
 
     `blocks`: the distinct scopes, each with its slice among the `width` configurations of all scopes together.
     """
@@ -72,11 +73,11 @@ class Layout:
         return float(np.prod(self.sizes, dtype=float))
 
     def family(self, skill: int) -> Scope:
-        """The skill's parents and itself."""
+        """The scope of the skill's table: its parents and itself."""
         return (*self.parents[skill], skill)
 
     def model(self, tables: Tables) -> Model:
-        """The skills with these tables, for inference."""
+        """The skill network with these tables, for inference."""
         made = []
         for parents, table in zip(self.parents, tables.skills, strict=True):
             shaped = table.reshape(*(self.sizes[parent] for parent in parents), -1)
@@ -85,15 +86,15 @@ class Layout:
 
 
 def layout_of(bank: Bank) -> Layout:
-    """Lay out a bank."""
+    """The layout of a bank."""
     order = topological_order({skill.id: skill.parents for skill in bank.skills.values()})
-    number = {name: place for place, name in enumerate(order)}
+    number = {name: position for position, name in enumerate(order)}
     states = tuple(bank.skills[name].levels for name in order)
     parents = tuple(tuple(number[parent] for parent in bank.skills[name].parents) for name in order)
     listed: dict[tuple[Scope, int], list[int]] = {}
-    for place, question in enumerate(bank.questions.values()):
+    for position, question in enumerate(bank.questions.values()):
         scope = tuple(sorted(number[skill] for skill in question.skills))
-        listed.setdefault((scope, len(question.classes)), []).append(place)
+        listed.setdefault((scope, len(question.classes)), []).append(position)
     blocks: dict[Scope, slice] = {}
     width = 0
     for scope, _ in listed:
@@ -102,14 +103,14 @@ def layout_of(bank: Bank) -> Layout:
             blocks[scope] = slice(width, width + size)
             width += size
     groups = tuple(
-        Group(scope, tuple(len(states[skill]) for skill in scope), classes, np.array(places), blocks[scope])
-        for (scope, classes), places in listed.items()
+        Group(scope, tuple(len(states[skill]) for skill in scope), classes, np.array(positions), blocks[scope])
+        for (scope, classes), positions in listed.items()
     )
     return Layout(tuple(order), states, parents, groups, blocks, width, len(bank.questions))
 
 
 def tables_of(bank: Bank, layout: Layout) -> Tables:
-    """The bank's tables, the centres of credal ones."""
+    """The bank's tables as arrays; the centres of credal ones."""
     centre = bank.centre()
     skills = tuple(
         centre.skills[name].table.lower.reshape(-1, len(levels)) for name, levels in zip(layout.names, layout.states, strict=True)
@@ -118,9 +119,9 @@ def tables_of(bank: Bank, layout: Layout) -> Tables:
     groups = []
     for group in layout.groups:
         rows = []
-        for place in group.places.tolist():
-            axes = np.argsort([layout.names.index(skill) for skill in listed[place].skills])
-            rows.append(np.transpose(listed[place].table.lower, (*axes, len(axes))).reshape(group.configurations, group.classes))
+        for position in group.positions.tolist():
+            axes = np.argsort([layout.names.index(skill) for skill in listed[position].skills])
+            rows.append(np.transpose(listed[position].table.lower, (*axes, len(axes))).reshape(group.configurations, group.classes))
         groups.append(np.array(rows))
     return Tables(skills, tuple(groups))
 
@@ -133,20 +134,20 @@ def answered(counts: Tables) -> tuple[NDArray[np.bool_], ...]:
 def as_tables(
     bank: Bank, layout: Layout, lower: Tables, upper: Tables | None = None, chosen: Sequence[NDArray[np.bool_]] | None = None
 ) -> dict[str, Table]:
-    """Tables of the bank's own shapes by id, with the order of skills that each question states; precise without `upper`.
+    """Tables by id, in the shapes of the bank, the skills of a question in the order that it states; precise if there is no `upper`.
 
     `chosen`: for each group which of its questions are wanted, (questions,); all without it.
     """
     upper = upper or lower
-    chosen = chosen or [np.ones(len(group.places), bool) for group in layout.groups]
+    chosen = chosen or [np.ones(len(group.positions), bool) for group in layout.groups]
     found = {}
     for skill, name in enumerate(layout.names):
         shape = bank.skills[name].table.shape
         found[name] = Table(lower.skills[skill].reshape(shape), upper.skills[skill].reshape(shape))
     listed = list(bank.questions.values())
     for group, low, high, some in zip(layout.groups, lower.groups, upper.groups, chosen, strict=True):
-        for place, *ends in zip(group.places[some].tolist(), low[some], high[some], strict=True):
-            question = listed[place]
+        for position, *ends in zip(group.positions[some].tolist(), low[some], high[some], strict=True):
+            question = listed[position]
             axes = np.argsort(np.argsort([layout.names.index(skill) for skill in question.skills]))
             shaped = [np.transpose(end.reshape(*group.sizes, group.classes), (*axes, len(axes))) for end in ends]
             found[question.id] = Table(shaped[0], shaped[1])

@@ -1,11 +1,11 @@
-"""The M-step: the tables of the largest penalised likelihood, given expected counts.
+"""The M-step: maximum a posteriori tables, given expected counts.
 
 The bank's own tables are the prior: each row counts as `weight` answers in its own proportions (a Dirichlet prior whose parameters are
-one plus these). So a row becomes (counts + weight * own row) / total; where nothing at all is counted it stays as it was.
+one plus these). So a row becomes (counts + weight * own row) / total; a row without any count stays as it was.
 
-Monotone: no class or better is less likely at a higher level than at a lower one. For two classes that is an isotonic regression of the
-chance of a right answer. For more, rows that obey as they are stay; otherwise the best ones that do are found by `stochastic`. Both
-steps are exact but for rounding, and rounding never takes what is worse than the tables so far.
+Monotone: P(class or better) never falls from a level to a higher one. For two classes the constrained maximum is an isotonic regression of
+P(right). For more classes, rows that satisfy the constraint are kept, and the others are solved by `stochastic`. Both steps are exact up to
+rounding; a result that rounding makes worse than the current tables is not taken.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from quaestor.learn.order import Order, isotonic, levels_order, tied_order
 from quaestor.learn.stochastic import at_least, obeys, ordered
 from quaestor.model.table import Array
 
-_NOTHING = 1e-9  # the weight of what stays as it was where nothing is counted: it only decides there
-_TINY = 1e-300  # a number to take the logarithm of
+_NOTHING = 1e-9  # the weight of a row without any count in the isotonic regression: too small to move the others
+_TINY = 1e-300  # smaller probabilities count as this one in logarithms
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Ties:
 
 @dataclass(frozen=True)
 class Aim:
-    """What is to be maximised besides the likelihood: `prior` counts in the shape of the tables, `monotone`, and ties by group.
+    """The objective besides the likelihood: `prior` counts in the shape of the tables, and the constraints `monotone` and `ties`.
 
     `ties[group]` is empty, or has an entry for each question of the group.
     """
@@ -43,7 +43,7 @@ class Aim:
 
 
 def aim_of(layout: Layout, own: Tables, weight: float, monotone: bool, tied: bool) -> Aim:
-    """With `tied`, rows that are equal in a question's own table stay equal, and count `weight` only once."""
+    """The objective of a fit. With `tied`, rows that are equal in a question's own table stay equal, and share the prior count `weight`."""
     ties: list[tuple[Ties, ...]] = []
     groups = []
     for group, tables in zip(layout.groups, own.groups, strict=True):
@@ -61,13 +61,13 @@ def aim_of(layout: Layout, own: Tables, weight: float, monotone: bool, tied: boo
 
 def _ties(table: Array, order: Order) -> Ties:
     _, first, labels = np.unique(table.round(9), axis=0, return_index=True, return_inverse=True)
-    rank = np.argsort(np.argsort(first))  # labels in the order in which they are met, so that a chain stays one
+    rank = np.argsort(np.argsort(first))  # labels in order of first occurrence, so that the order of a chain is again a chain
     relabelled = rank[labels.reshape(-1)]
     return Ties(relabelled, tied_order(order, relabelled))
 
 
 def maximise(layout: Layout, counts: Tables, now: Tables, aim: Aim) -> Tables:
-    """The best tables for these expected counts; `now` are the tables they came from."""
+    """The best tables for these expected counts; `now`: the current tables, from which the counts were computed."""
     skills = tuple(_shares(count + own, table) for count, own, table in zip(counts.skills, aim.prior.skills, now.skills, strict=True))
     groups = []
     for group, count, own, table, ties in zip(layout.groups, counts.groups, aim.prior.groups, now.groups, aim.ties, strict=True):
@@ -79,14 +79,14 @@ def maximise(layout: Layout, counts: Tables, now: Tables, aim: Aim) -> Tables:
 
 
 def allowed(layout: Layout, tables: Tables, aim: Aim) -> Tables:
-    """The nearest tables that keep the ties and the monotone rule, every row counted once: from them on the objective cannot fall."""
+    """These tables made feasible by an M-step in which every row counts once; from them on EM never lowers the objective."""
     nothing = Tables(tuple(np.zeros_like(table) for table in aim.prior.skills), tuple(np.zeros_like(table) for table in aim.prior.groups))
     made = maximise(layout, tables, tables, Aim(nothing, aim.monotone, aim.ties))
     return Tables(tables.skills, made.groups)
 
 
-def penalty(tables: Tables, aim: Aim) -> float:
-    """The logarithm of the prior of these tables, but for a constant: the sum of prior counts times log probabilities."""
+def log_prior(tables: Tables, aim: Aim) -> float:
+    """The log prior of these tables up to a constant: the sum of prior counts times log probabilities."""
     total = 0.0
     for own, table in zip((*aim.prior.skills, *aim.prior.groups), (*tables.skills, *tables.groups), strict=True):
         counted = own > 0
@@ -95,7 +95,7 @@ def penalty(tables: Tables, aim: Aim) -> float:
 
 
 def parameters(layout: Layout, counts: Tables, aim: Aim) -> int:
-    """How many numbers are free, of questions with answers; the monotone rule takes none away, so where it binds this is too many."""
+    """The number of free parameters of skills and of questions with answers; active monotone constraints are not subtracted."""
     found = sum(int(table.shape[0] * (table.shape[1] - 1)) for table in counts.skills)
     for group, ties, some in zip(layout.groups, aim.ties, answered(counts), strict=True):
         sizes = np.array([one.order.size for one in ties] if ties else [group.configurations] * len(some))
@@ -104,7 +104,7 @@ def parameters(layout: Layout, counts: Tables, aim: Aim) -> int:
 
 
 def raw(layout: Layout, counts: Tables, now: Tables, aim: Aim) -> Tables:
-    """The same step without the monotone rule: what the answers alone would say."""
+    """The M-step without the monotone constraint."""
     return maximise(layout, counts, now, Aim(aim.prior, False, aim.ties))
 
 
@@ -115,7 +115,7 @@ def _shares(counts: Array, old: Array) -> Array:
 
 
 def _tied(counts: Array, old: Array, ties: Ties, monotone: bool) -> Array:
-    """One question, (configurations, classes): counts of tied rows together."""
+    """The rows of one question, (configurations, classes); the counts of tied rows are added up."""
     summed = np.zeros((ties.order.size, counts.shape[1]))
     np.add.at(summed, ties.labels, counts)
     first = np.array([int(np.argmax(ties.labels == label)) for label in range(ties.order.size)])
@@ -124,7 +124,7 @@ def _tied(counts: Array, old: Array, ties: Ties, monotone: bool) -> Array:
 
 
 def _solved(counts: Array, old: Array, order: Order, monotone: bool) -> Array:
-    """Tables (questions, places, classes) for counts of that shape."""
+    """The best rows for counts (questions, elements, classes), in the same shape; the elements are configurations or ties."""
     free = _shares(counts, old)
     if not monotone:
         return free
@@ -141,12 +141,12 @@ def _solved(counts: Array, old: Array, order: Order, monotone: bool) -> Array:
 
 
 def _fit(table: Array, counts: Array) -> Array:
-    """The sum of counts times log probabilities, (questions,)."""
+    """The expected log-likelihood, sum of counts times log probabilities, (questions,)."""
     logs = np.log(np.maximum(table, _TINY), out=np.zeros_like(table), where=counts > 0)
     result: Array = (counts * logs).sum(axis=(1, 2))
     return result
 
 
 def rights(table: Array, group: Group) -> Array:
-    """The chance of each class or a better one, (questions, classes - 1, configurations), worst class left out."""
+    """P(class or better), (questions, classes - 1, configurations), for all classes but the worst, for which it is 1."""
     return at_least(table)[..., 1 : group.classes].transpose(0, 2, 1)

@@ -1,13 +1,13 @@
-"""What an option may be: a number or a count of any kind, numpy's too, but no truth value."""
+"""Checks of numerical options: numpy's number types are accepted, booleans are not."""
 
 from numbers import Integral, Real
 
 
 def is_number(value: object) -> bool:
-    """Whether it is a number."""
+    """Whether a value is a real number, and no boolean."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_count(value: object, least: int) -> bool:
-    """Whether it is a whole number of at least so many."""
+    """Whether a value is a whole number of at least `least`, and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least

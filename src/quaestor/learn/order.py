@@ -1,10 +1,10 @@
-"""Levels in order: the best fit of probabilities that never fall from a lower level to a higher one (isotonic regression).
+"""Isotonic regression: the best fit of probabilities that never fall from a lower level to a higher one.
 
-With several skills the combinations of levels are ordered in part: one is not below another unless no level is. For answers counted by
-combination, the monotone probabilities of the largest likelihood are those nearest to the shares in weighted squares, whatever the
-order (Robertson, Wright and Dykstra 1988, theorem 1.5.2). For one skill they are given by the max-min formula; for several a block of
-combinations is cut in two where that gains most, until no cut gains (Spouge, Wan and Wilbur 2003): a cut is an *upper set*, one that
-holds with a combination all those above it.
+With several skills the combinations of levels are partially ordered: one is at or below another if each of its levels is. For binomial
+counts, the monotone probabilities of maximum likelihood are the weighted least squares fit to the observed shares, for any partial order
+(Robertson, Wright and Dykstra 1988, theorem 1.5.2). For one skill (a chain) they are given by the max-min formula. For several skills
+blocks of combinations are split recursively (Spouge, Wan and Wilbur 2003): the upper part of a split is the *upper set* (a set that
+contains everything above its elements) with the largest sum of weight * (share - mean of the block), until no split has a positive gain.
 """
 
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from numpy.typing import NDArray
 
 from quaestor.model.table import Array
 
-MOST_SETS = 20_000  # upper sets that are listed; beyond, the best cut is found by a linear program
-_GAIN = 1e-12  # relative: cuts that gain less are rounding
+MOST_SETS = 20_000  # orders with more upper sets do not list them: the best split is then found by a linear program
+_GAIN = 1e-12  # relative: smaller gains of a split are rounding
 
 
 @dataclass(frozen=True)
 class Order:
-    """A partial order of `size` places: `covers` (pairs, 2) from each place to those just above; `sets` (sets, size), all its upper sets.
+    """A partial order of `size` elements. `covers`, (pairs, 2): its covering relation, pairs of an element and one just above it.
 
-    `sets` is None where they are too many to list.
+    `sets`, (sets, size): all upper sets as indicators; None where they are too many to list.
     """
 
     size: int
@@ -33,13 +33,13 @@ class Order:
 
     @property
     def is_chain(self) -> bool:
-        """Whether every two places are in order, as the levels of one skill are."""
+        """Whether it is a total order with the elements in sequence, as for the levels of one skill."""
         return len(self.covers) == self.size - 1 and bool((self.covers[:, 1] == self.covers[:, 0] + 1).all())
 
 
 @lru_cache(maxsize=256)
 def levels_order(sizes: tuple[int, ...]) -> Order:
-    """The order of all combinations of levels, counted in C order: a step up is one level more of one skill."""
+    """The order of all combinations of levels, numbered in C order; a covering pair differs by one level of one skill."""
     strides = np.cumprod([1, *sizes[:0:-1]])[::-1]
     pairs = [
         (number, number + int(strides[axis]))
@@ -53,7 +53,7 @@ def levels_order(sizes: tuple[int, ...]) -> Order:
 
 
 def tied_order(order: Order, labels: NDArray[np.intp]) -> Order:
-    """The order of groups of places that share one probability, by their labels 0, 1, ...: a cut never parts a group."""
+    """The order of groups of elements that share one probability, given by labels 0, 1, ...: no split separates a group."""
     count = int(labels.max()) + 1
     covers = np.unique(labels[order.covers], axis=0)
     covers = covers[covers[:, 0] != covers[:, 1]]
@@ -66,12 +66,12 @@ def tied_order(order: Order, labels: NDArray[np.intp]) -> Order:
 
 
 def _upper_sets(size: int, covers: NDArray[np.intp]) -> Array | None:
-    """All upper sets as rows of zeros and ones: from the top down, a place may join the sets that hold all those just above it."""
+    """All upper sets as indicators, (sets, size); from the top down, an element may join each set that has all those above it."""
     sets = np.zeros((1, size))
-    for place in reversed(range(size)):
-        above = covers[covers[:, 0] == place, 1]
+    for element in reversed(range(size)):
+        above = covers[covers[:, 0] == element, 1]
         joined = sets[sets[:, above].all(axis=1)].copy()
-        joined[:, place] = 1
+        joined[:, element] = 1
         sets = np.concatenate([sets, joined])
         if len(sets) > MOST_SETS:
             return None
@@ -79,37 +79,40 @@ def _upper_sets(size: int, covers: NDArray[np.intp]) -> Array | None:
 
 
 def isotonic(values: Array, weights: Array, order: Order) -> Array:
-    """The monotone numbers nearest to the values in weighted squares, shapes (problems, places); weights are positive."""
+    """The weighted least squares fit of monotone numbers to `values`; all arrays are (problems, elements), weights are positive."""
     if order.is_chain:
         return _chain(values, weights)
     falls = (values[:, order.covers[:, 0]] > values[:, order.covers[:, 1]]).any(axis=1)
     found = values.copy()
     for number in np.flatnonzero(falls):
-        found[number] = _by_cuts(values[number], weights[number], order)
+        found[number] = _by_splits(values[number], weights[number], order)
     return found
 
 
 def _chain(values: Array, weights: Array) -> Array:
-    """max over s <= c of min over t >= c of the mean from s to t; sums are of positive numbers only, so tiny weights do no harm."""
+    """The max-min formula: fit_c = max over s <= c of min over t >= c of the weighted mean of elements s to t.
+
+    Only positive numbers are summed, so tiny weights cause no cancellation.
+    """
     size = values.shape[1]
-    place = np.arange(size)
-    inside = (place >= place[:, None, None]) & (place <= place[:, None])  # (from, to, place)
+    element = np.arange(size)
+    inside = (element >= element[:, None, None]) & (element <= element[:, None])  # (from, to, element)
     flat = inside.reshape(size * size, size).T.astype(float)
     total = (weights @ flat).reshape(-1, size, size)
     means = np.divide(((weights * values) @ flat).reshape(-1, size, size), total, out=np.full_like(total, np.inf), where=total > 0)
     least = np.minimum.accumulate(means[:, :, ::-1], axis=2)[:, :, ::-1]
-    result: Array = np.maximum.accumulate(np.where(place[:, None] <= place, least, -np.inf), axis=1)[:, place, place]
+    result: Array = np.maximum.accumulate(np.where(element[:, None] <= element, least, -np.inf), axis=1)[:, element, element]
     return result
 
 
-def _by_cuts(values: Array, weights: Array, order: Order) -> Array:
+def _by_splits(values: Array, weights: Array, order: Order) -> Array:
     found = np.empty_like(values)
     blocks = [np.ones(len(values), bool)]
     while blocks:
         block = blocks.pop()
         mean = (weights[block] @ values[block]) / weights[block].sum()
         gains = np.where(block, weights * (values - mean), 0.0)
-        upper = _best_cut(gains, order) & block
+        upper = _best_split(gains, order) & block
         if gains[upper].sum() <= _GAIN * np.abs(gains).sum() or upper.sum() == block.sum():
             found[block] = mean
         else:
@@ -117,7 +120,7 @@ def _by_cuts(values: Array, weights: Array, order: Order) -> Array:
     return found
 
 
-def _best_cut(gains: Array, order: Order) -> NDArray[np.bool_]:
+def _best_split(gains: Array, order: Order) -> NDArray[np.bool_]:
     """The upper set of the largest sum of gains."""
     if order.sets is not None:
         best: NDArray[np.bool_] = order.sets[int(np.argmax(order.sets @ gains))] > 0

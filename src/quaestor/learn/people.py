@@ -1,6 +1,6 @@
-"""The people of a table: equal rows of answers merged into *patterns*, and which pattern each person has.
+"""Answer patterns: equal rows of answers are merged, since inference depends on the pattern only, and each person has one pattern.
 
-Where most cells are empty, patterns are kept sparse.
+Patterns are sparse where most cells are empty.
 """
 
 from dataclasses import dataclass, replace
@@ -23,8 +23,8 @@ __all__ = ["Patterns", "People", "Responses", "read_people", "sparse_patterns"]
 
 @dataclass(frozen=True)
 class Patterns:
-    """Rows of answers. `answers`: for each group of a layout class numbers (patterns, questions), -1 for none; or, sparse, ones where
-    a class was the answer (patterns, questions * classes).
+    """Rows of answers, by group of a layout. `answers`: for each group class numbers (patterns, questions), -1 for no answer; or sparse
+    indicators (patterns, questions * classes).
     """
 
     answers: tuple[Any, ...]
@@ -33,25 +33,25 @@ class Patterns:
         return int(self.answers[0].shape[0])
 
     def part(self, start: int, stop: int) -> "Patterns":
-        """Some of them."""
+        """The patterns from `start` up to `stop`."""
         return Patterns(tuple(answers[start:stop] for answers in self.answers))
 
     def classes(self, layout: Layout) -> NDArray[np.int16]:
-        """Class numbers, (patterns, questions of the bank), -1 for none."""
+        """Class numbers, (patterns, questions of the bank), -1 for no answer."""
         found = np.full((len(self), layout.questions), -1, dtype=np.int16)
         for group, answers in zip(layout.groups, self.answers, strict=True):
             if sparse.issparse(answers):
                 entries = answers.tocoo()
-                found[entries.row, group.places[entries.col // group.classes]] = entries.col % group.classes
+                found[entries.row, group.positions[entries.col // group.classes]] = entries.col % group.classes
             else:
-                found[:, group.places] = answers
+                found[:, group.positions] = answers
         return found
 
 
 @dataclass(frozen=True)
 class People:
-    """Everybody who answered something: the patterns, the number of each person's pattern, what the person is called in the table, and the
-    number of the person's row there.
+    """All people with at least one answer: `patterns`; for each person the number of the pattern, and the name and number of the row in the
+    table, (people,) each; `answers`: the number of all answers.
     """
 
     patterns: Patterns
@@ -65,12 +65,12 @@ class People:
         return len(self.pattern_of)
 
     def weights(self, chosen: NDArray[np.intp] | NDArray[np.bool_] | slice = slice(None)) -> Array:
-        """How often each pattern occurs among some people, (patterns,)."""
+        """How often each pattern occurs among the chosen people, (patterns,)."""
         return np.bincount(self.pattern_of[chosen], minlength=len(self.patterns)).astype(float)
 
 
 def read_people(bank: Bank, layout: Layout, responses: "Responses") -> People:
-    """Read and check the answers to a bank's questions; equal rows are merged unless they are kept sparse."""
+    """Read and check the answers to a bank's questions; equal rows are merged unless they are sparse."""
     answers = read_answers(bank, responses)
     some = answers.counts > 0
     if not some.any():
@@ -83,22 +83,22 @@ def read_people(bank: Bank, layout: Layout, responses: "Responses") -> People:
         pattern_of: NDArray[np.intp] = np.arange(len(kept))
     else:
         merged, found = np.unique(kept.cells, axis=0, return_inverse=True)
-        patterns = Patterns(tuple(np.ascontiguousarray(merged[:, group.places]) for group in layout.groups))
+        patterns = Patterns(tuple(np.ascontiguousarray(merged[:, group.positions]) for group in layout.groups))
         pattern_of = found.reshape(-1)
     people = People(patterns, pattern_of, kept.names, np.flatnonzero(some), int(kept.counts.sum()), left_out)
     return replace(people, warnings=(*people.warnings, *_warnings(bank, layout, people)))
 
 
-def sparse_patterns(layout: Layout, row: NDArray[Any], place: NDArray[Any], answer: NDArray[np.int16], people: int) -> Patterns:
-    """Patterns of so many people from their answers: row, place of the question in the bank and class of each."""
+def sparse_patterns(layout: Layout, row: NDArray[Any], position: NDArray[Any], answer: NDArray[np.int16], people: int) -> Patterns:
+    """Sparse patterns from single answers, given by row, position of the question in the bank, and class number, (answers,) each."""
     group_of, within = np.empty(layout.questions, dtype=np.intp), np.empty(layout.questions, dtype=np.intp)
     for number, group in enumerate(layout.groups):
-        group_of[group.places], within[group.places] = number, np.arange(len(group.places))
+        group_of[group.positions], within[group.positions] = number, np.arange(len(group.positions))
     found = []
     for number, group in enumerate(layout.groups):
-        own = group_of[place] == number
-        column = within[place[own]] * group.classes + answer[own]
-        shape = (people, len(group.places) * group.classes)
+        own = group_of[position] == number
+        column = within[position[own]] * group.classes + answer[own]
+        shape = (people, len(group.positions) * group.classes)
         found.append(sparse.csr_array((np.ones(int(own.sum())), (row[own], column)), shape=shape))
     return Patterns(tuple(found))
 
@@ -112,7 +112,6 @@ def _without_answers(count: int, names: NDArray[Any]) -> tuple[Problem, ...]:
 
 
 def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
-    """What cannot be learnt from these answers, and what may be a mistake in them."""
     found = []
     levels = max(layout.sizes)
     if len(people) < levels:
@@ -120,8 +119,8 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
         found.append(Problem("responses", rule, say("{people} for {levels} levels", people=len(people), levels=levels), severity="warning"))
     weights, listed = people.weights(), list(bank.questions.values())
     for group, answers in zip(layout.groups, people.patterns.answers, strict=True):
-        for number, place in enumerate(group.places.tolist()):
-            question = listed[place]
+        for number, position in enumerate(group.positions.tolist()):
+            question = listed[position]
             if sparse.issparse(answers):
                 own = answers[:, [number * group.classes + answer for answer in range(group.classes)]]
                 counts = np.asarray(own.T @ weights)

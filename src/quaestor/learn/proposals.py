@@ -1,4 +1,4 @@
-"""What a fit would change in a bank, one proposal a skill or question: to be looked at, accepted or refused one by one."""
+"""Proposals: what a fit would change in a bank, one for each skill or question, to be accepted or refused one by one."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,9 +15,11 @@ from quaestor.model.table import Table
 
 @dataclass(frozen=True)
 class Proposal:
-    """Another table for a skill or question: both tables, both in words, the number of answers behind it, the largest change.
+    """A new table for a skill or question: the `current` and the `proposed` one, both in words (`before`, `after`), and its evidence.
 
-    `change` is the largest distance between the centres of two rows' numbers. `flags` and `words` are those of the question's diagnosis.
+    `answers`: the number of answers (for a skill: of people) it was learnt from. `change`: the largest difference between the two tables'
+    centres.
+    `flags` and `words`: those of the question's diagnosis.
     """
 
     id: str
@@ -33,9 +35,9 @@ class Proposal:
 
 
 def proposals(fit: Fit, diagnoses: Sequence[Diagnosis] = (), learnt: Bank | None = None) -> tuple[Proposal, ...]:
-    """Skills, then questions, in the order of the bank; a question that nobody answered has none.
+    """The proposals of a fit: skills, then questions with answers, in the order of the bank.
 
-    `learnt`: the bank to propose, a credal one from `intervals` perhaps; by default the precise one of the fit.
+    `learnt`: the bank to propose, such as a credal one from `intervals`; by default the precise one of the fit.
     """
     learnt = learnt or fit.bank
     known = {diagnosis.question: diagnosis for diagnosis in diagnoses}
@@ -57,7 +59,7 @@ def proposals(fit: Fit, diagnoses: Sequence[Diagnosis] = (), learnt: Bank | None
 
 
 def accept(bank: Bank, accepted: Iterable[Proposal]) -> Bank:
-    """The bank with the accepted tables, all others as they were; it must be the bank that the proposals were made for."""
+    """The bank with the accepted tables; refused if a table that would be replaced is not the one the proposal was made for."""
     tables = {}
     for proposal in accepted:
         own = (bank.skills if proposal.kind == "skill" else bank.questions).get(proposal.id)
@@ -76,6 +78,6 @@ def _answers(fit: Fit) -> dict[str, int]:
     names = list(fit.given.questions)
     found = dict.fromkeys(names, 0)
     for group, counts in zip(fit.layout.groups, fit.expected.counts.groups, strict=True):
-        for number, place in enumerate(group.places.tolist()):
-            found[names[place]] = round(float(counts[number].sum()))
+        for number, position in enumerate(group.positions.tolist()):
+            found[names[position]] = round(float(counts[number].sum()))
     return found

@@ -1,11 +1,11 @@
-"""Sections that look untaken: all answers wrong where that is hard to believe.
+"""Sections that were probably not taken: all answers are wrong although that is improbable.
 
-Tables of answers often hold 0 both for a wrong answer and for none. A *section* is all questions on the same skills. Of each person it is
-asked how likely all answers in the section were to be of the worst class, given the person's answers elsewhere. If a share u of all people
-did not take the section, an all-wrong one is untaken with probability u / (u + (1 - u) * chance). The share and the bank are found
-together by EM: an all-wrong section counts as answers as far as it was probably taken, beginning with none of them, since weak people who
-did take it must not be taken for absent ones. Those more likely untaken than not are flagged; the sum of the remaining probabilities says
-how many of them were probably taken after all.
+Tables of answers often hold 0 both for a wrong answer and for none. A *section* is the set of all questions on the same skills. Let
+`chance` be the probability that all answers in a section are of the worst class, given the person's other answers. If a share u of the
+people did not take the section, an all-wrong one is untaken with probability u / (u + (1 - u) * chance). This is a mixture model; u and the
+bank are estimated together by EM, starting with all of them untaken. An all-wrong section counts as answers with the probability that it
+was taken, so that weak people who did take it stay in the data. Sections with a probability above one half are flagged; the sum of
+`1 - probability` over them is the expected number of false alarms.
 """
 
 from collections.abc import Sequence
@@ -26,18 +26,18 @@ from quaestor.learn.versions import Mask, Versions, versions_of
 from quaestor.learn.work import steps
 from quaestor.model.table import Array
 
-LIKELY = 0.5  # more likely untaken than taken
+LIKELY = 0.5  # sections with a larger probability of being untaken are flagged
 ROUNDS = 20
-FEWEST = 4  # answers in a section; shorter ones are all wrong too easily
-READ = 2**16  # patterns looked at together
+FEWEST = 4  # answers in a section; in shorter ones all wrong is too common
+READ = 2**16  # patterns in one batch
 Table = TypeVar("Table")
 
 
 @dataclass(frozen=True)
 class Untaken:
-    """A section of one person that looks untaken: `chance` of all wrong if taken, `probability` that it was not taken.
+    """A section that one person probably did not take: `chance` = P(all wrong | taken), `probability` = P(untaken | all wrong).
 
-    `person` is the row's name in the table, `row` its number; `alone` tells that the person has no other answers but all-wrong sections.
+    `person` is the row's name in the table, `row` its number; `alone`: whether the person has no answers outside all-wrong sections.
     """
 
     person: Any
@@ -50,34 +50,34 @@ class Untaken:
 
 
 def sections(fit: Fit) -> dict[str, NDArray[np.intp]]:
-    """The places of the questions of each section, by the names of its skills."""
+    """The positions of each section's questions in the bank, by the names of its skills."""
     found: dict[str, list[int]] = {}
-    for place, question in enumerate(fit.bank.questions.values()):
-        found.setdefault(", ".join(sorted(question.skills)), []).append(place)
-    return {name: np.array(places) for name, places in found.items()}
+    for position, question in enumerate(fit.bank.questions.values()):
+        found.setdefault(", ".join(sorted(question.skills)), []).append(position)
+    return {name: np.array(positions) for name, positions in found.items()}
 
 
 def untaken(fit: Fit, workers: int = 1, cluster: str | None = None, progress: Progress | None = None) -> tuple[Untaken, ...]:
-    """All sections that look untaken, in the order of the people; `workers`, `cluster` and `progress` as in `learn`."""
+    """All sections that were probably not taken, in the order of the people; `workers`, `cluster` and `progress` as in `learn`."""
     listed = list(sections(fit).items())
-    places = [own for _, own in listed]
-    worst, possible = _looked_at(fit, places)
+    positions = [own for _, own in listed]
+    worst, possible = _all_wrong(fit, positions)
     some = np.flatnonzero(worst.any(axis=1))  # patterns with an all-wrong section
     if not len(some):
         return ()
     classes = _classes(fit, some)
-    versions = versions_of(fit, some, classes, worst[some], places)
-    found = _found(fit, versions, fit.people.weights() @ possible, workers, cluster, progress)
+    versions = versions_of(fit, some, classes, worst[some], positions)
+    found = _estimated(fit, versions, fit.people.weights() @ possible, workers, cluster, progress)
     return () if found is None else _flagged(fit, versions, [name for name, _ in listed], *found)
 
 
-def _looked_at(fit: Fit, places: Sequence[NDArray[np.intp]]) -> tuple[Mask, Mask]:
-    """Which sections of which patterns are all wrong, and which have answers enough to tell, (patterns, sections) both."""
+def _all_wrong(fit: Fit, positions: Sequence[NDArray[np.intp]]) -> tuple[Mask, Mask]:
+    """Which sections of which patterns are all wrong, and which have at least `FEWEST` answers, (patterns, sections) both."""
     patterns = fit.people.patterns
-    worst, possible = (np.zeros((len(patterns), len(places)), bool) for _ in range(2))
+    worst, possible = (np.zeros((len(patterns), len(positions)), bool) for _ in range(2))
     for start in range(0, len(patterns), READ):
         classes = patterns.part(start, start + READ).classes(fit.layout)
-        for number, own in enumerate(places):
+        for number, own in enumerate(positions):
             enough = (classes[:, own] >= 0).sum(axis=1) >= FEWEST
             possible[start : start + READ, number] = enough
             worst[start : start + READ, number] = enough & (classes[:, own] <= 0).all(axis=1)
@@ -100,18 +100,18 @@ def _flagged(fit: Fit, versions: Versions, names: Sequence[str], chance: Array, 
     for person in np.flatnonzero(pattern >= 0).tolist():
         own = int(pattern[person])
         for number in np.flatnonzero(is_flagged[own]).tolist():
-            asked = tuple(questions[place] for place in versions.places[number].tolist() if versions.classes[own, place] >= 0)
+            asked = tuple(questions[position] for position in versions.positions[number].tolist() if versions.classes[own, position] >= 0)
             sure = float(chance[own, number]), float(probability[own, number])
             row = int(people.rows[person])
             found.append(Untaken(people.names[person], row, names[number], asked, *sure, bool(alone[own])))
     return tuple(found)
 
 
-def _found(
+def _estimated(
     fit: Fit, versions: Versions, possible: Array, workers: int, cluster: str | None, progress: Progress | None
 ) -> tuple[Array, Array] | None:
-    """For each pattern with an all-wrong section the chance of that if it was taken, and the probability that it was not, (patterns,
-    sections) both; None if nobody has other answers. `possible`: how many people have answers enough in each section.
+    """EM of the mixture: P(all wrong | taken) and P(untaken | all wrong) for each pattern with an all-wrong section, (patterns, sections)
+    each; None if nobody has other answers. `possible`: the number of people with at least `FEWEST` answers in each section, (sections,).
     """
     worst, weights = versions.worst, fit.people.weights()
     probability = worst.astype(float)
@@ -136,21 +136,21 @@ def _found(
 
 
 def _all_worst(fit: Fit, tables: Tables, versions: Versions, number: int) -> Array:
-    """P(all answers of a section are of the worst class | what is not all wrong elsewhere), for the patterns where they are."""
-    own, places = versions.worst[:, number], versions.places[number]
+    """P(all answers of a section are of the worst class | answers outside all-wrong sections), for the patterns where they are."""
+    own, positions = versions.worst[:, number], versions.positions[number]
     elsewhere = np.where(versions.cells()[own], np.int16(-1), versions.classes[own])
     both = elsewhere.copy()
-    both[:, places] = versions.classes[own][:, places]
-    logs = [log_likelihoods(fit.layout, tables, Patterns(tuple(one[:, group.places] for group in fit.layout.groups)))
+    both[:, positions] = versions.classes[own][:, positions]
+    logs = [log_likelihoods(fit.layout, tables, Patterns(tuple(one[:, group.positions] for group in fit.layout.groups)))
             for one in (both, elsewhere)]  # fmt: skip
     result: Array = np.exp(np.minimum(logs[0] - logs[1], 0))
     return result
 
 
 def _share(chance: Array, weights: Array, possible: float) -> float:
-    """The share of untaken sections of the largest likelihood, by EM on P(all wrong) = u + (1 - u) chance.
+    """The maximum likelihood share u of untaken sections, by EM on P(all wrong) = u + (1 - u) * chance.
 
-    `chance` and `weights` are those of the all-wrong ones among so many `possible` ones.
+    `chance` and `weights`: those of the patterns where the section is all wrong; `possible`: the number of people with enough answers.
     """
     share = 0.5 * float(weights.sum()) / possible
     for _ in range(200):
@@ -159,7 +159,7 @@ def _share(chance: Array, weights: Array, possible: float) -> float:
 
 
 def without(responses: Table, found: Sequence[Untaken]) -> Table:
-    """The table that the sections were found in, a wide one or `Answers`, with their cells emptied."""
+    """The answers, a wide table or `Answers`, with the cells of these sections emptied."""
     table: Any = responses
     names = table.names if isinstance(table, Answers) else table.index
     if not isinstance(table, Answers) and is_long(table):
@@ -168,8 +168,8 @@ def without(responses: Table, found: Sequence[Untaken]) -> Table:
         if one.row >= len(names) or names[one.row] != one.person:
             shown = format_value(names[one.row]) if one.row < len(names) else f"{len(names)} rows"
             raise QuaestorError(f"untaken: row {one.row} is that of {format_value(one.person)}, as in the table learnt from, got {shown}")
-    place = {name: number for number, name in enumerate(table.columns)}
-    pairs = np.array([(one.row, place[question]) for one in found for question in one.questions], dtype=np.intp).reshape(-1, 2)
+    position = {name: number for number, name in enumerate(table.columns)}
+    pairs = np.array([(one.row, position[question]) for one in found for question in one.questions], dtype=np.intp).reshape(-1, 2)
     if isinstance(table, Answers):
         return table.without(pairs[:, 0], pairs[:, 1])  # type: ignore[return-value]
     cells = table.to_numpy(dtype=object, copy=True)

@@ -1,7 +1,7 @@
-"""A bank from a Q-matrix alone: which skills each question needs, and starting numbers that say no more than that.
+"""A bank from a Q-matrix alone: which skills each question needs, with numbers to start learning from.
 
-A Q-matrix is a table with a row a question and a column a skill, 1 where the question needs the skill. The numbers are where learning
-begins: every skill even, every question between a guess and a slip.
+A Q-matrix is a table with a row a question and a column a skill, 1 where the question needs the skill. Skills get uniform priors; P(right)
+of a question rises from `GUESS` to 1 - `SLIP`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def read_matrix(path: str | Path) -> "pd.DataFrame":
 
 
 def check_matrix(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """The Q-matrix in whole numbers, every cell checked."""
+    """The Q-matrix as 0 and 1, every cell checked."""
     if not len(frame.index) or not len(frame.columns):
         raise QuaestorError(f"Q-matrix: a row for each question and a column for each skill, got {len(frame.index)} x {len(frame.columns)}")
     for kind, names in (("question", frame.index), ("skill", frame.columns)):
@@ -55,10 +55,11 @@ def check_matrix(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def skeleton(matrix: "pd.DataFrame", levels: int = 2, needs: str = "each", title: str = "") -> Bank:
-    """The bank that a Q-matrix (index: questions; columns: skills) makes, its skills independent of one another.
+    """A bank with independent skills from a Q-matrix (index: questions; columns: skills).
 
-    `needs`: `each` skill of a question raises the chance of a right answer a little, in equal steps over its levels; or `all`, or `any`,
-    as in the bank format: two different rows only, which `learn(..., tied=True)` keeps so.
+    P(right) = GUESS + (1 - SLIP - GUESS) * height, where the height of a combination of levels (0 for the lowest, 1 for the highest level
+    of a skill) is by `needs`: the mean over the question's skills (`each`), the smallest (`all`) or the largest (`any`). For two levels,
+    `all` and `any` have two different rows only, which `learn(..., tied=True)` keeps equal.
     """
     if needs not in NEEDS:
         raise QuaestorError(f"skeleton: needs is one of {', '.join(NEEDS)}, got {format_value(needs)}")
@@ -86,9 +87,9 @@ def _rows(names: Sequence[str], skills: int, needs: str) -> dict[str, list[float
 
 
 def one_skill(bank: Bank, levels: int) -> Bank:
-    """The same questions on one skill of so many levels: the baseline that skills must beat.
+    """The baseline for a bank: its questions on one single skill with this number of levels.
 
-    The chance of each class or a better one, given the class below, rises in equal steps.
+    P(class k or better | level) = c^k with c rising in equal steps from GUESS at the lowest to 1 - SLIP at the highest level.
     """
     if isinstance(levels, bool) or not isinstance(levels, int) or levels < 2:
         raise QuaestorError(f"one_skill: a skill has at least 2 levels, got {levels!r}")

@@ -1,7 +1,7 @@
-"""Answers with all-wrong sections taken or not: the rows that the mixture of `sections` is learnt from, and how much each of them counts.
+"""Answer patterns with all-wrong sections taken or left out: the weighted rows that the mixture of `sections` is learnt from.
 
-The rows never change, only what they count, so they are made once. A pattern with several all-wrong sections has a version for every way
-to take or leave them; if there are more than four, all are taken or none.
+The rows stay the same in all rounds of EM and only their weights change, so they are made once. A pattern with several all-wrong sections
+has a version for every subset of them that may be left out; with more than four, either all are left out or none.
 """
 
 from collections.abc import Sequence
@@ -19,29 +19,29 @@ from quaestor.learn.people import Patterns, sparse_patterns
 from quaestor.model.table import Array
 
 Mask = NDArray[np.bool_]
-APART = 4  # all-wrong sections of one pattern that are looked at one by one
+APART = 4  # a pattern with more all-wrong sections has them left out all together or not at all
 
 
 @dataclass(frozen=True)
 class Versions:
-    """All patterns as they are, then versions of some of them with sections left out.
+    """All patterns unchanged, followed by versions of some of them with sections left out; `all` holds both.
 
-    `patterns`: the numbers of those with an all-wrong section, (some,); `classes` (some, questions), -1 for none; `worst` (some, sections):
-    which sections are all wrong; `places`: the questions of each. Of every further version `source` tells whose it is, a number below
-    `some`, and `left` (versions, sections) what it leaves out.
+    `patterns`: the numbers of the patterns with an all-wrong section, (some,); `classes` (some, questions), -1 for no answer; `worst`
+    (some, sections): which sections are all wrong; `positions`: the questions of each section. For each version, `source` is the index of
+    its pattern among `patterns`, (versions,), and `left` the sections that it leaves out, (versions, sections).
     """
 
     patterns: NDArray[np.intp]
     classes: Classes
     worst: Mask
-    places: Sequence[NDArray[np.intp]]
+    positions: Sequence[NDArray[np.intp]]
     source: NDArray[np.intp]
     left: Mask
     all: Patterns
 
     def cells(self) -> Mask:
-        """Which cells lie in an all-wrong section, (some, questions)."""
-        return cells_of(self.worst, self.places, self.classes.shape[1])
+        """The cells in all-wrong sections, (some, questions)."""
+        return cells_of(self.worst, self.positions, self.classes.shape[1])
 
     @cached_property
     def _together(self) -> Mask:
@@ -50,13 +50,15 @@ class Versions:
 
     @cached_property
     def _factors(self) -> Mask:
-        """The sections whose probability a version's weight is multiplied with: all that are all wrong, or the first for all."""
+        """The sections whose probabilities are factors of a version's weight, (some, sections): all that are all wrong, or, where these are
+        left out together, only the first of them.
+        """
         first = np.zeros_like(self.worst)
         first[np.arange(len(first)), self.worst.argmax(axis=1)] = True
         return np.where(self._together[:, None], first, self.worst)
 
     def counted(self, weights: Array, probability: Array) -> Array:
-        """How much each row counts: weights of all patterns, shared out by the probability (some, sections) that a section is untaken."""
+        """The weights of all rows: the weight of each pattern, divided among its versions by P(section untaken), (some, sections)."""
         mean = (probability * self.worst).sum(axis=1) / self.worst.sum(axis=1)
         untaken = np.where(self._together[:, None], mean[:, None], probability)
         own = weights[self.patterns]
@@ -68,25 +70,25 @@ class Versions:
         return np.concatenate([kept, further])
 
 
-def versions_of(fit: Fit, some: NDArray[np.intp], classes: Classes, worst: Mask, places: Sequence[NDArray[np.intp]]) -> Versions:
-    """All versions of the patterns of a fit; those without any answer left are none."""
-    source, left = _ways(worst)
-    rows = np.where(cells_of(left, places, classes.shape[1]), np.int16(-1), classes[source])
+def versions_of(fit: Fit, some: NDArray[np.intp], classes: Classes, worst: Mask, positions: Sequence[NDArray[np.intp]]) -> Versions:
+    """The versions of the patterns of a fit; versions without any answer are left out."""
+    source, left = _left_out(worst)
+    rows = np.where(cells_of(left, positions, classes.shape[1]), np.int16(-1), classes[source])
     kept = (rows >= 0).any(axis=1)
     source, left, rows = source[kept], left[kept], rows[kept]
-    return Versions(some, classes, worst, places, source, left, _added(fit, rows))
+    return Versions(some, classes, worst, positions, source, left, _added(fit, rows))
 
 
-def cells_of(sections: Mask, places: Sequence[NDArray[np.intp]], questions: int) -> Mask:
-    """Which cells lie in these sections, (rows, questions)."""
+def cells_of(sections: Mask, positions: Sequence[NDArray[np.intp]], questions: int) -> Mask:
+    """The cells in these sections, (rows, questions)."""
     found = np.zeros((len(sections), questions), bool)
-    for number, own in enumerate(places):
+    for number, own in enumerate(positions):
         found[np.ix_(sections[:, number], own)] = True
     return found
 
 
-def _ways(worst: Mask) -> tuple[NDArray[np.intp], Mask]:
-    """Every way to leave out some all-wrong sections: whose it is, (versions,), and what is left out, (versions, sections)."""
+def _left_out(worst: Mask) -> tuple[NDArray[np.intp], Mask]:
+    """All non-empty subsets of all-wrong sections: the source pattern, (versions,), and the sections left out, (versions, sections)."""
     kinds, kind_of = np.unique(worst, axis=0, return_inverse=True)
     kind_of = kind_of.reshape(-1)
     members_of = np.split(np.argsort(kind_of, kind="stable"), np.cumsum(np.bincount(kind_of))[:-1])
@@ -104,12 +106,12 @@ def _ways(worst: Mask) -> tuple[NDArray[np.intp], Mask]:
 
 
 def _added(fit: Fit, rows: Classes) -> Patterns:
-    """The patterns of a fit and these rows after them, sparse if the patterns are."""
+    """The patterns of a fit followed by these rows; sparse if the patterns are."""
     patterns = fit.people.patterns
     if not sparse.issparse(patterns.answers[0]):
         groups = zip(fit.layout.groups, patterns.answers, strict=True)
-        return Patterns(tuple(np.concatenate([answers, rows[:, group.places]]) for group, answers in groups))
-    row, place = np.nonzero(rows >= 0)
-    more = sparse_patterns(fit.layout, row, place, rows[row, place], len(rows))
+        return Patterns(tuple(np.concatenate([answers, rows[:, group.positions]]) for group, answers in groups))
+    row, position = np.nonzero(rows >= 0)
+    more = sparse_patterns(fit.layout, row, position, rows[row, position], len(rows))
     both = zip(patterns.answers, more.answers, strict=True)
     return Patterns(tuple(sparse.csr_array(sparse.vstack([one, other])) for one, other in both))

@@ -1,6 +1,6 @@
-"""The E-step shared out: over threads of this machine, or over a Dask cluster that keeps the answers between steps.
+"""The E-step in parallel: on threads of this machine, or on a Dask cluster whose workers keep the answers between steps.
 
-The people are always cut in the same parts and the sums are added up in the same order, so workers do not change a bit of the result.
+The people are always divided into the same batches and the sums added in the same order, so results do not depend on the number of workers.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,12 +18,12 @@ from quaestor.learn.people import Patterns
 from quaestor.model.table import Array
 from quaestor.simulate.cluster import RETRIES, connected
 
-Step = Callable[[Tables, Array], Expected]  # from tables and the weights of all patterns to sums
+Step = Callable[[Tables, Array], Expected]  # an E-step: from tables and the weights of all patterns to expected counts
 
 
 @contextmanager
 def steps(layout: Layout, patterns: Patterns, workers: int = 1, cluster: str | None = None) -> Iterator[Step]:
-    """A function that works out one E-step over all patterns."""
+    """A function that computes one E-step over all patterns."""
     if not is_count(workers, 1):
         raise QuaestorError(f"learn: at least 1 worker, got {workers!r}")
     size = batch(layout)
@@ -53,7 +53,7 @@ def _sum(parts: list[Expected]) -> Expected:
 
 
 def _on_cluster(client: Any, layout: Layout, parts: list[Patterns], size: int) -> Step:
-    """Each part is held by a worker as the result of a task, so that a part of a lost worker is made anew elsewhere."""
+    """Each batch of patterns is held by a worker as the result of a task, so that Dask recomputes it if the worker is lost."""
     shared = client.scatter(layout, broadcast=True)
     held = [client.submit(_hold, part, retries=RETRIES, pure=False) for part in parts]
 

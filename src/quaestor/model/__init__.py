@@ -1,1 +1,1 @@
-"""What is known: frozen, checked data."""
+"""The data model: frozen, checked data, without computation."""

@@ -1,4 +1,4 @@
-"""What is known of the skills after some answers: for each level a lower and an upper probability, and how they were obtained."""
+"""Beliefs: bounds on the posterior probabilities of the skills' levels, and the method that computed them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -32,7 +32,7 @@ class Bounds:
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
-    def __reduce__(self) -> tuple[Any, ...]:  # numpy forgets that an array is read-only
+    def __reduce__(self) -> tuple[Any, ...]:  # pickled arrays are writable again; __init__ makes them read-only
         return Bounds, (self.states, self.lower, self.upper, self.inner_lower, self.inner_upper, self.method)
 
     @property
@@ -91,5 +91,5 @@ class Beliefs(Mapping[str, Bounds]):
 
     @property
     def method(self) -> str:
-        """How the bounds were obtained; several ways are joined by ` + `."""
+        """The inference method; if it differs between skills, the methods joined by ` + `."""
         return " + ".join(dict.fromkeys(bounds.method for bounds in self.skills.values()))

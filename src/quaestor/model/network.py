@@ -1,4 +1,4 @@
-"""Credal networks: discrete variables with named states, a DAG, one table a variable. Data only; `inference/` computes."""
+"""Credal networks: discrete variables with named states, a directed acyclic graph, and one table for each variable."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

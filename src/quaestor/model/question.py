@@ -1,4 +1,4 @@
-"""Questions, and the rule by which each kind turns what a taker enters into an answer class."""
+"""Questions, and the rules that turn what a taker enters into an answer class."""
 
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -20,8 +20,8 @@ class Question:
     `table` is P(class | levels of the skills), shape (*levels, classes). What a taker enters is classified by kind:
 
     - `choice`: the option's class in `option_classes`;
-    - `choices`: with h correct options ticked, f others ticked and n correct ones in all, the share max(0, h - f) / n of the way from
-      the worst to the best class, rounded down; with two classes only the exact set is right;
+    - `choices`: with h correct and f other options ticked, n correct options and k classes, the class with index
+      floor((k - 1) max(0, h - f) / n); with two classes only the exact set is right;
     - `number`: the class in `accept` of the first value (the correct one comes first) that is within `tolerance`, else the worst
       class;
     - `text`: the class in `accept` of an equal text, else the worst class; case, typography, extra spaces and a final full stop,
@@ -58,11 +58,11 @@ class Question:
 
     @property
     def takes_entries(self) -> bool:
-        """Whether `classify` can be used: a question may also be stated by its classes alone, for tests on paper."""
+        """Whether `classify` can be used; a question for tests on paper may have answer classes only."""
         return self.kind != "choice" or bool(self.options)
 
     def classify(self, entry: str | float | Iterable[str]) -> str:
-        """The answer class of what a taker entered; an entry that is none at all (empty, not an option, no number) raises AnswerError.
+        """The answer class of what a taker entered; an invalid entry (empty, not an option, not a number) raises AnswerError.
 
         Several choices are given as a list of options, or as one text with `|` between them.
         """
@@ -85,7 +85,7 @@ class Question:
         return next((kind for accepted, kind in self.accept.items() if _answer(accepted) == wanted), self.classes[0])
 
     def _option(self, entry: str) -> str:
-        """The option meant by an entry: the same text, or the only one that is equal when read loosely."""
+        """The option with the same text as the entry, or the only one that is equal under `loose`."""
         exact = entry.strip()
         if exact in self.options:
             return exact
@@ -122,7 +122,7 @@ _PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "�
 
 
 def loose(entry: str) -> str:
-    """A text as compared for short answers: Unicode forms, case, typographic quotes and extra spaces made alike."""
+    """A text normalised for comparison: Unicode compatibility form, lower case, plain quotes and dashes, single spaces."""
     return " ".join(unicodedata.normalize("NFKC", entry).translate(_PUNCTUATION).casefold().split())
 
 

@@ -9,7 +9,7 @@ from quaestor.model.table import Table
 class Skill:
     """A latent skill with ordered levels, lowest first, and P(skill | parents), shape (*parents' levels, levels).
 
-    `abilities` places the levels on the scale of item response theory, for questions stated that way.
+    `abilities`: the levels on the ability scale of item response theory, for questions stated by `irt`.
     """
 
     id: str

@@ -2,7 +2,7 @@
 
 A row is an interval row `[l, u]` (a box cut by `sum = 1`) or a list of vertices. A precise row is an interval row of width zero, so
 there is one type for Bayesian and for credal networks. Interval rows are made *reachable* on construction: each bound is attained by
-some distribution of the set (MATH: `l_i <- max(l_i, 1 - sum_{j!=i} u_j)`, `u_i <- min(u_i, 1 - sum_{j!=i} l_j)`).
+some distribution of the set: `l_i <- max(l_i, 1 - sum_{j!=i} u_j)`, `u_i <- min(u_i, 1 - sum_{j!=i} l_j)`.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ _NO_VERTICES: Mapping[int, Array] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class RowFault:
-    """A row that is no credal set: its position, the rule and the value that breaks it."""
+    """A row that is not a credal set: its number, the rule it breaks, and the value."""
 
     row: int
     rule: str
@@ -42,9 +42,9 @@ class RowFault:
 class Table:
     """P(child | parents): `lower` and `upper` have shape (*parent sizes, states); C order, the last parent varies fastest.
 
-    `vertices` maps a row's number (counted in C order) to its vertices, shape (vertices, states), for rows given that way; their
-    `lower` and `upper` are the envelope. Rows of two states, of one vertex, or whose vertices are those of their envelope are kept as
-    interval rows: the same set is stored in the same way.
+    `vertices` maps a row's number (counted in C order) to its vertices, shape (vertices, states), for rows given by vertices; their
+    `lower` and `upper` are the envelope. Rows with two states, with one vertex, or with just the vertices of their envelope are stored as
+    interval rows, so that equal sets are stored alike.
     """
 
     lower: Array
@@ -92,7 +92,7 @@ class Table:
 
     @classmethod
     def of_checked(cls, lower: Array, upper: Array, vertices: Mapping[int, Array] = _NO_VERTICES) -> "Table":
-        """A table of rows that are read-only, valid and reachable already (a bank's tables are checked all at once); nothing is rounded."""
+        """A table from rows that are already read-only, valid and reachable, without any check; a bank checks all its tables at once."""
         made = object.__new__(cls)
         made.__dict__.update(lower=lower, upper=upper, vertices=vertices)
         return made
@@ -136,7 +136,7 @@ class Table:
         return Table.precise(middle)
 
     def vertex(self, rng: np.random.Generator) -> "Table":
-        """One precise table of the set: a vertex of each row, drawn at random."""
+        """One precise table of the set: a random vertex of each row."""
         drawn = []
         for row in range(self.rows):
             points = self.row_vertices(row)
@@ -331,7 +331,7 @@ def _choices(width: Array, spare: Array, room: float, most: float) -> tuple[NDAr
 
 
 def _fills_envelope(points: Array) -> bool:
-    """Whether the points are just the vertices of the interval row around them."""
+    """Whether the points include all vertices of their envelope."""
     lower, upper = points.min(axis=0), points.max(axis=0)
     apart = float(np.abs(points.sum(axis=1) - 1).max())  # what the sums of the points leave open
     every, inside = vertices(lower, upper, NOISE + apart, len(points) * points.shape[1])

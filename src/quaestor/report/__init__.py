@@ -1,1 +1,1 @@
-"""What people look at: tables, figures and words made from banks, beliefs and results."""
+"""Reports for people: tables, figures and sentences made from banks, beliefs and results."""

@@ -1,4 +1,4 @@
-"""What a result means for the taker: why the test ended, what is sure, what is not yet, and what to practise next."""
+"""A result in words for the taker: why the test ended, which levels are sure, and what to practise next."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from quaestor.session.explain.why import OPEN_BELOW
 from quaestor.session.session import Stop
 
 _SURE = say("The test ended as soon as we were sure enough.")
-ENDINGS = {  # by the criterion that said stop; for others the reason of the engine is plain enough
+ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough
     "max_questions": say("That is as many as this test asks."),
     **dict.fromkeys(("entropy_below", "mode_below", "gini_below", "probability_above", "dominant"), _SURE),
     "gain_below": say("More questions would have told us little."),
@@ -23,7 +23,7 @@ ENDINGS = {  # by the criterion that said stop; for others the reason of the eng
 
 @dataclass(frozen=True)
 class Finding:
-    """One skill: the level found, the bounds of its probability, whether that is sure, and which other levels are possible."""
+    """One skill: the level found and its index (`place`), the bounds of its probability, whether it is sure, other possible levels."""
 
     skill: str
     title: str
@@ -37,17 +37,17 @@ class Finding:
 
     @property
     def at_top(self) -> bool:
-        """Whether it is the highest level."""
+        """Whether the level found is the highest one."""
         return self.place == len(self.bounds.states) - 1
 
 
 def ending(stop: Stop) -> str:
-    """Why a test ended, in words for the taker and those at home: what the rules measure is not theirs to know."""
+    """Why a test ended, in words for takers and parents: without the quantities that the stop rules measure."""
     return ENDINGS.get(stop.rule, stop.reason)
 
 
 def findings(bank: Bank, beliefs: Beliefs) -> list[Finding]:
-    """What was found of every skill."""
+    """The finding of every skill."""
     found = []
     for skill, bounds in beliefs.items():
         name = level(bounds)
@@ -60,7 +60,7 @@ def findings(bank: Bank, beliefs: Beliefs) -> list[Finding]:
 
 
 class Standing(Protocol):
-    """How somebody stands in a skill, as far as advice needs it."""
+    """What the advice has to know about a person's level in one skill."""
 
     @property
     def skill(self) -> str:
@@ -68,7 +68,7 @@ class Standing(Protocol):
 
     @property
     def at_top(self) -> bool:
-        """Whether it is at its highest level."""
+        """Whether the level is the highest one."""
 
     @property
     def sure(self) -> bool:
@@ -79,7 +79,10 @@ S = TypeVar("S", bound=Standing)
 
 
 def practise(bank: Bank, found: Iterable[S]) -> list[S]:
-    """What to practise, in order: skills below their highest level whose foundations are there come first; sure ones before others."""
+    """The skills to practise, in order: first those whose parents are all at their highest level; among equals sure findings first.
+
+    Skills at their highest level are left out.
+    """
     by_skill: Mapping[str, S] = {finding.skill: finding for finding in found}
     waiting = [finding for finding in by_skill.values() if not finding.at_top]
 

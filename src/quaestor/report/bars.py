@@ -31,7 +31,7 @@ def span(lower: float, upper: float) -> str:
 
 
 def show_beliefs(bank: Bank, beliefs: Beliefs, out: Console) -> None:
-    """A row a level, the levels of a skill together."""
+    """Print the bounds of every skill, a row a level, and how they were computed."""
     table = grid("skill", "level", "probability", "")
     table.columns[2].no_wrap = table.columns[3].no_wrap = True
     table.columns[3].min_width = WIDTH

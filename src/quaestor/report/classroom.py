@@ -1,7 +1,7 @@
-"""A class at work: where everybody is, who is stuck, who is gone.
+"""A class during a test: who is at which question, who is stuck, and who has left.
 
-Stuck is who sits at the present question for longer than three times their own median (before the first answer: the median of the
-class), and for at least two minutes; gone is who gave no answer for a quarter of an hour.
+A taker is *stuck* who has been at the present question for at least two minutes and for longer than three times the median of their own
+answer times (before the first answer: the median of the class); *gone* is a taker without an answer for a quarter of an hour.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,12 +15,12 @@ from quaestor.store.outcome import Finding, Outcome
 STUCK_TIMES = 3
 STUCK_MINUTES = 2
 GONE_MINUTES = 15
-STATES = ("stuck", "gone", "on it", "finished", "not begun")  # those who may need somebody come first
+STATES = ("stuck", "gone", "on it", "finished", "not begun")  # in the order of the list: those who may need help first
 
 
 @dataclass(frozen=True)
 class Seat:
-    """Somebody of the class. `question`: the number of the present one, or how many were put; `idle`: minutes since the last answer."""
+    """One person of the class. `question`: the number of the present question, or of all; `idle`: minutes since the last answer."""
 
     attempt_id: int | None
     name: str
@@ -32,18 +32,18 @@ class Seat:
 
     @property
     def sure(self) -> int:
-        """How many skills are sure."""
+        """The number of skills with a sure level."""
         return sum(finding.sure for finding in self.skills.values())
 
 
 def present(found: Iterable[Outcome]) -> list[Outcome]:
-    """Of each pupil the latest attempt, and every attempt of somebody who is on no list."""
+    """The latest attempt of each pupil, and all attempts of takers who are on no class list."""
     latest = {outcome.pupil_id if outcome.pupil_id is not None else -outcome.attempt_id: outcome for outcome in found}
     return list(latest.values())
 
 
 def seats(found: Sequence[Outcome], clocks: Mapping[int, Clock], absent: Iterable[str], moment: datetime) -> list[Seat]:
-    """The class, those who may need somebody first, then by name. `absent`: names on the class list that have not begun."""
+    """The class in the order of `STATES`, then by name. `absent`: names on the class list that have not begun."""
     taken = [seconds for clock in clocks.values() for seconds in clock.seconds]
     usual = median(taken) if taken else 0.0
     listed = [_seat(outcome, clocks.get(outcome.attempt_id), usual, moment) for outcome in found]
@@ -69,7 +69,7 @@ def _seat(outcome: Outcome, clock: Clock | None, usual: float, moment: datetime)
 
 
 def counts(listed: Iterable[Seat]) -> dict[str, int]:
-    """How many are in each state; states that nobody is in have 0."""
+    """The number of people in each state, 0 included."""
     found = dict.fromkeys(STATES, 0)
     for seat in listed:
         found[seat.state] += 1

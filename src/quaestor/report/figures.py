@@ -79,7 +79,7 @@ def draw(axes: Axes, lines: Sequence[Line]) -> None:
 
 
 def _heights(lines: Sequence[Line], low: float, high: float) -> list[float]:
-    """Where the names stand: at the ends of the lines, but apart from one another and within the axes; better curves above worse ones."""
+    """The heights of the names: at the ends of the lines, but without overlap and within the axes; better curves above worse ones."""
     least = (high - low) * 0.052
     ends = [float(line.y[-1]) for line in lines]
     order = sorted(range(len(lines)), key=lambda number: (round(ends[number], 2), float(np.nanmean(lines[number].y))))
@@ -94,7 +94,7 @@ def _heights(lines: Sequence[Line], low: float, high: float) -> list[float]:
 
 
 def svg(figure: Figure) -> str:
-    """The figure as SVG, always the same for the same data."""
+    """The figure as SVG; equal data give equal text."""
     with mpl.rc_context(SETTINGS):
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None})
@@ -103,7 +103,7 @@ def svg(figure: Figure) -> str:
 
 
 def save_figure(figure: Figure, folder: str | Path, name: str) -> None:
-    """The figure as name.png and name.svg."""
+    """Save the figure as name.png and name.svg."""
     buffer = io.BytesIO()
     with mpl.rc_context(SETTINGS):
         figure.savefig(buffer, format="png", dpi=150, metadata={"Software": None})

@@ -1,11 +1,11 @@
-"""When somebody should have a look at a question: rules with least counts, so that three answers never raise an alarm.
+"""Flags on questions that a teacher should check. All rules have minimum counts, so that a few answers never raise a flag.
 
-- *Another share right than the table says*: at least 10 sure takers of a level; the share lies 15 points or more outside of the band
-  that the table gives for these takers; and chance alone would explain it with probability (binomial tail at the band's nearer end) less
-  than 5 % divided by the number of comparisons: where all tables are right, about one of twenty reports has such a flag.
-- *A wrong option attracts the strong*: at least 8 strong takers answered, at least 5 and a third of them chose it, and more than the
-  table lets be wrong in this way.
-- *An entry that the key may lack*: at least 8 takers and half of all who answered typed it, or at least 5 and a fifth of the strong.
+- *The share right differs from the table*: at least 10 takers whose level is sure; the share lies 15 percentage points or more outside the
+  interval that the table predicts for these takers; and a two-sided binomial test at the nearer end of the interval has a p-value below 5 %
+  divided by the number of comparisons (Bonferroni): if all tables are right, about one report in twenty has such a flag.
+- *A wrong option attracts strong takers*: at least 8 strong takers answered, at least 5 and a third of them chose it, and that share is
+  larger than the table allows for its answer class.
+- *An entry that the key may lack*: at least 8 takers and half of all who answered typed it, or at least 5 and a fifth of the strong takers.
 - *Often skipped*: asked at least 10 times, skipped in at least 3 of 10.
 """
 
@@ -26,21 +26,21 @@ ASKED, SKIPPED_SHARE = 10, 0.3
 
 
 def flags(tallies: Sequence[Tally]) -> list[tuple[str, ...]]:
-    """The flags of each question, in words; they are judged together, as many comparisons would find something by chance."""
-    compared = [(place, share) for place, one in enumerate(tallies) for share in one.shares if share.count >= AT_LEVEL]
+    """The flags of each question, in words. All questions are judged together, since the test of shares corrects for their number."""
+    compared = [(number, share) for number, one in enumerate(tallies) for share in one.shares if share.count >= AT_LEVEL]
     odd: dict[int, list[AtLevel]] = {}
-    for (place, share), chance in zip(compared, _chances([share for _, share in compared]), strict=True):
+    for (number, share), chance in zip(compared, _p_values([share for _, share in compared]), strict=True):
         if chance < FALSE_ALARMS / len(compared) and _points_off(share) >= POINTS:
-            odd.setdefault(place, []).append(share)
-    return [(*map(_share_words, odd.get(place, ())), *_answers(one), *_skips(one)) for place, one in enumerate(tallies)]
+            odd.setdefault(number, []).append(share)
+    return [(*map(_share_words, odd.get(number, ())), *_answers(one), *_skips(one)) for number, one in enumerate(tallies)]
 
 
 def _points_off(share: AtLevel) -> float:
     return max(share.least - share.seen, share.seen - share.most)
 
 
-def _chances(shares: Sequence[AtLevel]) -> list[float]:
-    """How probable a share so far off, or further, is at the nearer end of the table's band; both sides count."""
+def _p_values(shares: Sequence[AtLevel]) -> list[float]:
+    """Two-sided binomial p-values of the shares, at the nearer end of the predicted interval; 1 inside it."""
     if not shares:
         return []
     count, right = np.array([[share.count, share.right] for share in shares]).T

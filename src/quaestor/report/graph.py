@@ -1,4 +1,4 @@
-"""The skill graph as an SVG picture: parents above children, a box a skill, drawn without any outside help."""
+"""The skill graph as an SVG picture: a box for each skill, parents above children; drawn without further libraries."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _TIP = (
 
 @dataclass(frozen=True)
 class Box:
-    """A skill as it is drawn."""
+    """A skill of the picture."""
 
     id: str
     title: str
@@ -47,7 +47,7 @@ def skill_graph(bank: Bank, translate: Callable[[str], str] = str, styled: bool 
 
 
 def draw(boxes: Sequence[Box], title: str, styled: bool = True, translate: Callable[[str], str] = str) -> str:
-    """An SVG of some skills, with its own colours or for a page that has them; nothing when they build on one another in a circle."""
+    """An SVG of some skills; `styled`: with colours of its own, else with those of the page. Empty if the graph has a cycle."""
     parents = {box.id: box.parents for box in boxes}
     try:
         TopologicalSorter(parents).prepare()
@@ -78,10 +78,10 @@ def _rows(parents: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
     rows: list[list[str]] = [[] for _ in range(max(depth.values()) + 1)]
     for name in parents:
         rows[depth[name]].append(name)
-    place: dict[str, float] = {}
+    offset: dict[str, float] = {}
     for row in rows:
-        row.sort(key=lambda name: sum(place[parent] for parent in parents[name]) / max(len(parents[name]), 1))
-        place.update({name: position / len(row) for position, name in enumerate(row)})
+        row.sort(key=lambda name: sum(offset[parent] for parent in parents[name]) / max(len(parents[name]), 1))
+        offset.update({name: position / len(row) for position, name in enumerate(row)})
     return rows
 
 

@@ -1,4 +1,4 @@
-"""Groups by what to practise next: everybody is put where they would best begin, foundations first."""
+"""Groups of a class by the skill to practise next; a skill's parents are practised first."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from quaestor.bankfile.bank import Bank
 from quaestor.report.advice import practise
 from quaestor.store.outcome import Finding
 
-ENOUGH = 3  # answers before anything is said of somebody
+ENOUGH = 3  # people with fewer answers are not put into a group by skill
 
 
 @dataclass(frozen=True)
 class Member:
-    """Somebody to be put into a group."""
+    """A person to be put into a group."""
 
     name: str
     answers: int
@@ -20,13 +20,13 @@ class Member:
 
     @property
     def is_known(self) -> bool:
-        """Whether there are enough answers to say anything."""
+        """Whether there are enough answers to name a skill to practise."""
         return self.answers >= ENOUGH
 
 
 @dataclass(frozen=True)
-class Place:
-    """Somebody in a group; `sure`: whether it is sure that they are below the highest level of its skill."""
+class Placed:
+    """A person in a group; `sure`: whether the finding that put them there is sure."""
 
     name: str
     sure: bool
@@ -34,15 +34,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Group:
-    """Those who would best practise the same skill next.
+    """People with the same next step.
 
-    `kind`: practise, done (all skills at their highest level), early (too few answers).
+    `kind`: `practise` (the skill of the group), `done` (all skills at their highest level), `early` (too few answers).
     """
 
     kind: str
     skill: str
     title: str
-    members: tuple[Place, ...]
+    members: tuple[Placed, ...]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class _Standing:
 
 
 def next_skills(bank: Bank, skills: Mapping[str, Finding]) -> list[str]:
-    """What somebody would practise, in order."""
+    """The ids of the skills to practise, in order."""
     return [standing.skill for standing in practise(bank, _standings(bank, skills))]
 
 
@@ -62,26 +62,26 @@ def _standings(bank: Bank, skills: Mapping[str, Finding]) -> list[_Standing]:
 
 
 def groups(bank: Bank, members: Iterable[Member]) -> list[Group]:
-    """The groups of a class: by skill in the order of the bank, then those who are through, then those of whom too little is known."""
-    by_skill: dict[str, list[Place]] = {skill: [] for skill in bank.skills}
-    done: list[Place] = []
-    early: list[Place] = []
+    """The groups of a class that are not empty: by skill in the order of the bank, then `done`, then `early`."""
+    by_skill: dict[str, list[Placed]] = {skill: [] for skill in bank.skills}
+    done: list[Placed] = []
+    early: list[Placed] = []
     for member in sorted(members, key=lambda member: member.name.casefold()):
         if not member.is_known:
-            early.append(Place(member.name, True))
+            early.append(Placed(member.name, True))
             continue
         wanted = practise(bank, _standings(bank, member.skills))
         if wanted:
-            by_skill[wanted[0].skill].append(Place(member.name, wanted[0].sure))
+            by_skill[wanted[0].skill].append(Placed(member.name, wanted[0].sure))
         else:
-            done.append(Place(member.name, all(found.sure for found in member.skills.values())))
-    made = [Group("practise", skill, bank.skills[skill].title or skill, tuple(places)) for skill, places in by_skill.items()]
+            done.append(Placed(member.name, all(found.sure for found in member.skills.values())))
+    made = [Group("practise", skill, bank.skills[skill].title or skill, tuple(placed)) for skill, placed in by_skill.items()]
     made += [Group("done", "", "", tuple(done)), Group("early", "", "", tuple(early))]
     return [group for group in made if group.members]
 
 
 def spread(bank: Bank, members: Iterable[Member]) -> dict[str, list[tuple[str, int, int]]]:
-    """For each skill its levels, with how many were found there, and how many of them are sure; without those of too few answers."""
+    """For each skill its levels with the number of people found there and how many of them are sure; people with few answers left out."""
     found: dict[str, list[tuple[str, int, int]]] = {}
     known = [member for member in members if member.is_known]
     for skill in bank.skills.values():

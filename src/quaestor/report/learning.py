@@ -1,4 +1,4 @@
-"""A learnt bank as one page for a teacher: what to look at first, then what changed, question by question, and how well it fits."""
+"""A learnt bank as one page for a teacher: what to check first, what changed, question by question, and how well the bank fits."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,9 +34,9 @@ def write_learning(
     version: str,
     notes: Sequence[str] = (),
 ) -> None:
-    """Write the page; `learnt` is the bank that was kept, `emptied` tells that untaken sections were left out.
+    """Write the page. `learnt`: the bank that was saved; `emptied`: whether sections that look untaken were left out.
 
-    `notes` say more of the people held out.
+    `notes`: further sentences about the held-out log-likelihood.
     """
     parts = [
         page.text(" ".join([summary(fit), *notes])),
@@ -61,7 +61,7 @@ def write_learning(
 
 
 def summary(fit: Fit) -> str:
-    """One paragraph: from whom, how well."""
+    """One paragraph: the data and the fit."""
     cells = len(fit.people) * fit.layout.questions
     words = (
         f"{len(fit.people):,} people gave {fit.people.answers:,} answers to {fit.layout.questions} questions"
@@ -77,10 +77,10 @@ def summary(fit: Fit) -> str:
 
 
 def held_out_notes(fit: Fit, is_tree: bool, emptied: bool) -> list[str]:
-    """What was and what was not found without the people held out; nothing if nobody was."""
+    """What a reader must know about the held-out log-likelihood: which choices were made with and without the held-out people."""
     if fit.held_out is None:
         return []
-    notes = ["The tree was learnt anew without each part."] if is_tree else []
+    notes = ["The tree was learnt anew for each fold, without the people held out."] if is_tree else []
     if emptied:
         notes.append(
             "The sections left out were chosen with the answers of all people, those held out included, so the held-out log-likelihood"
@@ -90,7 +90,7 @@ def held_out_notes(fit: Fit, is_tree: bool, emptied: bool) -> list[str]:
 
 
 def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken], emptied: bool) -> list[str]:
-    """Sentences, the most urgent first: warnings, sections, keys, misfits, questions that tell nothing."""
+    """Sentences, the most urgent first: warnings, untaken sections, keys, misfits, questions without information."""
     found = [str(warning) for warning in fit.warnings]
     if untaken:
         counts = pd.Series([one.section for one in untaken]).value_counts()
@@ -109,7 +109,7 @@ def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken
 
 
 def question_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
-    """A row a question."""
+    """The diagnoses, a row a question."""
     rows = {
         one.question: {
             "answers": one.answers,
@@ -129,7 +129,7 @@ def question_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
 
 
 def level_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
-    """A row a question, skill and level: the share right that was observed, and that expected."""
+    """A row a question, skill and level: the observed share right with its standard error, and the expected one."""
     rows = [
         {
             "question": one.question,
@@ -149,7 +149,7 @@ def level_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
 
 
 def level_figures(diagnoses: Sequence[Diagnosis]) -> list[tuple[Figure, str]]:
-    """Small panels, one for each skill of each question, some to a figure, with a caption."""
+    """Figures of at most `PANELS` panels, one panel for each skill of each question, each figure with its caption."""
     shown = [(one, by) for one in diagnoses if one.answers for by in one.by_level]
     found = []
     for start in range(0, len(shown), PANELS):
@@ -185,18 +185,18 @@ def _panel(axes: Axes, one: Diagnosis, by: ByLevel) -> None:
 
 def _legend() -> str:
     return (
-        "`with the rest`: correlation of the score with that on other questions of the same skills; `with the level`: with the level that"
-        " the other answers foretell; `bits`: what the answer tells of the skills; `largest gap`: the largest difference between observed"
-        " and foretold share right in a fifth of the people. A key is doubted when a correlation is negative beyond chance, a question"
-        f" tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance; of the findings of one kind at most"
-        f" {CHANCE:.0%} are expected to be chance."
+        "`with the rest`: correlation of the score with that on other questions of the same skills; `with the level`: with the level"
+        " predicted from the other answers; `bits`: information of the answer about the skills; `largest gap`: the largest difference"
+        " between observed and predicted share right in a fifth of the people. A key is doubted when a correlation is negative beyond"
+        f" chance, a question tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance; of the findings of"
+        f" one kind at most {CHANCE:.0%} are expected to be chance."
     )
 
 
 def _figure_words() -> str:
     return (
-        "Everybody counts at each level by what their other answers say of it. Where few answers say anything, levels blur, in the expected"
-        " shares as in the observed ones: compare the two, not the steepness with that of the table."
+        "A person counts at each level with the probability of that level given the person's other answers. Where these say little, the"
+        " levels blur, in the expected shares as in the observed ones: compare these two with each other, not with the table."
     )
 
 
@@ -214,17 +214,16 @@ def _violations(fit: Fit) -> pd.DataFrame:
 
 
 def _changes(fit: Fit, learnt: Bank, kind: str) -> list[str]:
-    """Skills or questions before and after, in words."""
     return [f"`{one.id}` before: {one.before} Learnt: {one.after}" for one in proposals(fit, learnt=learnt) if one.kind == kind]
 
 
 def _how(fit: Fit) -> list[str]:
     prior = f"each row of the bank's own tables counted as {fit.weight:g} answers" if fit.weight else "the bank's own tables did not count"
     said = [
-        f"EM, {fit.iterations} steps{'' if fit.converged else ', stopped before it stood still'}; {prior}.",
-        "No class or better was less likely at a higher level." if fit.aim.monotone else "Tables were free to fall with the level.",
+        f"EM, {fit.iterations} steps{'' if fit.converged else ', stopped before it converged'}; {prior}.",
+        "No class or better was less likely at a higher level." if fit.aim.monotone else "P(right) was allowed to fall with the level.",
     ]
     if len(fit.restarts) > 1:
         ends = ", ".join(f"{end:,.2f}" for end in fit.restarts)
-        said.append(f"The objective ended at {ends}, from the bank's own tables first; the largest was kept.")
+        said.append(f"Final objectives, from the bank's own tables first: {ends}; the largest was kept.")
     return said

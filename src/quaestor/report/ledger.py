@@ -1,4 +1,4 @@
-"""The ledger of a session in the terminal: a row an answer, a column a skill, and by how much it moved what was found there."""
+"""The ledger of a session in the terminal: a row an answer, a column a skill, and how the answer changed the probability of its level."""
 
 from rich.console import Console
 
@@ -8,11 +8,11 @@ from quaestor.session.session import Session
 
 
 def show_ledger(session: Session, out: Console) -> None:
-    """For each answer the change of the probability of each skill's level, in per cent points of the centre of the bounds."""
+    """Print the change of the probability of each skill's level by each answer, in percentage points (centre of the bounds)."""
     results = [why_result(session, skill) for skill in session.bank.skills]
     if not session.log:
         return
-    out.print("What each answer did to the probability, in percentage points", style="bold")  # a title would wrap to a narrow table
+    out.print("What each answer did to the probability, in percentage points", style="bold")  # a table title would wrap
     table = grid("answer", *(f"{result.skill}: {result.level}" for result in results))
     for column in table.columns[1:]:
         column.justify = "right"

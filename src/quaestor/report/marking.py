@@ -1,4 +1,4 @@
-"""What an answer was worth, and what would have been right."""
+"""How an answer is marked, and the right answers of a question."""
 
 from quaestor.model.question import Question
 from quaestor.session.log import Answer
@@ -12,6 +12,6 @@ def worth(question: Question, line: Answer) -> str:
 
 
 def right_answers(question: Question) -> list[str]:
-    """What would have been right: the key, or where none is stated all options or accepted entries of the best class."""
+    """The right answers: the key, or, if none is stated, all options or accepted entries of the best class."""
     stated = question.option_classes or question.accept
     return list(question.correct) or [written for written, kind in stated.items() if kind == question.classes[-1]]

@@ -1,4 +1,4 @@
-"""One HTML page that a person would show to others: no scripts, no links to elsewhere, figures inside."""
+"""Self-contained HTML pages: figures are embedded, and there are no scripts and no external links."""
 
 import html
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def figure(svg: str, caption: str) -> str:
 
 
 def table(frame: pd.DataFrame, digits: int = 4) -> str:
-    """A table; numbers to some digits, nothing where there is none."""
+    """A data frame as a table; floats with `digits` decimals, NaN as an empty cell."""
     head = "".join(f"<th scope='col'>{html.escape(str(name))}</th>" for name in (frame.index.name or "", *frame.columns))
     rows = []
     for label, row in frame.iterrows():
@@ -60,7 +60,7 @@ def _cell(value: object, digits: int) -> str:
 
 
 def code(words: str) -> str:
-    """Something to type."""
+    """A block of code, such as a command."""
     return f"<pre><code>{html.escape(words)}</code></pre>"
 
 

@@ -1,11 +1,12 @@
-"""What a test tells of its questions: how often each was asked, how takers of each level did, and what they answered.
+"""Statistics of a test's questions: how often each was asked, the share right by level, and which answers were given.
 
-Levels are estimates of the test itself. To judge an answer by them it is left out first: for the levels l of a question's skills,
+The levels are estimates of the test itself. So that an answer is not judged by a level that it decided, it is left out first: for the
+levels l of a question's skills,
 
     P(l | other answers) ~ P(l | all answers) / P(this answer | l),
 
-with the product of the single skills' probabilities for P(l | all answers), at the centre of the bounds. A taker counts at the most
-probable combination of levels if it has at least 80 %; *strong* are those of them who are at the top of all these skills.
+where P(l | all answers) is the product of the single skills' probabilities, at the centre of the bounds. A taker counts at the most
+probable combination of levels if its probability is at least 80 %; *strong* takers are those at the highest level of all these skills.
 """
 
 from collections import Counter, defaultdict
@@ -33,19 +34,19 @@ Found = Mapping[int, Mapping[str, Sequence[float]]]  # by attempt and skill: the
 
 @dataclass(frozen=True)
 class Statistic:
-    """A question with what was counted, and with what somebody should have a look at, in words."""
+    """A question: its counts, and its flags as sentences."""
 
     tally: Tally
     flags: tuple[str, ...]
 
 
 def probabilities(found: Iterable[Outcome]) -> Found:
-    """What was found of each attempt: the probabilities of the levels of each skill."""
+    """The probabilities of the levels of each skill, by attempt."""
     return {outcome.attempt_id: {skill: one.centre for skill, one in outcome.skills.items()} for outcome in found}
 
 
 def statistics(bank: Bank, given: Iterable[Given], found: Found) -> list[Statistic]:
-    """All questions that were asked: those with flags first, then those asked most."""
+    """The statistics of all questions that were asked, by falling number of flags, then of times asked."""
     lines: dict[str, list[Given]] = defaultdict(list)
     for line in given:
         lines[line.question].append(line)
@@ -55,25 +56,25 @@ def statistics(bank: Bank, given: Iterable[Given], found: Found) -> list[Statist
 
 
 def tally(bank: Bank, question: Question, lines: Sequence[Given], found: Found) -> Tally:
-    """What was counted of one question."""
+    """The counts of one question."""
     answered = [line for line in lines if line.answer is not None]
-    weights = _without(question, [line for line in answered if line.attempt in found], found)
-    places = {attempt: int(weight.argmax()) if weight.max() >= OPEN_BELOW else None for attempt, weight in weights.items()}
+    weights = _leave_one_out(question, [line for line in answered if line.attempt in found], found)
+    combinations = {attempt: int(weight.argmax()) if weight.max() >= OPEN_BELOW else None for attempt, weight in weights.items()}
     top = question.table.lower[..., 0].size - 1
-    strong = [line for line in answered if places.get(line.attempt) == top]
+    strong = [line for line in answered if combinations.get(line.attempt) == top]
     return Tally(
         question=question,
         asked=len(lines),
         skipped=len(lines) - len(answered),
         seconds=median(line.seconds for line in answered) if answered else None,
-        shares=_shares(bank, question, answered, weights, places),
+        shares=_shares(bank, question, answered, weights, combinations),
         strong=len(strong),
         options=_options(question, answered, strong),
     )
 
 
-def _without(question: Question, lines: Sequence[Given], found: Found) -> dict[int, Array]:
-    """P(levels | the other answers) of each taker, one number for each combination of levels, (combinations,)."""
+def _leave_one_out(question: Question, lines: Sequence[Given], found: Found) -> dict[int, Array]:
+    """P(levels | the other answers) of each attempt, (combinations of levels,)."""
     if not lines:
         return {}
     joint = np.ones((len(lines), 1))
@@ -89,19 +90,19 @@ def _without(question: Question, lines: Sequence[Given], found: Found) -> dict[i
 
 
 def _shares(
-    bank: Bank, question: Question, answered: Sequence[Given], weights: Mapping[int, Array], places: Mapping[int, int | None]
+    bank: Bank, question: Question, answered: Sequence[Given], weights: Mapping[int, Array], combinations: Mapping[int, int | None]
 ) -> tuple[AtLevel, ...]:
-    """By combination of levels: how many answered, how many of them right, and what the table says of it."""
+    """By combination of levels: the numbers of answers and of right ones, and the probability of a right answer."""
     at: dict[int, list[Given]] = defaultdict(list)
     for line in answered:
-        place = places.get(line.attempt)
-        if place is not None:
-            at[place].append(line)
+        combination = combinations.get(line.attempt)
+        if combination is not None:
+            at[combination].append(line)
     low, high = question.table.lower[..., -1].ravel(), question.table.upper[..., -1].ravel()
     shares = []
-    for place, levels in enumerate(product(*(bank.skills[skill].levels for skill in question.skills))):
-        here = at.get(place, ())
-        says, expects = (float(low[place]), float(high[place])), (float(low[place]), float(high[place]))
+    for combination, levels in enumerate(product(*(bank.skills[skill].levels for skill in question.skills))):
+        here = at.get(combination, ())
+        says, expects = (float(low[combination]), float(high[combination])), (float(low[combination]), float(high[combination]))
         if here:
             mean = sum(weights[line.attempt] for line in here) / len(here)
             expects = (float(mean @ low), float(mean @ high))
@@ -111,7 +112,7 @@ def _shares(
 
 
 def _options(question: Question, answered: Sequence[Given], strong: Sequence[Given]) -> tuple[Option, ...]:
-    """What was chosen or typed: every option of a choice; of numbers and texts the wrong entries that were given most."""
+    """The counts of every option of a choice; for numbers and texts those of the most frequent wrong entries."""
     everybody, best = _chosen(question, answered), _chosen(question, strong)
     if question.kind in ("choice", "choices"):
         kinds = {option: question.option_classes.get(option, question.classes[0]) for option in question.options}
@@ -128,12 +129,12 @@ def _options(question: Question, answered: Sequence[Given], strong: Sequence[Giv
 
 
 def _allowed(question: Question, kind: int) -> float:
-    """The largest share of the strong whom the table lets give an answer of a class."""
+    """The upper probability of an answer class at the highest level of all skills."""
     return float(question.table.upper[*((-1,) * len(question.skills)), kind])
 
 
 def _chosen(question: Question, lines: Iterable[Given]) -> Counter[str]:
-    """How often each option, or each entry that means the same, was given."""
+    """How often each option, or each entry up to its spelling (`_key`), was given."""
     found: Counter[str] = Counter()
     for line in lines:
         if line.entry is None:
@@ -154,7 +155,7 @@ def _option(question: Question, entry: str) -> str:
 
 
 def _written(lines: Iterable[Given]) -> dict[str, str]:
-    """Entries that mean the same under one key, as most wrote them."""
+    """The most frequent spelling of each entry, by `_key`."""
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for line in lines:
         if line.entry is not None:

@@ -1,4 +1,4 @@
-"""A study as tables, figures and one page: what was compared, the curves, what to conclude, how to repeat it."""
+"""A study as tables, figures and one page: what was compared, the curves, the conclusions, and how to repeat it."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,11 +17,11 @@ from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.study import Method, Study
 
 Results = Mapping[str, tuple[Simulation, Curves | None]]
-WORSE = ("brier", "brier_best", "brier_worst", "log_loss", "log_loss_best", "log_loss_worst", "not_upper")  # less is better
+WORSE = ("brier", "brier_best", "brier_worst", "log_loss", "log_loss_best", "log_loss_worst", "not_upper")  # smaller is better
 
 
 def write_study(study: Study, results: Results, folder: Path, command: str, version: str) -> None:
-    """Write summary.csv, a table a method, the figures, and index.html; all of it is made before the first file is written."""
+    """Write summary.csv, a table for each method, the figures and index.html; everything is computed before the first file is written."""
     shown = summary(study, results)
     tables = {"summary": shown, **{method.file: _table(*results[method.name]) for method in study.methods}}
     figures = {metric: curves(_lines(results, metric), metric.replace("_", " ")) for metric in study.metrics}
@@ -42,7 +42,7 @@ def write_study(study: Study, results: Results, folder: Path, command: str, vers
 
 
 def _table(simulated: Simulation, exact: Curves | None) -> pd.DataFrame:
-    """The curves of one method; beside those of the sample the exact ones, if there are any."""
+    """The curves of one method: those of the sample, joined with the exact ones, if there are any."""
     frame = simulated.table()
     return frame if exact is None else frame.join(exact.table().add_suffix("_exact"), how="outer")
 
@@ -61,7 +61,7 @@ def _versions(study: Study, version: str) -> str:
 
 
 def _is_other(study: Study) -> bool:
-    """Whether the students come from another bank than that of the test."""
+    """Whether the students come from another bank than the centre of the test's own."""
     return isinstance(study.truth, Bank) and study.truth.model_version != study.bank.centre().model_version
 
 
@@ -104,7 +104,7 @@ def _students(study: Study) -> str:
 
 
 def _set(study: Study) -> str:
-    """The set that the students' networks come from, in words."""
+    """The credal set that the students' networks come from, in words."""
     return f"{_title(study.bank)}" + (f", widened by {study.scatter:g}" if study.scatter else "")
 
 
@@ -120,7 +120,7 @@ def _title(bank: Bank) -> str:
 
 
 def _described(method: Method) -> str:
-    """A method in words: its score, how wide its numbers are, how it stops, and what else differs from the default."""
+    """A method in words: its score, the width of its intervals, its stop rule, and what else differs from the default."""
     rules = method.rules
     second = second_score(rules.score, rules.then)
     words = [f"score {rules.score}" + (f", ties by {second}" if second else "")]
@@ -133,7 +133,7 @@ def _described(method: Method) -> str:
 
 
 def _shown(results: Results) -> dict[str, Curves]:
-    """The curves that count: the exact ones where there are any."""
+    """The curves to report: the exact ones where there are any."""
     return {name: exact if exact is not None else simulated for name, (simulated, exact) in results.items()}
 
 
@@ -167,7 +167,7 @@ def _longest(results: Results) -> int:
 
 
 def conclusions(study: Study, results: Results) -> list[str]:
-    """Sentences that follow from the numbers: who leads at some steps, and which others are behind by more than chance."""
+    """Conclusions in sentences: which method leads at some steps, and which are behind by more than two standard errors."""
     metric = study.metrics[0]
     found = [_leaders(study, results, metric, step) for step in [*_steps(results), _longest(results)][-4:]]
     lengths = {name: shown.length for name, shown in _shown(results).items()}
@@ -180,7 +180,7 @@ def conclusions(study: Study, results: Results) -> list[str]:
 
 
 def _leaders(study: Study, results: Results, metric: str, step: int) -> str:
-    """One sentence about one step; equal to the digits shown is a tie. Empty where the metric has no value."""
+    """One sentence about one step; values that are equal to three digits are tied. Empty where the metric has no value."""
     curve = {name: getattr(shown, metric) for name, shown in _shown(results).items()}
     values = {name: float(y[min(step, len(y) - 1)]) for name, y in curve.items()}
     values = {name: value for name, value in values.items() if value == value}
@@ -207,7 +207,7 @@ def _listed(names: list[str], values: Mapping[str, float]) -> str:
 
 
 def _is_clear(one: Simulation, other: Simulation, metric: str, step: int) -> bool:
-    """Whether two curves are more than two standard errors apart: of the paired difference, where every student has a value."""
+    """Whether two curves differ by more than two standard errors, of the paired difference where every student has a value."""
     if metric in one.by_student:
         apart, error = one.difference(other, metric)
         at = min(step, len(apart) - 1)

@@ -1,4 +1,4 @@
-"""What was counted of a question."""
+"""The counts of a question in a test."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,10 @@ from quaestor.report.shares import wilson
 
 @dataclass(frozen=True)
 class AtLevel:
-    """Takers found at one combination of levels: how many answered, how many right; `low` and `high`: what the bank's table says.
+    """Takers at one combination of levels: the numbers of answers and of right ones. `low`, `high`: P(right | levels) in the bank's table.
 
-    `least` and `most`: what it says of these very takers, as some of them may be of another level.
+    `least`, `most`: the bounds of the expected share right of these takers, whose levels are not certain: the table averaged over their
+    posterior probabilities.
     """
 
     levels: tuple[str, ...]
@@ -23,21 +24,21 @@ class AtLevel:
 
     @property
     def seen(self) -> float:
-        """The share that was right; of nobody it is 0."""
+        """The observed share right; 0 if there are no answers."""
         return self.right / self.count if self.count else 0.0
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval around the share seen: where the true share may lie."""
+        """The 95 % confidence interval of the share right."""
         found = wilson(self.right, self.count)
         return found.low, found.high
 
 
 @dataclass(frozen=True)
 class Option:
-    """Something that was chosen or typed, by how many, and by how many of the strong.
+    """An option or entry: how many takers, and how many strong takers, gave it.
 
-    `allowed`: the largest share of the strong whom the table lets give any answer of its class.
+    `allowed`: the upper probability, for strong takers, of an answer of its class.
     """
 
     text: str
@@ -49,7 +50,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Tally:
-    """A question: times asked, times skipped, median seconds to an answer, shares by level, strong takers who answered, what was given."""
+    """A question: times asked and skipped, median seconds to an answer, shares by level, number of strong takers, options given."""
 
     question: Question
     asked: int
@@ -61,7 +62,7 @@ class Tally:
 
     @property
     def answered(self) -> int:
-        """Times it was answered."""
+        """The number of answers."""
         return self.asked - self.skipped
 
     @property

@@ -15,7 +15,7 @@ _SYMBOLS = {r"\times": "×", r"\cdot": "·", r"\div": "÷", r"\leq": "≤", r"\g
 
 
 class _Console(Console):
-    """A console that leaves a closed pipe to the command line, which ends quietly."""
+    """A console that raises BrokenPipeError for a closed pipe, so that `cli.main` can end quietly."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -56,7 +56,7 @@ def _grouped(part: str) -> str:
 
 
 def show_bank(bank: Bank, out: Console) -> None:
-    """Skills and how they build on one another, then every question with what its table says."""
+    """Print the skills and their graph, then every question, each with its table in a sentence."""
     kind = "precise" if bank.is_precise else "credal"
     out.print(bank.title or "A bank without a title", style="bold")
     out.print(f"{kind}, version {bank.version}, model {bank.model_version}\n")
@@ -76,14 +76,14 @@ def show_bank(bank: Bank, out: Console) -> None:
 
 
 def skill_tree(bank: Bank) -> list[str]:
-    """The skills as an indented tree, each under its first parent; other parents are named behind it."""
+    """The skills as lines of an indented tree, each under its first parent; further parents are named behind it."""
     children: dict[str, list[str]] = {}
     for skill in bank.skills.values():
         children.setdefault(skill.parents[0] if skill.parents else "", []).append(skill.id)
     asked = {skill: sum(skill in question.skills for question in bank.questions.values()) for skill in bank.skills}
 
     lines = []
-    stack = [(root, "", "") for root in reversed(children[""])]  # name, what stands before it, what stands before its children
+    stack = [(root, "", "") for root in reversed(children[""])]  # name, prefix of its line, prefix of its children's lines
     while stack:
         name, before, below = stack.pop()
         skill = bank.skills[name]
@@ -98,7 +98,7 @@ def skill_tree(bank: Bank) -> list[str]:
 
 
 def show_network(network: Network, out: Console) -> None:
-    """The variables of a network with their parents and tables."""
+    """Print the variables of a network with their parents and tables."""
     kind = "precise" if network.is_precise else "credal"
     out.print(f"{len(network.variables)} variables ({kind})", style="bold")
     listed = grid("variable", "parents", "states", "rows", "lower", "upper")

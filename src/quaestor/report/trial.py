@@ -1,9 +1,9 @@
-"""What a trial (`simulate.trial`) says, in plain words for teachers, with the numbers behind them.
+"""The results of a trial (`simulate.trial`) in plain words for teachers, with the numbers behind them.
 
-- A share has the 95 % interval of Wilson beside it; fewer than `shares.FEW` students are too few to tell.
+- Shares have 95 % intervals (Wilson); shares of fewer than `shares.FEW` students are not reported.
 - Two levels are *mixed up* when more than `MIXED` of the students at one are found at the other, and *alike* when every question has the
   same table for both.
-- A question is (nearly) always used when at least `ALWAYS` of the students are asked it.
+- A question counts as always used when at least `ALWAYS` of the students are asked it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ ENDS = {
     "mode_below": say("little was left to find out"),
     "gini_below": say("little was left to find out"),
     "dominant": say("every skill was decided"),
-    "gain_below": say("no question would have told enough"),
+    "gain_below": say("no question would have told us enough"),
     "right_answers": say("enough answers were right"),
     "minutes": say("the time was over"),
 }
@@ -31,7 +31,7 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Level:
-    """One true level of a skill: how many of its students are found there, and what is said of it; `found`: the shares of all levels."""
+    """One true level of a skill: the share of its students who are found there, in words too; `found`: the shares of all levels."""
 
     name: str
     share: Share
@@ -41,7 +41,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Skill:
-    """One skill: all students together, each true level, how sure the results are."""
+    """One skill: the share of students whose level is found, the same by true level, and how sure the results are.
+
+    `sure`: the share of sure results; `sure_right`: the share of those that are right; `mean`: the mean probability of the level found;
+    `one_left`: the share of results with a single undominated level.
+    """
 
     title: str
     share: Share
@@ -54,12 +58,12 @@ class Skill:
 
 
 @dataclass(frozen=True)
-class Told:
-    """What one set of rules came to."""
+class RulesSummary:
+    """The results of one set of rules."""
 
     mean: float
     quartiles: tuple[int, int]
-    most: int  # nine in ten are asked no more
+    most: int  # the 90 % quantile of the length
     lengths: Sequence[int]
     length: Said
     right: tuple[float, float]
@@ -72,14 +76,14 @@ class Told:
     ends: tuple[tuple[Said, float], ...]
 
 
-def told_of(found: Mapping[str, Any]) -> list[Told]:
-    """What a trial says of each set of rules."""
-    return [_told(found, one) for one in found["sets"]]
+def told_of(found: Mapping[str, Any]) -> list[RulesSummary]:
+    """The results of a trial for each set of rules."""
+    return [_summary(found, one) for one in found["sets"]]
 
 
-def _told(found: Mapping[str, Any], one: Mapping[str, Any]) -> Told:
+def _summary(found: Mapping[str, Any], one: Mapping[str, Any]) -> RulesSummary:
     students, lengths = found["students"], one["lengths"]
-    mean = sum(place * count for place, count in enumerate(lengths)) / students
+    mean = sum(number * count for number, count in enumerate(lengths)) / students
     low, high, most = (_quantile(lengths, share) for share in (0.25, 0.75, 0.9))
     skills = tuple(
         _skill(skill, table, sure, students) for skill, table, sure in zip(found["skills"], one["levels"], one["sure"], strict=True)
@@ -90,7 +94,7 @@ def _told(found: Mapping[str, Any], one: Mapping[str, Any]) -> Told:
     for rule, count in one["stops"].items():
         words = ENDS.get(rule, say("no question was left"))
         ends[words] = ends.get(words, 0) + count / students
-    return Told(
+    return RulesSummary(
         mean,
         (low, high),
         most,
@@ -110,12 +114,12 @@ def _told(found: Mapping[str, Any], one: Mapping[str, Any]) -> Told:
 def _skill(skill: Mapping[str, Any], table: Sequence[Sequence[float]], sure: Sequence[float], students: int) -> Skill:
     names = tuple(skill["levels"])
     levels = []
-    for place, (name, row) in enumerate(zip(names, table, strict=True)):
+    for index, (name, row) in enumerate(zip(names, table, strict=True)):
         count = sum(row)
-        share = wilson(row[place], count)
+        share = wilson(row[index], count)
         shares = tuple(value / count if count else 0.0 for value in row)
-        levels.append(Level(name, share, _level(names, place, share), shares))
-    hits = sum(table[place][place] for place in range(len(names)))
+        levels.append(Level(name, share, _level(names, index, share), shares))
+    hits = sum(table[index][index] for index in range(len(names)))
     total, is_sure, sure_right, one_left, _ = sure
     return Skill(
         skill["title"],
@@ -134,24 +138,24 @@ def hundredth(share: float) -> int:
     return round(100 * share)
 
 
-def _level(names: Sequence[str], place: int, share: Share) -> Said:
+def _level(names: Sequence[str], index: int, share: Share) -> Said:
     if not share.is_known:
         return say(
-            "Only {count} of the students {count:is|are} at “{level}”: too few to tell", count=round(share.count), level=names[place]
+            "Only {count} of the students {count:is|are} at “{level}”: too few to tell", count=round(share.count), level=names[index]
         )
     count = hundredth(share.value)
     if has_or_not(names):
-        if place:
+        if index:
             return say("Of 100 students who have the skill, {count} {count:is|are} found to have it", count=count)
         return say("Of 100 students who do not have the skill, {count} {count:is|are} found not to", count=count)
-    return say("Of 100 students who are at “{level}”, {count} {count:is|are} found there", level=names[place], count=count)
+    return say("Of 100 students who are at “{level}”, {count} {count:is|are} found there", level=names[index], count=count)
 
 
 def _mixed(skill: Skill) -> list[Said]:
     found = []
-    for place, level in enumerate(skill.levels):
+    for index, level in enumerate(skill.levels):
         for other, share in enumerate(level.found):
-            if other != place and share > MIXED and level.share.is_known:
+            if other != index and share > MIXED and level.share.is_known:
                 values = {"skill": skill.title, "level": level.name, "count": hundredth(share), "other": skill.names[other]}
                 found.append(say("{skill}: of 100 students who are at “{level}”, {count} {count:is|are} found at “{other}”", **values))
     return found
@@ -164,12 +168,12 @@ def _alike(skills: Sequence[Mapping[str, Any]], skill: str, a: int, b: int) -> S
 
 
 def _quantile(counts: Sequence[int], share: float) -> int:
-    """The least number of questions that this share of the students do not exceed."""
+    """The smallest number of questions that at least this share of the students do not exceed."""
     total, so_far = sum(counts), 0
-    for place, count in enumerate(counts):
+    for number, count in enumerate(counts):
         so_far += count
         if so_far >= share * total:
-            return place
+            return number
     return len(counts) - 1
 
 
@@ -185,8 +189,8 @@ def _length(mean: float, low: int, high: int, most: int) -> Said:
     )
 
 
-def compared(found: Mapping[str, Any], sides: Sequence[Told]) -> list[Said]:
-    """How the second rules differ from the first, on the same students; empty when there is one set only."""
+def compared(found: Mapping[str, Any], sides: Sequence[RulesSummary]) -> list[Said]:
+    """Sentences on how the second rules differ from the first on the same students; empty for a single set."""
     if found["difference"] is None:
         return []
     return [_longer(*found["difference"]["length"]), _better(*found["difference"]["right"])]

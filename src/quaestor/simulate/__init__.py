@@ -54,7 +54,7 @@ def simulate(
     one for every profile of levels; or a table of true levels, a column a skill. `truth`: another bank that the students come from, or
     `"random"`: each student from another network of the credal set. `behaviour`: how they answer otherwise than the bank says.
     `responses`: answers of real people instead, a row a person and a column a question; `holdout`: questions that are never asked, only
-    foretold. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not
+    predicted. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not
     change results. `out`: a folder for every step of every student; a run that was interrupted goes on from there. `progress` is told
     how many more are done.
     """

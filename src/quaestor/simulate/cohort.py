@@ -1,8 +1,8 @@
-"""Simulated students: what they can do and how they will answer, settled for each student before the test begins.
+"""Simulated students: their levels and answers are drawn before the test begins (common random numbers).
 
 A student is a true level for every skill and one uniform number for every question, which decides the answer whenever that question is
-asked. So the same students serve every method, whatever is asked in which order. Each student has a generator of their own, made from
-the seed and the student's number: results do not depend on how many others there are.
+asked. So all methods are compared on the same students, whatever they ask and in which order. Each student has an own generator, made from
+the seed and the student's number, so results do not depend on the number of students.
 """
 
 import hashlib
@@ -25,11 +25,11 @@ Levels = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How students answer otherwise than the bank says; all of it may be combined.
+    """Deviations of the students' answers from the bank's model; they can be combined.
 
-    `fatigue`: with each question asked before, this share of the answers becomes what somebody at the lowest levels would give.
-    `guessing`: this share of the answers is drawn evenly from the classes. `slips`: this share is the worst class. `skipping`: this
-    share is skipped. `reveals`: a question, once asked, gives the best answer of others away to a share of the students.
+    `fatigue`: with each earlier question, this share of the answers is given as by somebody at the lowest levels. `guessing`: this share of
+    the answers is drawn uniformly from the classes. `slips`: this share is of the worst class. `skipping`: this share is skipped.
+    `reveals`: a question, once asked, reveals the best answer to other questions to a share of the students.
     """
 
     fatigue: float = 0.0
@@ -48,9 +48,11 @@ class Behaviour:
 
 @dataclass(frozen=True)
 class Students:
-    """Some students of a cohort: `levels` (students, skills), `luck` and `moods` (students, questions), `seeds` of their sessions.
+    """Some students of a cohort: true `levels`, (students, skills), uniform numbers `luck` for their answers and `moods` for their
+    behaviour, (students, questions) each, and the `seeds` of their sessions.
 
-    `tables`: for each question P(class | levels) of these students, (students, classes).
+    `tables`: for each question P(class | true levels), (students, classes); `lowest`: at the lowest levels. `given`: answer classes of real
+    people, (students, questions).
     """
 
     numbers: NDArray[np.intp]
@@ -64,10 +66,11 @@ class Students:
 
 
 class Cohort:
-    """Students drawn from the network of a `source` bank (a credal one's centre, or each `apart` from another network of the set).
+    """Students drawn from the network of a `source` bank, or from its centre if it is credal; `apart`: each from a random network of the
+    credal set.
 
     `levels`: true levels, (students, skills), instead of drawn ones. `responses`: answer classes of real people, (students, questions), -1
-    where there is none: their levels are unknown (-1).
+    for no answer; their levels are unknown (-1).
     """
 
     def __init__(
@@ -89,20 +92,20 @@ class Cohort:
 
     @property
     def fingerprint(self) -> str:
-        """A hash of the levels or responses that were given; empty for drawn students."""
+        """A hash of the given levels or responses; empty for drawn students."""
         given = [array for array in (self._levels, self._responses) if array is not None]
         return hashlib.sha256(b"".join(np.ascontiguousarray(array).tobytes() for array in given)).hexdigest()[:16] if given else ""
 
     @property
     def identity(self) -> Identity:
-        """Whose a simulation of this cohort is."""
+        """The identity of these students, to compare simulations only on the same ones."""
         questions = tuple(self._bank.questions)
         if self._responses is not None:
             return Identity.of_people(questions, self._responses)
         return Identity.drawn(self._count, self._seed, questions, len(self._source.skills))
 
     def part(self, start: int, stop: int) -> Students:
-        """The students with these numbers."""
+        """The students from number `start` up to `stop`."""
         numbers = np.arange(start, min(stop, self._count))
         skills, questions = len(self._source.skills), len(self._bank.questions)
         uniform = np.empty((len(numbers), skills + 2 * questions))
@@ -128,7 +131,6 @@ class Cohort:
 
     @cached_property
     def _centres(self) -> dict[str, Array]:
-        """The precise table of each skill and question."""
         return {name: table.centre().lower for name, table in self._tables.items()}
 
     @cached_property
@@ -136,7 +138,7 @@ class Cohort:
         return {variable.name: variable.table for variable in self._source.network.variables}
 
     def _networks(self, numbers: NDArray[np.intp]) -> list[dict[str, Array]]:
-        """For each student tables of their own: a random mixture of the vertices of every row."""
+        """For each student precise tables of a network of the credal set: a random mixture of the vertices of every row."""
         found = []
         for number in numbers.tolist():
             rng = np.random.default_rng([self._seed, number, 1])
@@ -150,7 +152,7 @@ class Cohort:
         return np.stack([tables[name][tuple(column[row] for column in at)] for row, tables in enumerate(own)])
 
     def _draw(self, uniform: Array, own: list[dict[str, Array]] | None, known: Levels | None) -> dict[str, NDArray[np.intp]]:
-        """True levels of every skill of the source, (students,) each; those that are known stay."""
+        """True levels of every skill of the source, (students,) each: the known ones, and the others drawn given their parents."""
         levels: dict[str, NDArray[np.intp]] = {}
         if known is not None:
             levels = {skill: known[:, place] for place, skill in enumerate(self._skills)}

@@ -1,4 +1,4 @@
-"""What a simulation or an exact evaluation tells: curves over the number of questions asked.
+"""The results of a simulation or an exact evaluation: curves over the number of questions asked.
 
 Every metric is an attribute: `x.accuracy` is the mean over the skills by step, `x.accuracy_by_skill` by step and skill. `Metrics` lists the
 names, so that a type checker knows them and refuses others.
@@ -15,11 +15,11 @@ from quaestor.simulate.metrics import METRICS
 if TYPE_CHECKING:
     import pandas as pd
 
-UNKNOWN = "the true levels of real people are not known; use holdout= to see how well answers are foretold"
+UNKNOWN = "the true levels of real people are not known; use holdout= to see how well answers are predicted"
 
 
 class Metrics:
-    """The metrics by name, (steps,) or, by skill, (steps, skills): declared here, made where they are asked for."""
+    """The metrics by name, (steps,), or by skill, (steps, skills): declared for type checkers, computed by `Curves.__getattr__`."""
 
     accuracy: Array
     brier: Array
@@ -63,7 +63,7 @@ class Curves(Metrics):
     means: dict[str, Array]
     running: Array
 
-    if not TYPE_CHECKING:  # a type checker that saw this would take any name for a metric
+    if not TYPE_CHECKING:  # hidden from type checkers, which would accept any name as a metric
 
         def __getattr__(self, name: str) -> Array:
             """`x.accuracy`, `x.brier`, ...: the mean over the skills by step; `x.accuracy_by_skill`: by step and skill."""
@@ -75,7 +75,7 @@ class Curves(Metrics):
             return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
 
     def __dir__(self) -> list[str]:
-        """The metrics as well."""
+        """The attributes, with the metrics."""
         return sorted({*super().__dir__(), *self.means, *(f"{name}_by_skill" for name in self.means)})
 
     @property
@@ -84,7 +84,7 @@ class Curves(Metrics):
         return np.float64(self.running[1:].sum())
 
     def table(self) -> "pd.DataFrame":
-        """A row a step: the share still running and every metric, the mean over the skills."""
+        """A row a step: the share of tests still running, and every metric (mean over the skills)."""
         import pandas as pd  # only here: it takes long to import
 
         columns = {name: getattr(self, name) for name in self.means}

@@ -2,7 +2,7 @@
 
 A row a student and step (0: before the first question): `student`, `step`, `question`, `answer` (the class; empty for a skip), `rule`
 (in the last row: what stopped the test), for each skill the true level, and for each level the lower and upper probability then; for
-each question held out (`held out 0`, ...) the probability of the answer given. An interrupted run goes on from the files that are there.
+each question held out (`held out 0`, ...) the probability of the answer given. An interrupted run continues after the files that exist.
 """
 
 import io
@@ -39,11 +39,11 @@ class Folder:
         return self._path / f"part-{number:06d}.parquet"
 
     def has(self, number: int) -> bool:
-        """Whether a part is there already."""
+        """Whether the file of a part exists."""
         return self._file(number).exists()
 
     def read(self, number: int, bank: Bank) -> Record:
-        """A part that is there."""
+        """The record of a part from its file."""
         import pyarrow as pa  # only here: it takes long to import
         import pyarrow.parquet as pq
 
@@ -53,7 +53,7 @@ class Folder:
             raise QuaestorError(f"{self._file(number)}: a part of the simulation, got {error}; delete it to work it out anew") from error
 
     def write(self, number: int, data: bytes) -> None:
-        """Keep a part: whole, or not at all."""
+        """Write the file of a part atomically."""
         waiting = self._file(number).with_suffix(".writing")
         waiting.write_bytes(data)
         waiting.replace(self._file(number))
@@ -69,7 +69,7 @@ def to_bytes(record: Record, bank: Bank) -> bytes:
 
 
 def to_table(record: Record, bank: Bank) -> "pa.Table":
-    """A record as a table, a row a student and step that took place."""
+    """A record as a table, with a row for each student and step of their test."""
     import pyarrow as pa  # only here: it takes long to import
 
     students = len(record.asked)
@@ -132,5 +132,5 @@ def from_table(table: "pa.Table", bank: Bank) -> Record:
     chances = np.zeros((len(numbers), steps + 1, len(held)))
     for number, name in enumerate(held):
         chances[row, step, number] = table.column(name).to_numpy()
-    foretold = np.take_along_axis(chances, kept[:, :, None], axis=1) if held else None
-    return Record(numbers, levels, asked, answers, tuple(bounds), rule, foretold)
+    held_out = np.take_along_axis(chances, kept[:, :, None], axis=1) if held else None
+    return Record(numbers, levels, asked, answers, tuple(bounds), rule, held_out)

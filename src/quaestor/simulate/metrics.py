@@ -1,15 +1,17 @@
-"""How right a test was: each metric is a function of the bounds of a skill and the true level, one number a student and step.
+"""Metrics of a test: each is a function of the bounds of a skill and the true levels, with one value for each student and step.
 
-`low`, `high`: (students, steps, levels); `truth`: (students,). To add a metric, write such a function and put it in `METRICS`.
+`low`, `high`: bounds, (students, steps, levels); `truth`: indices of the true levels, (students,); result: (students, steps). To add a
+metric, write such a function and put it in `METRICS`.
 
 - On the centre of the bounds (for precise banks the probabilities themselves): `accuracy` (a tie between levels counts 1 / number
   tied), `brier` (sum over the levels of squared differences from the truth), `log_loss` (- log P(true level)).
 - On the bounds: `brier_best` and `brier_worst`, the smallest and largest Brier score between them; `log_loss_best` and
   `log_loss_worst` with the upper and lower probability of the true level; `not_upper` is 1 - upper P(true level), which the paper plots
   as a "Brier distance".
-- On the set of levels that interval dominance leaves: `determinate` (one level is left), `single_accuracy` (it is the true one; only
-  where determinate), `set_accuracy` (the true one is among them; only where not), and the discounted accuracies `u65` and `u80`: with
-  x = 1 / (levels left) when the true one is among them, else 0, they are 1.6 x - 0.6 x^2 and 2.2 x - 1.2 x^2.
+- On the set of levels that are not interval-dominated: `determinate` (the set has one level), `single_accuracy` (it is the true one; only
+  where determinate), `set_accuracy` (the set contains the true one; only where not), and the utility-discounted accuracies `u65` and `u80`
+  (Zaffalon, Corani and Maua 2012): with x = 1 / (size of the set) if it contains the true level, else 0, they are 1.6 x - 0.6 x^2 and
+  2.2 x - 1.2 x^2.
 """
 
 from collections.abc import Callable
@@ -31,21 +33,21 @@ def _at(values: Array, truth: Truth) -> Array:
 
 
 def accuracy(low: Array, high: Array, truth: Truth) -> Array:
-    """Whether the most probable level of the centre is the true one."""
+    """1 if the most probable level of the centre is the true one, 1 / k if it is tied with k - 1 others, else 0; (students, steps)."""
     p = centre(low, high)
     best = p >= p.max(axis=2, keepdims=True) - TIED
     return _at(best / best.sum(axis=2, keepdims=True), truth)
 
 
 def brier(low: Array, high: Array, truth: Truth) -> Array:
-    """The sum over the levels of the squared difference between the centre and the truth."""
+    """The Brier score of the centre p, sum over levels l of (p_l - [l is true])^2, (students, steps)."""
     p = centre(low, high)
     squares: Array = np.einsum("...l,...l->...", p, p)
     return squares - 2 * _at(p, truth) + 1
 
 
 def brier_worst(low: Array, high: Array, truth: Truth) -> Array:
-    """The largest Brier score of a distribution between the bounds: it is convex, so attained at a vertex."""
+    """The largest Brier score of a distribution between the bounds, (students, steps); it is convex in p, so attained at a vertex."""
     if np.array_equal(low, high):
         return brier(low, high, truth)
     points, inside = vertices(low, high)
@@ -55,12 +57,15 @@ def brier_worst(low: Array, high: Array, truth: Truth) -> Array:
 
 
 def brier_best(low: Array, high: Array, truth: Truth) -> Array:
-    """The smallest Brier score of a distribution between the bounds: p = clip(truth + t, l, u) with the t that makes it sum to one."""
+    """The smallest Brier score of a distribution between the bounds, (students, steps).
+
+    It is attained at the projection of the truth: p = clip([l is true] + t, low, high) with the t for which p sums to one.
+    """
     if np.array_equal(low, high):
         return brier(low, high, truth)
     wanted = np.eye(low.shape[2])[truth][:, None]
     least, most = np.full(low.shape[:2], -1.0), np.ones(low.shape[:2])
-    for _ in range(50):  # halving: the sum rises with t
+    for _ in range(50):  # bisection: the sum rises with t
         middle = (least + most) / 2
         short = np.clip(wanted + middle[..., None], low, high).sum(axis=2) < 1
         least, most = np.where(short, middle, least), np.where(short, most, middle)
@@ -74,38 +79,38 @@ def _minus_log(p: Array) -> Array:
 
 
 def log_loss(low: Array, high: Array, truth: Truth) -> Array:
-    """Minus the logarithm of the centre's probability of the true level."""
+    """-log P(true level) at the centre of the bounds, (students, steps)."""
     return _minus_log(_at(centre(low, high), truth))
 
 
 def log_loss_best(low: Array, high: Array, truth: Truth) -> Array:
-    """The same with the upper probability."""
+    """-log of the upper probability of the true level, (students, steps): the smallest log loss between the bounds."""
     return _minus_log(_at(high, truth))
 
 
 def log_loss_worst(low: Array, high: Array, truth: Truth) -> Array:
-    """The same with the lower probability."""
+    """-log of the lower probability of the true level, (students, steps): the largest log loss between the bounds."""
     return _minus_log(_at(low, truth))
 
 
 def not_upper(low: Array, high: Array, truth: Truth) -> Array:
-    """1 - the upper probability of the true level."""
+    """1 - upper probability of the true level, (students, steps)."""
     return np.asarray(1 - _at(high, truth))
 
 
 def determinate(low: Array, high: Array, truth: Truth) -> Array:
-    """Whether one level is left."""
+    """1 if only one level is not interval-dominated, else 0; (students, steps)."""
     return np.asarray(survivors(low, high).sum(axis=2) == 1, dtype=float)
 
 
 def single_accuracy(low: Array, high: Array, truth: Truth) -> Array:
-    """Whether the one level left is the true one; NaN where several are left."""
+    """1 if the only undominated level is the true one, else 0; NaN if there are several; (students, steps)."""
     kept = survivors(low, high)
     return np.where(kept.sum(axis=2) == 1, _at(kept.astype(float), truth), np.nan)
 
 
 def set_accuracy(low: Array, high: Array, truth: Truth) -> Array:
-    """Whether the true level is among those left; NaN where only one is left."""
+    """1 if the true level is one of several undominated ones, else 0; NaN if there is only one; (students, steps)."""
     kept = survivors(low, high)
     return np.where(kept.sum(axis=2) > 1, _at(kept.astype(float), truth), np.nan)
 

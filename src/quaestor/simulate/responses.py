@@ -17,10 +17,10 @@ _NUMBERS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}  # a column of numbers with empt
 
 
 def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
-    """Answer classes, (people, questions of the bank), -1 where there is none; everybody has an answer.
+    """Numbers of answer classes, (people, questions of the bank), -1 for no answer; people without any answer are refused.
 
-    Cells hold class names, or 0 and 1 (also as 0.0 and 1.0) where there are two classes; an empty cell or NaN means not answered. Questions
-    of the bank that have no column were not answered by anybody.
+    Cells hold class names, or 0 and 1 (also as 0.0 and 1.0) where there are two classes; an empty cell or NaN means no answer. Questions of
+    the bank without a column have no answers.
     """
     found = read_cells(bank, frame)
     if not (found >= 0).any():
@@ -32,7 +32,7 @@ def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
 
 
 def read_cells(bank: Bank, frame: "pd.DataFrame", first: int = 0) -> NDArray[np.int16]:
-    """The same, where people and whole tables may be without answers; `first` is the number of the first row, for errors."""
+    """As `read_responses`, but people without any answer are allowed; `first`: the number of the first row, for error messages."""
     place = {name: number for number, name in enumerate(bank.questions)}
     if not hasattr(frame, "columns"):
         raise QuaestorError(f"responses: a table with a row a person and a column a question, got {type(frame).__name__}")
@@ -50,12 +50,12 @@ def read_cells(bank: Bank, frame: "pd.DataFrame", first: int = 0) -> NDArray[np.
 
 
 def class_numbers(question: Question, cells: "pd.Series[Any]", rows: NDArray[np.intp]) -> NDArray[np.int16]:
-    """The numbers of the answer classes in a column, (rows,), -1 where there is none; each different value is looked at once.
+    """The numbers of the answer classes in a column, (rows,), -1 for no answer; each distinct value is parsed once.
 
-    `rows`: the number of each cell's row, for errors.
+    `rows`: the row number of each cell, for error messages.
     """
     values, row_values = _different(cells)
-    found = np.full(len(values) + 1, -1, dtype=np.int16)  # the last one is for empty cells, which have the number -1
+    found = np.full(len(values) + 1, -1, dtype=np.int16)  # the last one is for empty cells, whose index is -1
     for number, value in enumerate(values):
         code = _class(question, value)
         if code is None:
@@ -67,18 +67,18 @@ def class_numbers(question: Question, cells: "pd.Series[Any]", rows: NDArray[np.
 
 
 def _different(cells: "pd.Series[Any]") -> tuple[list[Any], NDArray[np.intp]]:
-    """The different values of a column, and the number of each row's among them, -1 where it is empty."""
+    """The distinct values of a column, and the index of each row's value, (rows,), -1 where it is empty."""
     import pandas as pd
 
     try:
         numbers, values = pd.factorize(cells)
-    except TypeError:  # lists and the like, which no table of answers should hold: one by one
+    except TypeError:  # values that cannot be hashed, such as lists: an error follows
         return cells.tolist(), np.arange(len(cells))
     return values.tolist(), numbers
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether a cell is empty: nothing, no text, or one of the values that equal not even themselves (NaN, NaT) or nothing at all (NA)."""
+    """Whether a cell is empty: None, blank text, pandas.NA, or a value that is not equal to itself (NaN, NaT)."""
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, str) and not value.strip()) or not _equals_itself(value)
 
 
@@ -87,7 +87,7 @@ def _equals_itself(value: Any) -> bool:
 
 
 def _class(question: Question, value: Any) -> int | None:
-    """The number of an answer class; -1 for none, None for what is no answer."""
+    """The number of an answer class; -1 for an empty cell, None for an invalid value."""
     if _is_missing(value):
         return -1
     if isinstance(value, str):
@@ -101,7 +101,7 @@ def _class(question: Question, value: Any) -> int | None:
 
 
 def held_out(bank: Bank, questions: Sequence[str], columns: Collection[str] = ()) -> NDArray[np.intp] | None:
-    """The places of questions that are never asked, only foretold; they are among the columns of the responses."""
+    """The positions of the held-out questions, which are predicted but never asked; each has a column in the responses."""
     place = {name: number for number, name in enumerate(bank.questions)}
     for name in questions:
         if name not in place:

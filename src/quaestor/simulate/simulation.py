@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Part:
-    """What is kept of some students: sums, and a few numbers each."""
+    """The summary of a batch of students: sums over them, and a few numbers for each."""
 
     totals: dict[str, Total]
     calibration: Array
@@ -35,10 +35,10 @@ class Part:
 
 
 def summarised(record: Record) -> Part:
-    """The part of a record that is kept."""
+    """The summary of a record."""
     by_student: dict[str, Values] = {}
     if record.held_out is not None:
-        by_student |= _foretelling(record.held_out)
+        by_student |= _prediction_metrics(record.held_out)
     if (record.levels < 0).any():  # real people: nobody knows their levels
         return Part({}, np.zeros((record.asked.shape[1] + 1, 0, 3)), by_student, record.asked, record.answers, record.rule, record.levels)
     totals, own = totals_of(record)
@@ -46,8 +46,10 @@ def summarised(record: Record) -> Part:
     return Part(totals, calibration_of(record), by_student, record.asked, record.answers, record.rule, record.levels)
 
 
-def _foretelling(chances: Array) -> dict[str, Array]:
-    """How well answers held out are foretold, (students, steps), NaN without any: log loss, and whether they were the likelier half."""
+def _prediction_metrics(chances: Array) -> dict[str, Array]:
+    """Metrics of the predicted probabilities of held-out answers, (students, steps, questions): the mean log loss, and the accuracy, where
+    an answer is predicted if its probability is above 1/2 (exactly 1/2 counts half); (students, steps) each, NaN without answers.
+    """
     with np.errstate(divide="ignore"):
         loss = -np.log(chances)
     known = ~np.isnan(chances)
@@ -57,7 +59,7 @@ def _foretelling(chances: Array) -> dict[str, Array]:
 
 
 def _divided(total: Array, count: Array) -> Array:
-    """A quotient; NaN where nothing was counted."""
+    """total / count; NaN where the count is 0."""
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
@@ -81,7 +83,7 @@ class Simulation(Curves):
 
     `by_student`: the mean over the skills for each student, (students, steps), of every metric but `single_accuracy` and `set_accuracy`.
     `asked` and `answers`: ids of questions and numbers of classes by student and step; `levels`: true levels, (students, skills);
-    `whose`: what makes the students these ones (None for a simulation put together by hand: then only the levels are compared).
+    `whose`: the identity of the students (None for a simulation made by hand: paired differences then compare the levels only).
     """
 
     questions: tuple[str, ...]
@@ -102,7 +104,7 @@ class Simulation(Curves):
         students: int | None = None,
         whose: Identity | None = None,
     ) -> "Simulation":
-        """Everything together. Parts that are made one after another are let go as they come, if it is said how many students there are."""
+        """The simulation of all parts together. If the number of students is given, parts from an iterator are not kept in memory."""
         if students is None:
             parts = list(parts)
             students = sum(len(part.asked) for part in parts)
@@ -131,7 +133,7 @@ class Simulation(Curves):
 
     @property
     def lengths(self) -> NDArray[np.intp]:
-        """How many questions each student was asked."""
+        """The number of questions that each student was asked, (students,)."""
         found: NDArray[np.intp] = (self.asked_places >= 0).sum(axis=1)
         return found
 
@@ -143,14 +145,14 @@ class Simulation(Curves):
     def error(self, metric: str = "accuracy") -> Array:
         """The standard error of a curve: of the mean over students of their means over skills, (steps,).
 
-        Of `single_accuracy` and `set_accuracy`, which not every student has: the mean of the skills' errors, which is at least as large.
+        For `single_accuracy` and `set_accuracy`, which some students do not have, it is the mean of the skills' errors, an upper bound.
         """
         if metric in self.totals and metric not in self.by_student:
             return _mean_and_error(self.totals[metric].error().T)[0]
         return _mean_and_error(self._students(metric))[1]
 
     def difference(self, other: "Simulation", metric: str = "accuracy") -> tuple[Array, Array]:
-        """How much larger a curve is than another's over the same students, and the standard error of that, each (steps,)."""
+        """The paired difference of this curve to that of another simulation of the same students, and its standard error, (steps,) each."""
         apart = self._apart(other)
         if apart:
             raise QuaestorError(f"differences are taken between simulations of the same students, got {apart}")
@@ -163,7 +165,7 @@ class Simulation(Curves):
         return mean, error
 
     def _apart(self, other: "Simulation") -> str:
-        """What makes the students of another simulation others, in words; nothing for the same ones."""
+        """In words why the students of another simulation are not the same ones; empty if they are."""
         if self.whose is None or other.whose is None:
             apart = "" if self.whose is other.whose else "one that does not say whose it is"
         else:
@@ -232,15 +234,15 @@ class Simulation(Curves):
 
 
 def _added(one: Array, other: Array) -> Array:
-    """The sum of two arrays over steps, the shorter one made longer by its last value."""
+    """The sum of two arrays over steps, the shorter one extended by its last value."""
     steps = max(len(one), len(other))
     return stretched(one, steps) + stretched(other, steps)
 
 
 class _Rows:
-    """Rows of students that come in parts, as one array from the beginning: twice the memory is never needed.
+    """An array of rows by student, filled batch by batch; it is allocated once, so that batches are not copied again in the end.
 
-    Steps that a part does not have are filled with `after`, or with its last value.
+    Missing steps of a batch are filled with `after`, or with its last value.
     """
 
     def __init__(self, count: int, after: int | None = None) -> None:
@@ -248,7 +250,7 @@ class _Rows:
         self.rows: NDArray[Any] = np.zeros((0, 0))
 
     def add(self, part: NDArray[Any]) -> None:
-        """The next students."""
+        """Add the rows of the next students."""
         if not self._filled:
             self.rows = np.zeros((self._count, part.shape[1]), part.dtype)
         steps = max(self.rows.shape[1], part.shape[1])

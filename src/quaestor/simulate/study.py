@@ -1,4 +1,4 @@
-"""Studies are files: a bank, the methods to compare, a cohort and a seed. Everything else follows from them."""
+"""Studies as files: a bank, the methods to compare, a cohort and a seed, from which all results can be reproduced."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from quaestor.simulate.truth import check_truth
 
 
 class StudyError(QuaestorError):
-    """A study file that breaks rules, all of them in `problems`."""
+    """An invalid study file; all broken rules are in `problems`."""
 
     def __init__(self, problems: list[Problem], source: str = "") -> None:
         self.problems, self.source = tuple(problems), source
@@ -32,7 +32,7 @@ class StudyError(QuaestorError):
 
 @dataclass(frozen=True)
 class Method:
-    """One of the methods that a study compares: a bank (perhaps widened) and rules."""
+    """One of the methods that a study compares: a bank, possibly widened, and rules."""
 
     name: str
     bank: Bank
@@ -41,13 +41,13 @@ class Method:
 
     @property
     def file(self) -> str:
-        """The name of its file, without an ending."""
+        """The name of its table's file, without ending."""
         return "".join(letter if letter.isalnum() else "-" for letter in self.name.lower())
 
 
 @dataclass(frozen=True)
 class Study:
-    """What is compared, on whom, and by which metrics."""
+    """A study: methods, students and metrics."""
 
     title: str
     bank: Bank
@@ -59,12 +59,12 @@ class Study:
     behaviour: Behaviour = field(default_factory=Behaviour)
     metrics: tuple[str, ...] = ("accuracy", "brier")
     exact: bool = False
-    scatter: float = 0.0  # with a random truth: by how much the bank was widened to the set that the students' networks come from
+    scatter: float = 0.0  # with a random truth: the half-width by which the bank was widened to the students' credal set
 
     def run(
         self, workers: int = 1, cluster: str | None = None, progress: Callable[[int], None] | None = None
     ) -> dict[str, tuple[Simulation, Curves | None]]:
-        """Simulate every method on the same students; beside it the exact curves, where the study wants them."""
+        """The simulation of every method on the same students, and its exact curves, if the study wants them."""
         found: dict[str, tuple[Simulation, Curves | None]] = {}
         for method in self.methods:
             try:
@@ -93,7 +93,7 @@ class Study:
 
 
 def load_study(path: str | Path) -> Study:
-    """Read and check a study; banks are found by their bundled names or relative to the study's file."""
+    """Read and check a study file; banks are bundled ones by name, or files relative to the study file."""
     document, locate = read_document(path)
     return read_study(document, Path(path).parent, str(path), locate)
 
@@ -138,7 +138,7 @@ def read_study(document: Any, folder: Path, source: str = "", locate: Locate | N
 
 
 def _bank(named: str, folder: Path, place: Place, report: Report) -> Bank | None:
-    """A bank; what is wrong inside it is told by its own file and place."""
+    """A bank; problems inside the bank's file are raised as its BankError."""
     beside = folder / named
     try:
         return load(beside if beside.is_file() else named)
@@ -150,7 +150,7 @@ def _bank(named: str, folder: Path, place: Place, report: Report) -> Bank | None
 
 
 def _truth(stated: Any, bank: Bank, methods: tuple[Method, ...], folder: Path, report: Report) -> Bank | Scattered | None:
-    """Where the students come from: one place for all methods."""
+    """The bank or credal set that the students of all methods come from."""
     if stated is None:
         return bank.centre()
     if stated == "random":
@@ -185,7 +185,6 @@ def _scatter(stated: Any, methods: tuple[Method, ...]) -> float:
 
 
 def _check_names(methods: list[Method | None], report: Report) -> None:
-    """Every method has a file of its own."""
     taken = {"summary": "the summary of the study", "index": "the page of the study"}
     for method in methods:
         if method is not None:
@@ -203,7 +202,7 @@ def _check_reveals(behaviour: Behaviour, bank: Bank, report: Report) -> None:
 
 
 def _check_exact(found: Mapping[str, Any], report: Report) -> None:
-    """`expected` knows neither behaviour nor random networks, and its students are drawn from the truth."""
+    """Refuse what `expected` does not support: behaviour, random networks, and students that are not drawn from the truth."""
     others = {
         "a behaviour": found.get("behaviour", Behaviour()) != Behaviour(),
         "a random truth": found.get("truth") == "random" or isinstance(found.get("truth"), dict),
@@ -233,7 +232,7 @@ def _method(named: str, given: Mapping[str, Any], bank: Bank, report: Report) ->
 
 
 def _kept(value: Any, place: Place, report: Report) -> Any:
-    """Rules as they stand: they are read, with their places, when the bank is known."""
+    """Rules, checked but not converted: they are read when the bank is known."""
     if not isinstance(value, Mapping):
         report.error(place, "a map of rules is expected", value)
         return None
@@ -258,7 +257,7 @@ def _behaviour(value: Any, place: Place, report: Report) -> Behaviour | None:
 
 
 def _whole(least: int, or_else: str = "") -> Reader:
-    """A reader of whole numbers, and perhaps of one word."""
+    """A reader of whole numbers of at least `least`, or of the word `or_else`."""
 
     def read(value: Any, place: Place, report: Report) -> int | str | None:
         if or_else and value == or_else:

@@ -1,4 +1,4 @@
-"""Sums over students, kept so that parts can be added up: means, standard errors, and the same for each true level."""
+"""Sums over students that can be added batch by batch, for means and standard errors, also by true level."""
 
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -14,11 +14,11 @@ Values = NDArray[np.floating[Any]]
 Kind = TypeVar("Kind", bound=NDArray[Any])
 
 BINS = 20  # of the calibration table
-KEPT = tuple(name for name in METRICS if name not in ("single_accuracy", "set_accuracy"))  # every student has a value: kept for each
+KEPT = tuple(name for name in METRICS if name not in ("single_accuracy", "set_accuracy"))  # with a value for every student
 
 
 def stretched(values: Kind, steps: int, axis: int = 0) -> Kind:
-    """An array over steps made longer by its last value: after a stop nothing changes any more."""
+    """An array extended along its axis of steps by repeating the last value, since nothing changes after a stop."""
     more = steps - values.shape[axis]
     if more <= 0:
         return values
@@ -36,7 +36,7 @@ class Total:
     squares: Array
 
     def plus(self, other: "Total") -> "Total":
-        """Both together."""
+        """The totals of both groups of students together."""
         steps = max(len(self.sum), len(other.sum))
         parts = [(stretched(mine, steps), stretched(yours, steps)) for mine, yours in zip(self._all, other._all, strict=True)]
         return Total(*(mine + yours for mine, yours in parts))
@@ -46,12 +46,12 @@ class Total:
         return self.count, self.sum, self.squares
 
     def mean(self, axes: tuple[int, ...] = (2,)) -> Array:
-        """The mean over students (and levels, axis 2; and skills, axis 1); NaN where there are none."""
+        """The mean over students and the given axes (1: skills, 2: true levels); NaN where nobody counts."""
         count, total = self.count.sum(axis=axes), self.sum.sum(axis=axes)
         return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
     def error(self, axes: tuple[int, ...] = (2,)) -> Array:
-        """The standard error of the same mean; NaN where fewer than two count."""
+        """The standard error of `mean` over the same axes; NaN where fewer than two values count."""
         count, total, squares = (values.sum(axis=axes) for values in self._all)
         enough = count > 1
         with np.errstate(invalid="ignore"):  # an infinite loss has no error
@@ -84,7 +84,9 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values]]:
 
 
 def calibration_of(record: Record) -> Array:
-    """For the probability of each level (centre): how often it was said and how often it was so, (steps, bins, 3): count, said, so."""
+    """The calibration table, (steps, bins, 3): for each bin of P(level) at the centre the number of predictions, the sum of the predicted
+    probabilities, and the number of times the level was true.
+    """
     steps = record.bounds[0][0].shape[1]
     table = np.zeros((steps, BINS, 3))
     for skill, (low, high) in enumerate(record.bounds):

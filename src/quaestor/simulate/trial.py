@@ -1,7 +1,7 @@
-"""A trial of a bank: the same simulated students take a test by one or two sets of rules; what came of it, as plain data.
+"""A trial of a bank: the same simulated students take a test by one or two sets of rules. The result is plain data.
 
-Everything is counted, so that the data is small and says how many students stand behind each number. `report.trial` says it in words.
-A trial may be ended early: then it is the trial of as many students as are done, and the same as one that was asked of so many.
+The data are counts, so that they are small and every share has its number of students; `report.trial` puts them into words. A trial can be
+ended early: its result is then the same as that of a trial with the number of students that were done.
 """
 
 from collections import Counter
@@ -20,12 +20,12 @@ from quaestor.simulate.cohort import Behaviour, Cohort
 from quaestor.simulate.run import Record, take
 
 STUDENTS, SEED = 1000, 1
-PART, CREDAL_PART = 100, 10  # students worked out together: fixed, since matrix products of other shapes round differently
-SURE = 0.9  # a result of which we are sure: the found level has at least this probability, in credal banks lower probability
+PART, CREDAL_PART = 100, 10  # students in one batch: fixed, since matrix products of other shapes round differently
+SURE = 0.9  # a result is sure if the (lower) probability of its level is at least this
 
 
 def try_out(bank: Bank, sets: Sequence[Rules], students: int, seed: int, go_on: Callable[[float], bool] = lambda _: True) -> dict[str, Any]:
-    """Let students take the test by each set of rules. `go_on` is told the share that is done; False ends the trial after this part."""
+    """Let students take the test by each set of rules. `go_on` is called with the share done; False ends the trial after this batch."""
     for rules in sets:
         rules.check(bank)
     cohort = Cohort(bank, bank, students, seed)
@@ -57,7 +57,7 @@ def try_out(bank: Bank, sets: Sequence[Rules], students: int, seed: int, go_on: 
 
 
 def alike(bank: Bank) -> list[list[Any]]:
-    """Pairs of levels of a skill for which every question has the same table: only what other skills tell could tell them apart."""
+    """Pairs of levels, [skill, index, index], for which every question has the same table, so that no answer tells them apart."""
     found = []
     for skill in bank.skills.values():
         tables = [(one.table, one.skills.index(skill.id)) for one in bank.questions.values() if skill.id in one.skills]
@@ -69,7 +69,7 @@ def alike(bank: Bank) -> list[list[Any]]:
 
 
 class _Tally:
-    """What happened to students with one set of rules, counted."""
+    """The counts of one set of rules."""
 
     def __init__(self, bank: Bank) -> None:
         levels = [len(skill.levels) for skill in bank.skills.values()]
@@ -81,7 +81,7 @@ class _Tally:
         self._stops: Counter[str] = Counter()
 
     def add(self, record: Record) -> None:
-        """Some more students."""
+        """Count further students."""
         right = np.zeros(len(record.levels))
         for skill, (low, high) in enumerate(record.bounds):
             found, chance, one_left = _ends(low[:, -1], high[:, -1])
@@ -100,8 +100,8 @@ class _Tally:
         """The counts as plain data.
 
         `lengths[n]`: students who were asked n questions. `right`: mean and standard error of the share of skills whose level is found.
-        `levels[skill][true][found]`: students; one whose levels are tied counts for each a part. `sure[skill]`: the sum of the found
-        levels' probabilities, how many are sure, how many of these are right, for how many one level is left, how many of these are right.
+        `levels[skill][true][found]`: students; one with tied levels counts for each of them in part. `sure[skill]`: the sum of the found
+        levels' probabilities, and the numbers of sure results, of right ones among them, of determinate results, of right ones among them.
         """
         return {
             "lengths": np.bincount(self.lengths).tolist(),
@@ -114,14 +114,16 @@ class _Tally:
 
 
 def _ends(low: Array, high: Array) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Of last bounds (students, levels): the level found (students, levels), its (lower) probability, and whether one level is left."""
+    """From final bounds, (students, levels): weights of the levels found, (students, levels), their (lower) probability, (students,), and
+    whether only one level is undominated, (students,).
+    """
     p = centre(low, high)
     best = p >= p.max(axis=1, keepdims=True) - TIED
     return best / best.sum(axis=1, keepdims=True), np.where(best, low, 0).max(axis=1), survivors(low, high).sum(axis=1) == 1
 
 
 def _difference(one: _Tally, other: _Tally) -> dict[str, list[float]]:
-    """How much more the second rules give than the first on the same students: mean and standard error."""
+    """Paired differences of the second rules to the first: mean and standard error of length and share right."""
     pairs = {"length": (one.lengths, other.lengths), "right": (one.right, other.right)}
     return {name: _mean(np.array(theirs) - np.array(mine)) for name, (mine, theirs) in pairs.items()}
 

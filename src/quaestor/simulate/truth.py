@@ -1,4 +1,4 @@
-"""Students from elsewhere: another bank that they come from, or their true levels in a table."""
+"""Students that are not drawn from the test's own bank: from another bank, or with given true levels."""
 
 from itertools import product
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_truth(bank: Bank, truth: Bank) -> None:
-    """Refuse a bank of students who could not answer the questions, or whose levels could not be compared."""
+    """Refuse a bank of the students that lacks a skill or question of the test's bank, or has other levels or answer classes."""
     for skill in bank.skills.values():
         levels = truth.skills[skill.id].levels if skill.id in truth.skills else None
         if levels != skill.levels:

@@ -1,1 +1,1 @@
-"""Kept sessions: teachers, banks, published tests and the answer logs of their takers, in SQLite or PostgreSQL."""
+"""The database: teachers, banks, published tests and the answer logs of their takers, in SQLite or PostgreSQL."""

@@ -1,4 +1,4 @@
-"""The answers of a whole test in few statements: for question statistics, and for watching a class while it works."""
+"""The answers of a whole test in a few queries: for statistics of questions, for the live view, and for learning."""
 
 import hashlib
 from collections import defaultdict
@@ -17,7 +17,7 @@ from quaestor.store.publishing import open_bank
 
 
 class Given(NamedTuple):
-    """A line of some attempt's log; `answer` is None for a skip."""
+    """A line of an attempt's log; `answer` is None for a skip."""
 
     attempt: int
     question: str
@@ -27,21 +27,21 @@ class Given(NamedTuple):
 
 
 class Clock(NamedTuple):
-    """Of an attempt: when the last answer came, and the seconds that each took."""
+    """The times of an attempt: the moment of the last answer, and the seconds that each answer took."""
 
     last: datetime
     seconds: tuple[float, ...]
 
 
 def given(work: Work, test: Published) -> list[Given]:
-    """Every answer of a test, attempt by attempt, in order."""
+    """All answers of a test, by attempt and step."""
     columns = select(Event.attempt_id, Event.question, Event.answer, Event.entry, Event.seconds)
     mine = columns.join(Attempt).where(Attempt.test_id == test.id).order_by(Event.attempt_id, Event.step)
     return [Given(*row) for row in work.execute(mine)]
 
 
 def clocks(work: Work, test: Published) -> Mapping[int, Clock]:
-    """The clocks of the attempts that run and have an answer, by the attempt's number."""
+    """The clocks of the running attempts with at least one answer, by the attempt's id."""
     columns = select(Event.attempt_id, Event.seconds, Event.at).join(Attempt)
     running = columns.where(Attempt.test_id == test.id, ~is_over([test], now())).order_by(Event.attempt_id, Event.step)
     seconds: dict[int, list[float]] = defaultdict(list)
@@ -53,7 +53,7 @@ def clocks(work: Work, test: Published) -> Mapping[int, Clock]:
 
 
 def pulse(work: Work, test: Published) -> str:
-    """A short text that changes whenever the live view of a test does: with each answer, and every minute while somebody is at work."""
+    """A fingerprint of the live view of a test: it changes with each answer, and every minute while an attempt is running."""
     of_test = select(Attempt.id).where(Attempt.test_id == test.id)
     answers = work.execute(select(func.count(), func.max(Event.at)).where(Event.attempt_id.in_(of_test))).one()
     running, over = counts(work, [test], now()).get(test.id, (0, 0))
@@ -63,7 +63,7 @@ def pulse(work: Work, test: Published) -> str:
 
 
 class Answered(NamedTuple):
-    """An answer that counts for learning: who gave it (a number, no name), to which question, and its class."""
+    """An answer to learn from: the person (a number, no name), the question, and the answer class."""
 
     person: int
     question: str
@@ -71,7 +71,7 @@ class Answered(NamedTuple):
 
 
 def answered(work: Work, tests: Sequence[Published], bank: Bank) -> list[Answered]:
-    """The answers of some tests to those questions that still have the same skills and classes in a bank; skips are none."""
+    """The answers in some tests to the questions that still have the same skills and classes in the bank; without skips."""
     found: list[Answered] = []
     for test in tests:
         asked = open_bank(test.bank).questions

@@ -1,8 +1,8 @@
-"""Taking a published test: an attempt is its answer log, one line a step, and everything else is worked out from it.
+"""Taking a published test: an attempt is its answer log, one line for each step, and everything else is computed from the log.
 
-A line is written with the number of its step, which must be the next one: of two tabs, double clicks or replayed posts that answer the
-same step one wins, and the others are told where the test stands now. Clocks run from the attempt's start; what comes too late is refused.
-An answer that the engine refuses writes nothing, so the attempt goes on where it stood.
+A line is written with the number of its step, which must be the next one: if two tabs, double clicks or replayed posts answer the same
+step, one wins, and the others get `StaleError` with the present step. Time limits count from the attempt's start; late answers are refused.
+For an answer that the engine refuses nothing is written, and the attempt continues unchanged.
 """
 
 from collections.abc import Iterable
@@ -48,9 +48,9 @@ __all__ = [
     "write",
 ]
 
-LONGEST = 10_000  # letters of an entry
+LONGEST = 10_000  # characters of an entry
 _EVENT = Event.__table__
-_INSERT = {  # unless the step has a line; one that another process is writing at this moment is waited for
+_INSERT = {  # nothing if the step has a line; waits for another process that is writing it at this moment
     kind: dialect.insert(_EVENT).on_conflict_do_nothing().returning(_EVENT.c.step)
     for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
@@ -61,11 +61,11 @@ class OverError(EntryError):
 
 
 class ConflictError(AnswerError):
-    """An answer that the bank rules out after the ones before. The words tell the taker nothing of the answers; the cause names them."""
+    """An answer that is impossible after the earlier ones. The message does not show the answers to the taker; the cause names them."""
 
 
 class StaleError(QuaestorError):
-    """An answer to a step that was answered before; `step` is where the test stands now."""
+    """An answer to a step that was answered before; `step` is the present one."""
 
     def __init__(self, step: int) -> None:
         self.step = step
@@ -74,7 +74,7 @@ class StaleError(QuaestorError):
 
 @dataclass(frozen=True)
 class Ready:
-    """An answer that can be written: the session after it, when it came, and the seconds since its question was put."""
+    """An answer that is ready to be written: the session after it, its moment, and the seconds since the question was shown."""
 
     attempt: Attempt
     step: int
@@ -94,28 +94,28 @@ def skip(work: Work, attempt: Attempt, step: int) -> Sitting:
 
 
 def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, prompt: bool = False) -> Ready:
-    """Do everything for an answer (None: a skip) but write it, the choice of the next question too; a reading unit of work will do.
+    """Check an answer (None: a skip) and compute the next question, without writing; a unit of work that only reads is enough.
 
-    So the unit of work that writes is short, and on SQLite, where there is one at a time, nobody waits for somebody else's engine.
-    `prompt`: raises `SlowError` where the test's steps take long.
+    So the unit of work that writes is short: SQLite has one writer at a time, who must not wait for the engine. `prompt`: raise
+    `SlowError` if steps of this test take long.
     """
-    stands = sitting(work, attempt, prompt)
-    if step != stands.step:
-        raise StaleError(stands.step)
-    question = stands.session.next
-    if stands.over or question is None:
-        raise OverError(say("the test is over: {reason}", reason=stands.over))
+    state = sitting(work, attempt, prompt)
+    if step != state.step:
+        raise StaleError(state.step)
+    question = state.session.next
+    if state.over or question is None:
+        raise OverError(say("the test is over: {reason}", reason=state.over))
     written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
-    moment = max(now(), stands.put)  # should the clock have been set back
-    seconds = (moment - stands.put).total_seconds()
+    moment = max(now(), state.put)  # the clock may have been set back
+    seconds = (moment - state.put).total_seconds()
     with engine(attempt.test_id, prompt):
-        then = _answered(stands.session, question, written, seconds)
-        then.stopped  # noqa: B018  works out the next question
+        then = _answered(state.session, question, written, seconds)
+        then.stopped  # noqa: B018  computes the next question
     return Ready(attempt, step, then, moment, seconds)
 
 
 def write(work: Work, ready: Ready) -> Sitting:
-    """Write an answer, unless its step has one by now."""
+    """Write an answer; StaleError if its step has one by now."""
     attempt, line = ready.attempt, ready.session.log[-1]
     assert isinstance(line, Answer)
     row = {"attempt_id": attempt.id, "step": ready.step, "seconds": ready.seconds, "at": ready.at}
@@ -142,7 +142,7 @@ def _answered(session: Session, question: Question, entry: str | list[str] | Non
     length = sum(map(len, entry))
     if length > LONGEST:
         raise AnswerError(placed(question.id, got(say("an entry has at most {most} letters", most=LONGEST), str(length))))
-    question.classify(entry)  # says what is wrong with the entry itself
+    question.classify(entry)  # raises for an invalid entry
     try:
         return session.enter(question.id, entry, seconds / 60)
     except AnswerError as error:

@@ -1,8 +1,7 @@
-"""Back-up and restore in one portable form: a zip with a header and a file of JSON lines for each table, for every kind of database.
+"""Back-up and restore in a portable format: a zip with a header and a file of JSON lines for each table, for both kinds of database.
 
-A back-up is taken in one reading unit of work, so it is the state of one moment though people go on taking tests. It is restored only into
-an empty database, in one unit of work, so there is either all of it or nothing. Keys, codes and hashes of secrets are in it: keep it as
-safe as the database itself.
+A back-up is read in one unit of work, so it is a consistent snapshot although the server keeps running. It is restored only into an empty
+database, in one unit of work, so completely or not at all. It contains keys, codes and hashes of secrets: protect it like the database.
 """
 
 import base64
@@ -26,16 +25,16 @@ from quaestor.store.models import Base
 
 FORMAT = 1
 _HEADER = "header.json"
-_ROWS, _LARGE_ROWS = 500, 10  # at a time, the second where they hold images
+_ROWS, _LARGE_ROWS = 500, 10  # rows at a time; the second for tables with images
 _KINDS: tuple[tuple[type[Any], tuple[type, ...]], ...] = ((Boolean, (bool,)), (Integer, (int,)), (Float, (int, float)), (String, (str,)))
 
 
 class BackupError(QuaestorError):
-    """A file that is no back-up, or one that does not fit."""
+    """A file that is not a back-up, or not one for this database."""
 
 
 def back_up(database: Database, file: Path) -> dict[str, int]:
-    """Write a back-up; the number of rows of each table. The file is there when it is complete, not before."""
+    """Write a back-up and return the number of rows of each table. The file appears only when it is complete."""
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
         with database.read() as work, _private(unfinished) as stream, ZipFile(stream, "w", ZIP_DEFLATED) as archive:
@@ -80,7 +79,7 @@ def _revision(work: Work) -> str:
 
 
 def restore(database: Database, file: Path) -> dict[str, int]:
-    """Fill an empty database, migrated to the same version, from a back-up; the number of rows of each table."""
+    """Fill an empty database, migrated to the same version, from a back-up; returns the number of rows of each table."""
     try:
         with ZipFile(file) as archive:
             header = _header(archive)
@@ -162,7 +161,7 @@ def _from_json(column: Column[Any], value: Any) -> Any:
 
 
 def _set_sequences(work: Work) -> None:
-    """PostgreSQL counts ids by itself, and has to be told which are taken."""
+    """Set the sequences of PostgreSQL to the largest ids, so that new rows get free ones."""
     if work.get_bind().dialect.name == "postgresql":
         for table in Base.metadata.sorted_tables:
             if "id" in table.columns and isinstance(table.columns["id"].type, Integer):

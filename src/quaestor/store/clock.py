@@ -1,8 +1,8 @@
-"""The time, in one place: UTC without a zone, as the database keeps it."""
+"""The present time as the database stores it: UTC without a time zone."""
 
 from datetime import UTC, datetime
 
 
 def now() -> datetime:
-    """The present moment."""
+    """The present time."""
     return datetime.now(UTC).replace(tzinfo=None)

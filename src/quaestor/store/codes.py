@@ -1,4 +1,4 @@
-"""Codes that open something: a test, a pupil's place in it, an attempt. No code opens two things."""
+"""Codes of tests, pupils and attempts; all of them are different, so that a code opens one thing only."""
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
@@ -8,12 +8,12 @@ from quaestor.i18n import say
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import code
 
-OWN_CODE = 8  # letters of a code of one's own: a pupil's, an attempt's
+OWN_CODE = 8  # characters of a personal code, of a pupil or an attempt
 _TRIES = 20
 
 
 def free_codes(work: Work, count: int, length: int) -> list[str]:
-    """Codes that are not in use."""
+    """Random codes that are not in use."""
     found: dict[str, None] = {}
     for _ in range(_TRIES):
         drawn = [code(length) for _ in range(count - len(found))]

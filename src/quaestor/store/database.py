@@ -1,8 +1,8 @@
 """The database: SQLite in a file by default, PostgreSQL when asked for; migrations are applied when it is opened.
 
-Everything happens in units of work: `work()` may write, `read()` sees one moment and writes nothing. When the database cannot be reached,
-is locked for too long or goes away in the middle, both raise `UnavailableError`, and what was begun is undone; the next unit of work
-tries again, so nothing has to be restarted.
+All access is in units of work (transactions): `work()` may write, `read()` sees a snapshot and cannot write. If the database cannot be
+reached, is locked for too long or is lost in the middle, both raise `UnavailableError` and roll back; the next unit of work connects
+again, so nothing has to be restarted.
 
 SQLite writes its log to the disk at every commit (`synchronous=FULL`), so that an acknowledged answer survives a power cut: a commit takes
 0.2 ms on the machine of `benchmarks/`, against 0.01 ms without.
@@ -30,30 +30,30 @@ from quaestor.i18n import say
 
 WAIT = 15  # seconds that a writer waits for another one
 CONNECT = 3  # seconds that a connection may take
-AGAIN = 5  # seconds after which somebody who was turned away may try again
-QUIET = 5.0  # seconds between two lines of the log on a database that is away
-_CALM = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
+AGAIN = 5  # seconds after which a client may try again
+QUIET = 5.0  # least seconds between two log lines about an unavailable database
+_UNREACHABLE = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
 _READS = "a unit of work that only reads writes nothing, got something to write"
 _log = logging.getLogger("quaestor.store")
-_noted = -QUIET  # when the log was last told
+_logged = -QUIET  # when the last such line was logged
 
 
 class UnavailableError(QuaestorError):
     """The database cannot be reached, or is busy for too long; `seconds` after which to try again."""
 
-    def __init__(self, words: str = _CALM) -> None:
+    def __init__(self, words: str = _UNREACHABLE) -> None:
         self.seconds = AGAIN
         super().__init__(words)
 
 
 class Database:
-    """An engine and its units of work."""
+    """A database and its units of work."""
 
     def __init__(self, url: str) -> None:
         try:
             self.engine = _engine(url)
         except (ArgumentError, ImportError) as error:
-            shown = re.sub(r"//.*@", "//***@", url)  # never a password
+            shown = re.sub(r"//.*@", "//***@", url)  # never show a password
             raise QuaestorError(f"database: an address such as sqlite:///file or postgresql+psycopg://..., got {shown!r}") from error
         self._work = sessionmaker(self.engine, expire_on_commit=False)
         self._prompt = sessionmaker(self.engine.execution_options(prompt=True), expire_on_commit=False)
@@ -63,11 +63,11 @@ class Database:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file of this machine: then reading never waits."""
+        """Whether it is an SQLite file: reading then never waits."""
         return self.engine.dialect.name == "sqlite"
 
     def is_there(self) -> bool:
-        """Whether it was made before; looking makes nothing."""
+        """Whether the database was created before; does not create it."""
         file = self.engine.url.database or ""
         if self.is_file and not Path(file).exists():
             return False
@@ -77,7 +77,7 @@ class Database:
             raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
 
     def migrate(self) -> None:
-        """Bring the tables to the present version; safe to do from several processes at once."""
+        """Migrate the tables to the present version; safe from several processes at once."""
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         try:
@@ -92,24 +92,24 @@ class Database:
 
     @contextmanager
     def work(self, *, prompt: bool = False) -> Iterator[Work]:
-        """A unit of work: committed at its end, undone by an error. On SQLite there is one at a time.
+        """A unit of work: committed at its end, rolled back by an error. On SQLite there is one at a time.
 
-        It is opened in the function that does the work and closed there, as soon as possible, never around another one. `prompt`: on
-        SQLite wait for nobody, for those who can come back.
+        Open it in the function that does the work, keep it short, and never nest it. `prompt`: on SQLite raise `UnavailableError` instead
+        of waiting for another writer.
         """
         open_one = self._prompt if prompt and self.is_file else self._work
-        with _calmly(log=not prompt), self._turn(0 if prompt else WAIT), open_one() as session, session.begin():
+        with _as_unavailable(log=not prompt), self._write_lock(0 if prompt else WAIT), open_one() as session, session.begin():
             yield session
 
     @contextmanager
     def read(self) -> Iterator[Work]:
-        """A unit of work that only reads: it sees one moment, waits for no writer and holds none up; an attempt to write is an error."""
-        with _calmly(reads=True), self._read() as session:
+        """A unit of work that only reads: it sees a snapshot, neither waits for writers nor blocks them, and writing raises an error."""
+        with _as_unavailable(reads=True), self._read() as session:
             yield session
 
     @contextmanager
-    def _turn(self, wait: float) -> Iterator[None]:
-        """SQLite has one writer at a time: threads of this process queue here, not in SQLite, which sleeps between its tries."""
+    def _write_lock(self, wait: float) -> Iterator[None]:
+        """A lock for SQLite, which has one writer at a time: threads of this process queue here, since SQLite itself polls with sleeps."""
         if self._writer is None:
             yield
             return
@@ -121,20 +121,20 @@ class Database:
             self._writer.release()
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
 
 
 @contextmanager
-def _calmly(log: bool = True, reads: bool = False) -> Iterator[None]:
-    """Turn the many ways in which a database can be away into one error; the log tells which it was."""
+def _as_unavailable(log: bool = True, reads: bool = False) -> Iterator[None]:
+    """Turn all errors of an unavailable database into `UnavailableError`, and log the original one."""
     try:
         yield
     except (OperationalError, InterfaceError, PoolTimeout) as error:
         if reads and _is_refused(error):
             raise QuaestorError(_READS) from error
         if log:
-            _note(error)
+            _log_error(error)
         raise UnavailableError from error
     except (DataError, OverflowError) as error:
         raise QuaestorError(say("a value that the database can hold is expected, got one that is too large or no text")) from error
@@ -142,23 +142,23 @@ def _calmly(log: bool = True, reads: bool = False) -> Iterator[None]:
         if reads and _is_refused(error):
             raise QuaestorError(_READS) from error
         if error.connection_invalidated:
-            _note(error)
+            _log_error(error)
             raise UnavailableError from error
         raise
 
 
 def _is_refused(error: Exception) -> bool:
-    """Whether a unit of work that only reads tried to write, as SQLite and PostgreSQL say it."""
+    """Whether the error of SQLite or PostgreSQL means that a unit of work that only reads tried to write."""
     said = getattr(error, "orig", None)
     return getattr(said, "sqlite_errorname", "") == "SQLITE_READONLY" or getattr(said, "sqlstate", "") == "25006"
 
 
-def _note(error: Exception) -> None:
-    """Tell the log what the driver says, without statement and values; once in a while, as everybody who asks runs into it."""
-    global _noted
+def _log_error(error: Exception) -> None:
+    """Log the driver's message, without statement and values, at most every `QUIET` seconds: every request meets the same error."""
+    global _logged
     moment = monotonic()
-    if moment - _noted >= QUIET:
-        _noted = moment
+    if moment - _logged >= QUIET:
+        _logged = moment
         _log.error("database: it cannot be used, got %s", " ".join(str(getattr(error, "orig", None) or error).split()))
 
 
@@ -204,7 +204,7 @@ def _engine(url: str) -> Engine:
 
 
 def _let_write(connection: Any, writes: bool) -> None:
-    """Let a connection of SQLite write, or only read: units of work of both kinds take it in turn. It takes 3 µs, and mostly nothing."""
+    """Make a pooled SQLite connection writable or read-only; skipped if it is so already, else it takes 3 µs."""
     if connection.info.get("writes", True) != writes:
         connection.connection.dbapi_connection.execute(f"PRAGMA query_only={'OFF' if writes else 'ON'}")
         connection.info["writes"] = writes

@@ -1,8 +1,7 @@
-"""Banks being written: every save is an edition, never changed; several teachers may write at one draft.
+"""Drafts of banks: every save is an immutable edition; several teachers may edit one draft (optimistic concurrency).
 
-A change is made to one part of the document (a question, a skill) as it was seen in some edition. If that part is still the same in the
-latest edition the change goes on top of it, whatever happened to the others meanwhile; if not, `ChangedError` carries all three values,
-and nothing is written.
+A change concerns one part of the document (a question, a skill) as it was seen in some edition. If that part is unchanged in the latest
+edition, the change is applied there, whatever happened to other parts; if not, nothing is written, and `ChangedError` has all three values.
 """
 
 import json
@@ -30,7 +29,7 @@ _TRIES = 10
 
 
 class ChangedError(QuaestorError):
-    """A part that somebody changed since it was seen: what it was, what it is now, what was to be written, and in which edition."""
+    """An edit conflict: a part as it was `seen`, as it is now (`there`), as it was to be written (`wanted`), and the edition between."""
 
     def __init__(self, path: Path, seen: Any, there: Any, wanted: Any, edition: Edition) -> None:
         self.path, self.seen, self.there, self.wanted, self.number = path, seen, there, wanted, edition.number
@@ -50,14 +49,14 @@ def begin_draft(work: Work, teacher: Teacher, document: Mapping[str, Any], note:
 
 
 def drafts_of(work: Work, teacher: Teacher) -> Sequence[Draft]:
-    """The drafts that a teacher may write at, the latest changed first."""
+    """The drafts that a teacher may edit, last changed first."""
     shared = select(Colleague.draft_id).where(Colleague.teacher_id == teacher.id)
     mine = or_(Draft.teacher_id == teacher.id, Draft.id.in_(shared))
     return work.scalars(select(Draft).where(mine).order_by(Draft.changed.desc(), Draft.id.desc())).all()
 
 
 def draft_of(work: Work, teacher: Teacher, number: int) -> Draft:
-    """A draft that a teacher may write at; the same words whether it is another's or nobody's."""
+    """A draft that a teacher may edit; the same MissingError whether it is another teacher's or does not exist."""
     found = work.get(Draft, number)
     if found is None or (found.teacher_id != teacher.id and work.get(Colleague, (number, teacher.id)) is None):
         raise MissingError(say("there is no such bank"))
@@ -65,7 +64,7 @@ def draft_of(work: Work, teacher: Teacher, number: int) -> Draft:
 
 
 def edition(work: Work, draft: Draft, number: int | None = None) -> Edition:
-    """One edition of a draft, with its document; the latest unless another is named."""
+    """One edition of a draft, with its document; by default the latest."""
     wanted = (draft.id, draft.head if number is None else number)
     found = work.get(Edition, wanted, options=[undefer(Edition.document)])
     if found is None:
@@ -85,17 +84,17 @@ def document_of(found: Edition) -> Document:
 
 
 def seen_document(work: Work, draft: Draft, number: int) -> Document:
-    """The document of the edition that somebody saw; the latest when there is no such edition."""
+    """The document of edition `number`; of the latest one if there is no such edition."""
     return document_of(edition(work, draft, number if 0 < number <= draft.head else None))
 
 
 def note_of(found: Edition) -> str:
-    """What changed with an edition, in words."""
+    """The note of an edition: what was changed, in words."""
     return unpacked(found.note)
 
 
 def change(work: Work, draft: Draft, by: Teacher, seen: int, path: Path, value: Any, note: str) -> Edition:
-    """Write one part, as it was seen in edition `seen`; None takes it away."""
+    """Write one part, based on edition `seen`; None removes it."""
     before = part(document_of(edition(work, draft, seen)), path)
 
     def put(document: Document, head: Edition) -> Document:
@@ -108,7 +107,7 @@ def change(work: Work, draft: Draft, by: Teacher, seen: int, path: Path, value: 
 
 
 def change_fields(work: Work, draft: Draft, by: Teacher, seen: int, wanted: Mapping[str, str], note: str) -> Edition:
-    """Write plain fields such as the title, empty ones away; those that were not touched since edition `seen` stay as others left them."""
+    """Write plain fields such as the title, based on edition `seen`; empty ones are removed, unchanged ones keep the values of others."""
     before = document_of(edition(work, draft, seen))
     touched = {name: text for name, text in wanted.items() if text != plain(before, name)}
 
@@ -144,16 +143,16 @@ def last_change(work: Work, draft: Draft, seen: int, head: Edition, path: Path) 
 def rewrite(
     work: Work, draft: Draft, by: Teacher, put: Callable[[Document, Edition], Document], note: str, media: Mapping[str, str] | None = None
 ) -> Edition:
-    """Save what `put` makes of the latest document; nothing is saved when nothing changes.
+    """Save the result of `put` on the latest document; without a change nothing is saved.
 
-    It is called again when somebody else saves at the same moment, so it must depend on nothing but the document it is given.
+    `put` is called again if another save comes first, so it must depend only on the document and edition it is given.
     """
     for _ in range(_TRIES):
         head = edition(work, draft)
         before = document_of(head)
         after = put(before, head)
         images = {**head.media, **(media or {})}
-        if json.dumps(after) == json.dumps(before) and images == head.media:  # the order of the questions counts too
+        if json.dumps(after) == json.dumps(before) and images == head.media:  # as text: == would ignore the order of the questions
             return head
         moment = now()
         taken = update(Draft).where(Draft.id == draft.id, Draft.head == head.number)
@@ -171,24 +170,24 @@ def add_images(work: Work, draft: Draft, by: Teacher, images: Mapping[str, bytes
 
 
 def share(work: Work, draft: Draft, teacher: Teacher) -> None:
-    """Let another teacher write at a draft."""
+    """Allow another teacher to edit a draft."""
     if teacher.id != draft.teacher_id and work.get(Colleague, (draft.id, teacher.id)) is None:
         work.add(Colleague(draft_id=draft.id, teacher_id=teacher.id))
         work.flush()
 
 
 def unshare(work: Work, draft: Draft, teacher_id: int) -> None:
-    """Take it back."""
+    """Withdraw the permission of another teacher to edit a draft."""
     work.execute(delete(Colleague).where(Colleague.draft_id == draft.id, Colleague.teacher_id == teacher_id))
 
 
 def colleagues(work: Work, draft: Draft) -> Sequence[Teacher]:
-    """Who else may write at a draft."""
+    """The other teachers who may edit a draft."""
     return [one.teacher for one in work.scalars(select(Colleague).where(Colleague.draft_id == draft.id))]
 
 
 def freeze(work: Work, teacher: Teacher, found: Edition) -> BankVersion:
-    """The checked and frozen bank of an edition, for a test; BankError with all problems when it is not fit."""
+    """The bank of an edition as a frozen version for a test; BankError with all problems if it has any."""
     bank = Bank(document_of(found))
     named = {question.media for question in bank.questions.values() if question.media}
     images = {

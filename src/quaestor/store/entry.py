@@ -1,4 +1,4 @@
-"""Entering a test: by the code of a class and a name, by a pupil's own code, or by the code of an attempt, which goes on."""
+"""Entering a test: by the class code and a name, by a pupil's own code, or by the personal code of an attempt to continue it."""
 
 from secrets import randbelow
 
@@ -22,9 +22,9 @@ _TRIES = 5
 
 
 def look_ahead(work: Work, written: str) -> Session | None:
-    """Do for `enter` what needs no writing, so that nobody waits for the engine: load the bank and work out the question that comes first.
+    """Do for `enter` what needs no writing, so that no writer waits for the engine: load the bank and compute the first question.
 
-    The session that a new attempt begins with; None when an earlier one goes on, which is remembered then.
+    Returns the session of a new attempt; None if an earlier attempt will be continued, whose session is then in the cache.
     """
     found = invited(work, written)
     earlier = found.attempt or (_last(work, found.pupil) if found.pupil is not None else None)
@@ -33,16 +33,16 @@ def look_ahead(work: Work, written: str) -> Session | None:
         if not over or found.test.retakes == "none":
             return None
     first = begun(found.test, _seed())
-    first.stopped  # noqa: B018  works out the next question
+    first.stopped  # noqa: B018  computes the next question
     return first
 
 
 def enter(work: Work, written: str, name: str = "", form: str = "", first: Session | None = None) -> Attempt:
-    """Begin (or go on with) a test.
+    """Begin or continue a test.
 
-    A pupil whose attempt runs goes on with it; one whose attempt is over begins another where retakes are allowed, else comes back to it,
-    also after the test was closed. `form`: something random in the form that was sent, so that sending it twice begins one attempt.
-    `first`: what `look_ahead` gave.
+    A running attempt of a pupil is continued; if it is over, a new one begins where retakes are allowed, else the finished attempt is
+    returned, also after the test was closed. `form`: a random value of the submitted form, so that submitting it twice begins one attempt.
+    `first`: the result of `look_ahead`.
     """
     found = invited(work, written, lock=True)
     if found.attempt is not None:
@@ -66,14 +66,14 @@ def enter(work: Work, written: str, name: str = "", form: str = "", first: Sessi
 
 
 def _earlier(work: Work, test: Published, pupil: Pupil) -> Attempt | None:
-    """The attempt that a pupil goes on with or comes back to; None when a new one is to begin."""
+    """The earlier attempt that a pupil continues or returns to; None if a new one is to begin."""
     found = _last(work, pupil)
     if found is None or test.retakes == "none":
         return found
-    stands = sitting(work, found)
-    if not stands.over:
+    state = sitting(work, found)
+    if not state.over:
         return found
-    end(work, stands)
+    end(work, state)
     return found if _closed(test) else None
 
 

@@ -1,4 +1,4 @@
-"""Inserts that know what to do when the row is there already: SQLite and PostgreSQL have the same words for it."""
+"""Inserts with a conflict clause (upserts), which SQLite and PostgreSQL write alike."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a code opens, before anything is begun: a class code, a pupil's own code, or the personal code of a test that was begun."""
+"""What a code opens: a class code, a pupil's own code, or the personal code of an attempt."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class UnknownCodeError(EntryError):
 
 @dataclass(frozen=True)
 class Invited:
-    """What a code opens: a test; with a pupil's own code also the pupil; with the code of an attempt that attempt, which goes on."""
+    """What a code opens: a test; for a pupil's own code also the pupil; for a personal code also the attempt, to continue it."""
 
     test: Published
     pupil: Pupil | None = None
@@ -34,17 +34,17 @@ class Invited:
 
     @property
     def begun(self) -> bool:
-        """Whether the code goes on with a test."""
+        """Whether the code continues an attempt."""
         return self.attempt is not None
 
     @property
     def needs_name(self) -> bool:
-        """Whether the taker has to say who they are."""
+        """Whether the taker has to enter a name."""
         return not self.name and not self.test.by_list
 
 
 def invited(work: Work, written: str, lock: bool = False) -> Invited:
-    """What a code opens; UnknownCodeError when it opens nothing. `lock`: of two posts with one pupil's code the second waits."""
+    """What a code opens; UnknownCodeError if nothing. `lock`: lock the pupil's row, so that of two posts with one code the second waits."""
     typed = tidy(written)
     attempt = work.scalar(select(Attempt).where(Attempt.code == typed))
     if attempt is not None:

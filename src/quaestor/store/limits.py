@@ -1,8 +1,7 @@
-"""Rate limits that hold over several workers: failures are counted in the database, and too many of them turn the next try away.
+"""Rate limits over all workers: failures are counted in the database, and after too many of them further tries are refused.
 
-Only failures count, and whoever fails is counted twice: as one browser at its address, and with the whole address, which may be a school's
-and so has a limit ten times as high. A window begins with its first failure. Who failed (an address, an e-mail) is kept as a hash, and only
-until the window is over.
+Only failures count. Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a
+limit ten times as high. A time window begins with its first failure. Addresses and e-mails are stored as hashes, until the window is over.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,7 +24,7 @@ from quaestor.store.secrets import hashed
 
 @dataclass(frozen=True)
 class Limit:
-    """At most so many failures within so many minutes."""
+    """A largest number of failures within a window of minutes."""
 
     failures: int
     minutes: int
@@ -33,7 +32,7 @@ class Limit:
 
 LIMITS = {
     "code": Limit(30, 10),  # wrong codes of a browser
-    "code by address": Limit(300, 10),  # of all browsers of an address, and of those that keep no cookie
+    "code by address": Limit(300, 10),  # wrong codes of all browsers at an address, including those without cookies
     "sign-in": Limit(10, 15),  # wrong passwords and links of a browser, and for an e-mail
     "sign-in by address": Limit(100, 15),
     "token": Limit(60, 10),  # wrong API tokens from an address
@@ -51,7 +50,7 @@ class LimitError(QuaestorError):
 
 
 def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
-    """Raise LimitError when one of `who` or all of an address had too many failures of this kind (a name in `LIMITS`); it reads only."""
+    """Raise LimitError if one of `who`, or the address, had too many failures of this kind (a name in `LIMITS`); only reads."""
     asked = _counters(kind, who, address)
     where = Tries.kind.in_([one for one, _ in asked]), Tries.who.in_([one for _, one in asked])
     rows = work.execute(select(Tries.kind, Tries.began, Tries.count).where(*where)).all()
@@ -62,13 +61,10 @@ def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
 
 
 def failed(work: Work, kind: str, *who: str, address: str = "") -> None:
-    """Count a failure, in a unit of work of its own: the one that failed is undone, and would take the count along.
-
-    `counting` does it so.
-    """
+    """Count a failure. Call it in a unit of work of its own, as `counting` does: the one that failed is rolled back, count included."""
     moment = now()
     work.execute(delete(Tries).where(Tries.began < moment - _LONGEST))
-    for counter, name in sorted(_counters(kind, who, address)):  # always in this order, so that no two wait for one another
+    for counter, name in sorted(_counters(kind, who, address)):  # always in this order, so that there is no deadlock
         is_old = Tries.began < moment - timedelta(minutes=LIMITS[counter].minutes)
         again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
         row = insert(work, Tries).values(kind=counter, who=name, began=moment, count=1)
@@ -77,9 +73,9 @@ def failed(work: Work, kind: str, *who: str, address: str = "") -> None:
 
 @contextmanager
 def counting(database: Database, kind: str, who: Iterable[str], error: type[Exception], address: str = "") -> Iterator[None]:
-    """Refuse those with too many failures; count one for each of `who` and for the address when the block raises this error.
+    """Raise LimitError after too many failures; if the block raises `error`, count a failure for each of `who` and for the address.
 
-    Put it around units of work.
+    Use it around units of work, not inside one.
     """
     names = list(who)
     with database.read() as work:
@@ -93,6 +89,6 @@ def counting(database: Database, kind: str, who: Iterable[str], error: type[Exce
 
 
 def _counters(kind: str, who: Iterable[str], address: str) -> list[tuple[str, str]]:
-    """The kinds of limits and the hashes of those that they are about."""
+    """The counters of a failure: kinds of limits, and hashes of browsers, e-mails or addresses."""
     asked = [(kind, name) for name in who] + ([(f"{kind} by address", address)] if address else [])
     return [(counter, hashed(f"{counter}\n{name.strip().lower()}")) for counter, name in asked]

@@ -1,4 +1,7 @@
-"""Images of a bank, kept once for each content: known by their first bytes, never by their name, and never SVG, which can carry script."""
+"""Images of banks, stored once for each content.
+
+The type is decided by the first bytes, never by the name; SVG, which can contain scripts, is refused.
+"""
 
 import hashlib
 import json
@@ -18,11 +21,11 @@ MOST_BYTES, MOST_IN_ALL = 2_000_000, 50_000_000
 
 
 class MediaError(QuaestorError):
-    """An image that is missing, too large or none."""
+    """An image that is missing, too large, or not an image."""
 
 
 def chosen(bank: Bank, images: Mapping[str, bytes]) -> dict[str, bytes]:
-    """The images that the questions of a bank name, checked. A file of the same name in another folder will do, if there is just one."""
+    """The checked images that the questions of a bank name; a file with that name in another folder is accepted if there is only one."""
     found: dict[str, bytes] = {}
     for question in bank.questions.values():
         if question.media and question.media not in found:
@@ -45,7 +48,7 @@ def _named(question: str, name: str, images: Mapping[str, bytes]) -> bytes:
 
 
 def check_image(place: str, name: str, content: bytes) -> None:
-    """Refuse an image that is too large or of another kind."""
+    """Refuse an image that is too large or of an unsupported type."""
     if len(content) > MOST_BYTES:
         found = say("{size:.1f} MB in {name}", size=len(content) / 1e6, name=format_value(name))
         raise MediaError(placed(place, got(say("an image has at most {most} MB", most=MOST_BYTES // 1_000_000), found)))
@@ -55,7 +58,7 @@ def check_image(place: str, name: str, content: bytes) -> None:
 
 
 def kind_of(content: bytes) -> str:
-    """The kind of an image by its first bytes; empty when it is none of ours."""
+    """The media type of an image by its first bytes; empty if it is not supported."""
     if content.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if content.startswith(b"\xff\xd8\xff"):
@@ -66,7 +69,7 @@ def kind_of(content: bytes) -> str:
 
 
 def keep_images(work: Work, images: Mapping[str, bytes]) -> dict[str, str]:
-    """Keep images; their hashes by name."""
+    """Store images; returns their hashes by name."""
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in images.items()}
     for name, content in images.items():
         row = insert(work, Media).values(hash=hashes[name], kind=kind_of(content), content=content)
@@ -75,12 +78,12 @@ def keep_images(work: Work, images: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def hash_of(media: Mapping[str, str]) -> str:
-    """The hash of a map of images; empty when there are none."""
+    """The hash of a map from names to image hashes; empty if there are none."""
     return hashlib.sha256(json.dumps(dict(media), sort_keys=True).encode()).hexdigest() if media else ""
 
 
 def image(work: Work, kept: BankVersion, name: str) -> tuple[str, bytes]:
-    """The kind (such as image/png) and the content of one of a bank's images."""
+    """The media type (such as image/png) and the content of one of a bank's images."""
     found = work.execute(select(Media.kind, Media.content).where(Media.hash == kept.media.get(name, ""))).first()
     if found is None:
         raise MediaError(got(say("the bank has an image of this name"), say("none for {name}", name=format_value(name))))

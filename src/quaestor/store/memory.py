@@ -1,4 +1,4 @@
-"""A bounded memory: what was not used for longest is forgotten first. Only ever a cache in front of the database."""
+"""A bounded, thread-safe cache of the least recently used kind (LRU). What it holds can always be computed again from the database."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -10,7 +10,7 @@ V = TypeVar("V")
 
 
 class Memory(Generic[K, V]):
-    """Things by key, each with a weight; together they weigh at most `most`."""
+    """Values by key, each with a weight; the sum of the weights is at most `most`."""
 
     def __init__(self, most: int) -> None:
         self._most, self._weight = most, 0
@@ -18,7 +18,7 @@ class Memory(Generic[K, V]):
         self._lock = Lock()
 
     def get(self, key: K) -> V | None:
-        """What is kept under a key, if anything."""
+        """The value of a key, or None."""
         with self._lock:
             found = self._kept.get(key)
             if found is None:
@@ -27,7 +27,7 @@ class Memory(Generic[K, V]):
             return found[0]
 
     def put(self, key: K, value: V, weight: int = 1) -> None:
-        """Remember something."""
+        """Store a value, and drop the least recently used ones if the total weight is too large."""
         with self._lock:
             self._drop(key)
             self._kept[key] = (value, weight)
@@ -36,12 +36,12 @@ class Memory(Generic[K, V]):
                 self._drop(next(iter(self._kept)))
 
     def forget(self, key: K) -> None:
-        """Forget one thing."""
+        """Remove a key."""
         with self._lock:
             self._drop(key)
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all keys."""
         with self._lock:
             self._kept.clear()
             self._weight = 0

@@ -1,7 +1,7 @@
-"""What is kept: teachers, banks and their images, published tests, pupils, attempts and their append-only answer logs.
+"""The tables: teachers, banks and their images, published tests, pupils, attempts and their append-only answer logs.
 
 Published things never change: a bank row is one version, a test freezes a bank version with its rules. An attempt is its log; whatever else
-the pages show is worked out from it. Secrets that only need to be recognised (sign-in links, cookies, API tokens) are kept as hashes.
+the pages show is computed from it. Secrets that only have to be recognised (sign-in links, cookies, API tokens) are stored as hashes.
 """
 
 from datetime import datetime
@@ -16,7 +16,7 @@ _NAMES = {
     "fk": "fk_%(table_name)s_%(column_0_name)s",
     "pk": "pk_%(table_name)s",
 }
-NEVER_AGAIN = {"sqlite_autoincrement": True}  # programs keep these numbers: one that was deleted never means something else
+NEVER_AGAIN = {"sqlite_autoincrement": True}  # ids are never used again: programs store them
 
 
 class Base(DeclarativeBase):
@@ -27,7 +27,7 @@ class Base(DeclarativeBase):
 
 
 class Teacher(Base):
-    """Somebody who publishes tests; the owner may add others."""
+    """A teacher, who publishes tests; the owner may invite others."""
 
     __tablename__ = "teacher"
 
@@ -40,7 +40,7 @@ class Teacher(Base):
 
 
 class Link(Base):
-    """A one-time link: `sign-in` for a teacher, `invitation` for an address."""
+    """A one-time link: `sign-in` for a teacher, `invitation` for an e-mail address."""
 
     __tablename__ = "link"
 
@@ -64,7 +64,7 @@ class Login(Base):
 
 
 class Token(Base):
-    """A token of the API, with what it may do."""
+    """A token of the API, with its scopes."""
 
     __tablename__ = "token"
 
@@ -97,7 +97,7 @@ class BankVersion(Base):
 
 
 class Media(Base):
-    """An image, known by the hash of its content."""
+    """An image, identified by the hash of its content."""
 
     __tablename__ = "media"
 
@@ -107,7 +107,7 @@ class Media(Base):
 
 
 class Published(Base):
-    """A published test: a bank version, rules and conditions, frozen."""
+    """A published test: a bank version with rules and conditions; never changed."""
 
     __tablename__ = "published"
     __table_args__ = NEVER_AGAIN
@@ -131,7 +131,7 @@ class Published(Base):
 
 
 class Pupil(Base):
-    """Somebody on the class list of a test, with a code of their own."""
+    """A pupil on the class list of a test, with a personal code."""
 
     __tablename__ = "pupil"
 
@@ -142,7 +142,7 @@ class Pupil(Base):
 
 
 class Attempt(Base):
-    """One taking of a test. `code` lets the taker go on elsewhere; `key` is the address of the taker's pages."""
+    """One attempt at a test. `code`: to continue it on another device; `key`: part of the address of the taker's pages."""
 
     __tablename__ = "attempt"
     __table_args__ = (Index("ix_attempt_test_pupil", "test_id", "pupil_id"), NEVER_AGAIN)
@@ -161,9 +161,9 @@ class Attempt(Base):
 
 
 class Event(Base):
-    """A line of an answer log: `answer` is None for a skip, `seconds` is the time since the question was put.
+    """A line of an answer log: `answer` is None for a skip, `seconds` is the time since the question was shown.
 
-    Never changed, but for what was typed, which goes when names are erased.
+    Never changed, except that entries are removed when names are erased.
     """
 
     __tablename__ = "event"
@@ -178,7 +178,7 @@ class Event(Base):
 
 
 class Tries(Base):
-    """Failures of one kind from one address since a moment, for the rate limits."""
+    """A counter of the rate limits: failures of one kind by one browser, address or e-mail since `began`."""
 
     __tablename__ = "tries"
 
@@ -189,9 +189,9 @@ class Tries(Base):
 
 
 class Reply(Base):
-    """What the API replied to a write with an idempotency key, so that the same request again gets the same reply.
+    """The reply of the API to a write with an idempotency key, so that a repeated request gets the same reply.
 
-    `attempt_id`: the attempt that it tells of, if any: the reply goes when the attempt is deleted.
+    `attempt_id`: the attempt that the reply is about, if any; the reply is deleted with it.
     """
 
     __tablename__ = "reply"
@@ -207,7 +207,7 @@ class Reply(Base):
 
 
 class Draft(Base):
-    """A bank being written: `head` is the number of its latest edition."""
+    """A bank that is being edited; `head` is the number of its latest edition."""
 
     __tablename__ = "draft"
 
@@ -221,7 +221,7 @@ class Draft(Base):
 
 
 class Edition(Base):
-    """What a draft was after one save, never changed: the plain data of a bank file, perhaps with faults, packed. `note`: what changed."""
+    """A draft after one save, never changed: the compressed plain data of a bank file, perhaps with errors. `note`: what was changed."""
 
     __tablename__ = "edition"
 
@@ -236,7 +236,7 @@ class Edition(Base):
 
 
 class Colleague(Base):
-    """A teacher who may write at somebody else's draft."""
+    """The permission of a teacher to edit another teacher's draft."""
 
     __tablename__ = "colleague"
 
@@ -246,9 +246,9 @@ class Colleague(Base):
 
 
 class Job(Base):
-    """Work in the background: what was asked for, how far it is, what came of it.
+    """A background job: request (`asked`), share done, result (`found`).
 
-    `worker`: a token of who is at it; `beat`: when they last said so; `tries`: how often it was begun.
+    `worker`: the token of the worker that holds it; `beat`: the last heartbeat; `tries`: how often it was started.
     """
 
     __tablename__ = "job"

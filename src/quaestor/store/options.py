@@ -1,4 +1,4 @@
-"""The order in which the options of a question are shown: drawn for each attempt, the same on every device and after every restart."""
+"""The order of a question's options on the page: random for each attempt, but the same on every device and after every restart."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ import re
 from quaestor.model.question import Question, loose
 from quaestor.store.models import Attempt
 
-_NUMBER = re.compile(r"[^\w]*\d")  # begins with a digit, perhaps after a sign, a bracket or $
+_NUMBER = re.compile(r"[^\w]*\d")  # a digit at the beginning, possibly after a sign, a bracket or $
 _OTHERS = re.compile(
     r"\b(none|all|any|both|neither|either) (of|are|is)\b|\b(above|below)\b|\bi (do not|don't) know\b|^(none|all|both|neither|other)$"
     r"|\b(kein\w*|alle\w*|beide\w*|nichts) (davon|von|der|antwort\w*|sind)\b|\bweiß (ich )?nicht\b|^(keine|alle|beide)$"
@@ -15,11 +15,10 @@ _SCALE = {"yes", "no", "true", "false", "right", "wrong", "ja", "nein", "richtig
 
 
 def option_order(attempt: Attempt, question: Question) -> tuple[str, ...]:
-    """The options of a question as this attempt is shown them.
+    """The options of a question in the order of this attempt.
 
-    Those of `choice` and `choices` are shuffled by the attempt's seed, but stay as the author wrote them where the order means something:
-    all begin with a number, all are single letters, all are like yes and no or true and false, or one speaks of the others (`none of the
-    above`).
+    Options of `choice` and `choices` are shuffled by the attempt's seed, except where the author's order has a meaning: all begin with a
+    number, all are single letters, all are words such as yes and no or true and false, or one refers to the others (`none of the above`).
     """
     if question.kind not in ("choice", "choices") or _is_ordered(question.options):
         return question.options

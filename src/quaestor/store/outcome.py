@@ -1,4 +1,4 @@
-"""What one attempt came to, as data."""
+"""The outcome of an attempt as data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,9 +7,9 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found of a skill: its level, the bounds of that level's probability, and whether it is sure.
+    """The finding of a skill: the most probable level, the bounds of its probability, and whether it is sure.
 
-    `expected`: the expected number of the level (the lowest is 0) for the centre of the bounds; `centre`: that distribution.
+    `centre`: the distribution at the centre of the bounds, (levels,); `expected`: its mean, where the lowest level counts 0.
     """
 
     level: str
@@ -22,11 +22,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outcome:
-    """An attempt at a glance. `state`: running or over; `minutes`: until the end, or the last answer of one that runs.
+    """The outcome of an attempt. `state`: running or over; `minutes`: from its start to its end, or to the last answer while it runs.
 
-    `questions` were put, `skipped` of them skipped; `right` of them were answered with the best class. `hint`: whether the answers fit
-    together so badly that somebody should have a look; None of attempts that run, and of those that were not looked at yet. `code`: the
-    pupil's own one, or that of the attempt. `counts`: whether it is the attempt that counts for its taker.
+    `questions` were shown, `skipped` of them skipped, `right` of them answered with the best class. `hint`: whether the answers fit the
+    bank so badly that a teacher should check them; None while the attempt runs, and where this was not computed yet. `code`: the pupil's
+    own, or that of the attempt. `counts`: whether it is the attempt that counts for its taker.
     """
 
     attempt_id: int
@@ -47,7 +47,7 @@ class Outcome:
 
     @property
     def answered(self) -> int:
-        """How many questions were answered."""
+        """The number of questions that were answered."""
         return self.questions - self.skipped
 
     @property

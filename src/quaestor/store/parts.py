@@ -1,7 +1,7 @@
 """Parts of a bank document: one skill, one question, one template, or a plain field such as the title.
 
-A part is named by its path, `("questions", "Q1")` or `("title",)`; changing one gives a new document and leaves the others as they were,
-in their order. Documents may have faults: nothing here checks them.
+A part is named by its path, `("questions", "Q1")` or `("title",)`. Changing one gives a new document, with the other parts unchanged and in
+their order. Documents may have errors: nothing is checked here.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ SECTIONS = ("skills", "templates", "questions")
 
 
 def part(document: Mapping[str, Any], path: Path) -> Any:
-    """What stands at a path; None where there is nothing."""
+    """The value at a path, or None."""
     found: Any = document
     for name in path:
         found = found.get(name) if isinstance(found, Mapping) else None
@@ -21,7 +21,7 @@ def part(document: Mapping[str, Any], path: Path) -> Any:
 
 
 def with_part(document: Mapping[str, Any], path: Path, value: Any) -> Document:
-    """The document with another value at a path; None takes it away."""
+    """The document with another value at a path; None removes it."""
     name, rest = path[0], path[1:]
     made = dict(document)
     if rest:
@@ -35,7 +35,7 @@ def with_part(document: Mapping[str, Any], path: Path, value: Any) -> Document:
 
 
 def renamed(document: Mapping[str, Any], section: str, old: str, new: str) -> Document:
-    """The document with another id of a skill, template or question, also where others name it; its place stays."""
+    """The document with another id of a skill, template or question, which is also replaced where others refer to it."""
     entries = document.get(section) or {}
     made = {**document, section: {new if name == old else name: value for name, value in entries.items()}}
     if section == "skills":
@@ -61,17 +61,17 @@ def _changed(entry: Any, fields: tuple[str, ...], old: str, new: str) -> Any:
     }
 
 
-def moved(document: Mapping[str, Any], section: str, name: str, place: int) -> Document:
-    """The document with a part of a section at another place, counted from 0."""
+def moved(document: Mapping[str, Any], section: str, name: str, index: int) -> Document:
+    """The document with an entry of a section moved to another index."""
     entries = dict(document.get(section) or {})
     value = entries.pop(name)
     names = list(entries)
-    names.insert(max(0, min(place, len(names))), name)
+    names.insert(max(0, min(index, len(names))), name)
     return {**document, section: {one: value if one == name else entries[one] for one in names}}
 
 
 def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[Path, Any, Any]]:
-    """The parts that differ, with what they were and are, in the order of the later document; those taken away come last."""
+    """The parts that differ, with their old and new values, in the order of the later document; removed ones come last."""
     found: list[tuple[Path, Any, Any]] = []
     for name in dict.fromkeys([*after, *before]):
         old, new = before.get(name), after.get(name)

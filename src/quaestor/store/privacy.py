@@ -1,7 +1,7 @@
-"""What is kept on one taker: handed out, deleted, or made nameless when the time that a test keeps names is over.
+"""The data of one taker: exported, deleted, or anonymised after the retention period of a test.
 
-Erasing keeps the results: names become `erased`, what was typed at `text` questions goes (people may type anything there), and the answer
-classes stay, so every result is worked out as before. Codes and addresses change to ones that nobody can enter.
+Anonymising keeps the results: names become `erased`, entries to `text` questions are removed (people may type anything there), and the
+answer classes stay, so every result is the same as before. Codes and keys are replaced by ones that cannot be entered.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from quaestor.store.secrets import code, token
 from quaestor.store.sittings import sitting
 
 ERASED = "erased"
-_MARK = "-"  # no code has it, and none that is typed keeps it
+_MARK = "-"  # not in any code; `secrets.tidy` removes it from what is typed
 _NOBODY = f"{_MARK}%"
-_APART = {"synchronize_session": False}  # rows that are gone by now are no error
+_APART = {"synchronize_session": False}  # rows that were deleted meanwhile are no error
 
 
 def export(work: Work, attempt: Attempt) -> dict[str, Any]:
-    """Everything that is kept on one attempt, as JSON has it; but for its `key`, which only lets a browser in."""
+    """All data on one attempt as plain data, except its `key`, which is a secret of the browser."""
     session = sitting(work, attempt).session
     pupil = work.get(Pupil, attempt.pupil_id) if attempt.pupil_id is not None else None
     bank = session.bank
@@ -82,16 +82,16 @@ def delete_pupil(work: Work, pupil: Pupil) -> None:
 
 
 def forgetful(work: Work) -> Sequence[int]:
-    """The tests that keep names only for a while."""
+    """The ids of the tests with a retention period."""
     return work.scalars(select(Published.id).where(Published.keep_days.is_not(None)).order_by(Published.id)).all()
 
 
 def erase_names(work: Work, test_id: int, moment: datetime) -> int:
-    """Erase what names there are for longer than a test keeps them; how many there were.
+    """Anonymise the attempts and pupils of a test whose retention period is over; returns their number.
 
-    An attempt's days are counted from its end (or its start). A pupil goes with the last of their attempts, and one who never came when
-    nothing happened to the test for as long: its publication, opening, closing, or the end (or start) of an attempt. What somebody deletes
-    at the same moment is gone.
+    For an attempt the period begins with its end (or its start, if it never ended). A pupil is anonymised with their last attempt; pupils
+    without attempts when the period is over since the last event of the test: publication, opening, closing, or the end (or start) of an
+    attempt. Rows that are deleted at the same moment are skipped.
     """
     test = work.get(Published, test_id)
     if test is None or test.keep_days is None:
@@ -119,7 +119,7 @@ def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) ->
 
 
 def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:
-    """Erase the pupils all of whose attempts are erased, or everybody on the list."""
+    """Anonymise the pupils whose attempts are all anonymised, or all pupils of the list."""
     mine = select(Attempt.id).where(Attempt.pupil_id == Pupil.id)
     gone = mine.exists() & ~mine.where(Attempt.code.not_like(_NOBODY)).exists()
     named = select(Pupil.id).where(Pupil.test_id == test.id, Pupil.code.not_like(_NOBODY))
@@ -131,5 +131,5 @@ def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:
 
 
 def _no_code() -> str:
-    """What stands in the place of a code and opens nothing."""
+    """A replacement for a code that opens nothing."""
     return _MARK + code(11)

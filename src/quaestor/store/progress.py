@@ -1,4 +1,7 @@
-"""Who is through and who is under way, counted in SQL: an attempt is over also when nobody came back to note it (`sittings.deadline`)."""
+"""Running and finished attempts, counted in SQL.
+
+An attempt whose time is up is over even if nobody came back and it was not recorded (see `sittings.deadline`).
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,7 +14,7 @@ from quaestor.store.models import Attempt, Published
 
 
 def is_over(tests: Iterable[Published], moment: datetime) -> ColumnElement[bool]:
-    """Whether an attempt at one of these tests is over: it ended, the test is closed, or its time is up."""
+    """The condition that an attempt at one of these tests is over: it ended, the test is closed, or its time is up."""
     closed: list[int] = []
     timed: dict[float, list[int]] = defaultdict(list)
     for test in tests:
@@ -24,7 +27,7 @@ def is_over(tests: Iterable[Published], moment: datetime) -> ColumnElement[bool]
 
 
 def counts(work: Work, tests: Sequence[Published], moment: datetime) -> dict[int, tuple[int, int]]:
-    """Of each test that somebody began: how many attempts are under way, and how many are over."""
+    """The numbers of running and of finished attempts of each test that has any."""
     over = func.sum(case((is_over(tests, moment), 1), else_=0))
     begun = select(Attempt.test_id, func.count(), over).where(Attempt.test_id.in_([test.id for test in tests])).group_by(Attempt.test_id)
-    return {test: (all_of_them - through, through) for test, all_of_them, through in work.execute(begun)}
+    return {test: (total - finished, finished) for test, total, finished in work.execute(begun)}

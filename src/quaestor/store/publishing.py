@@ -1,4 +1,4 @@
-"""Banks as uploaded and tests as published: both frozen, both seen only by their teacher."""
+"""Uploaded banks and published tests: both immutable, both visible only to their teacher."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,17 +27,17 @@ from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 MOST_PUPILS = 2000
-CODE = 6  # letters of the code of a test
+CODE = 6  # characters of the code of a test
 _banks: Memory[str, Bank] = Memory(64)
 
 
 class MissingError(QuaestorError):
-    """Something that is not there, or not for this teacher: the same words for both."""
+    """Something that does not exist, or belongs to another teacher: the message is the same."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """How a test is given. `minutes`: a time limit; `by_list`: only pupils of the class list; `keep_days`: when names are erased."""
+    """The conditions of a test. `minutes`: time limit; `by_list`: only for pupils of the class list; `keep_days`: when names are erased."""
 
     mode: str = "exam"
     minutes: float | None = None
@@ -62,7 +62,7 @@ class Conditions:
 
 
 def keep_bank(work: Work, teacher: Teacher, bank: Bank, images: Mapping[str, bytes] = MappingProxyType({})) -> BankVersion:
-    """Keep a bank with the images that its questions name; the same version with the same images is kept once."""
+    """Store a bank with the images that its questions name; the same version with the same images is stored once."""
     media = keep_images(work, chosen(bank, images))
     row = insert(work, BankVersion).values(
         teacher_id=teacher.id,
@@ -89,7 +89,7 @@ def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
 
 
 def open_bank(kept: BankVersion) -> Bank:
-    """The bank of a kept version; the ones used last stay in memory."""
+    """The bank of a stored version; those used last are cached."""
     bank = _banks.get(kept.version)
     if bank is None:
         bank = load_bytes(kept.content.encode(), ".yaml")
@@ -100,17 +100,17 @@ def open_bank(kept: BankVersion) -> Bank:
 
 
 def unusable(bank: Bank) -> list[str]:
-    """The questions that cannot be asked in a browser: those without a text or without a way to answer."""
+    """The questions that cannot be asked in a browser: those without a text, or choices without options."""
     return [question.id for question in bank.questions.values() if not question.takes_entries or not question.text]
 
 
 def publish(
     work: Work, teacher: Teacher, kept: BankVersion, rules: Rules, conditions: Conditions, title: str = "", form: str = ""
 ) -> Published:
-    """Publish a test: bank version, rules and conditions are frozen, and it gets a code.
+    """Publish a test with a bank version, rules and conditions, which never change; it gets a code.
 
-    `form`: something random in the form that was sent. The code is made of it and of all that was chosen, so that the same form sent
-    twice leads to one test.
+    `form`: a random value of the submitted form. The code is derived from it and from all choices, so that submitting a form twice gives
+    one test.
     """
     bank = open_bank(kept)
     rules.check(bank)
@@ -157,7 +157,7 @@ def published(work: Work, teacher: Teacher, test_id: int) -> Published:
 
 
 def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]:
-    """Put names on the class list; each gets a code of their own. Of two who do it at once the second waits, and finds the names there."""
+    """Add names to the class list, each with a personal code. Concurrent calls wait for one another, so that no name is added twice."""
     if work.scalar(select(Published.id).where(Published.id == test.id).with_for_update()) is None:
         raise MissingError(say("there is no such test"))
     clean = [called for name in names if (called := line(name, 200))]

@@ -1,6 +1,6 @@
-"""Replies of the API to writes with an idempotency key: the same request again gets the same reply, and nothing is done twice.
+"""Replies of the API to writes with an idempotency key: a repeated request gets the same reply, and nothing is done twice.
 
-The reply is kept in the unit of work that did the writing, so either both are there or neither. After a day it is forgotten.
+The reply is stored in the unit of work that did the write, so either both are there or neither. After a day it is deleted.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _REPLY = cast(Table, Reply.__table__)
 
 
 def _insert(dialect: Any) -> Any:
-    """Write a reply, unless there is one of the last day with this key; whoever writes one at this moment is waited for."""
+    """An insert of a reply, unless there is one with this key of the last day; it waits for a concurrent insert."""
     row = dialect.insert(_REPLY)
     others = {column.name: row.excluded[column.name] for column in _REPLY.columns if not column.primary_key}
     is_old = _REPLY.c.created < bindparam("forgotten", type_=_REPLY.c.created.type)
@@ -29,16 +29,16 @@ def _insert(dialect: Any) -> Any:
 
 
 _INSERT = {"sqlite": _insert(sqlite), "postgresql": _insert(postgresql)}
-_forgot = datetime.min  # when old replies were deleted last
+_forgot = datetime.min  # when old replies were last deleted
 
 
 class ReplayError(QuaestorError):
-    """An idempotency key that cannot be used so: it came with another request before, or comes twice at this moment."""
+    """An idempotency key that is invalid, was used for another request, or is in use at this moment."""
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What was replied before."""
+    """An earlier reply."""
 
     status: int
     body: Any
@@ -56,9 +56,9 @@ def earlier(work: Work, token: Token, key: str, route: str, request_hash: str) -
 
 
 def keep(work: Work, token: Token, key: str, route: str, request_hash: str, status: int, body: Any, attempt_id: int | None = None) -> None:
-    """Keep a reply, in the unit of work that did what was asked; of two equal requests at once one is undone by ReplayError.
+    """Store a reply, in the unit of work that did the write; of two equal concurrent requests one is rolled back by ReplayError.
 
-    One that tells of an attempt is deleted with it.
+    `attempt_id`: the attempt that the reply is about; it is deleted with the attempt.
     """
     _check(key)
     moment = now()
@@ -72,7 +72,7 @@ def keep(work: Work, token: Token, key: str, route: str, request_hash: str, stat
 
 
 def _forget_old(work: Work, moment: datetime) -> None:
-    """Delete what is older than a day; once a minute is enough. Should this unit of work be undone, the next minute does it."""
+    """Delete replies older than a day, at most once a minute. If this unit of work is rolled back, it is done a minute later."""
     global _forgot
     if not _forgot <= moment < _forgot + timedelta(minutes=1):
         _forgot = moment

@@ -1,6 +1,6 @@
-"""Results of a test: what each attempt came to, and which attempt counts for whom.
+"""Results of a test: the outcome of each attempt, and which of a pupil's attempts counts.
 
-What was found follows from an attempt's log, so it is worked out once for each length of the log and remembered.
+An outcome depends only on the attempt's log, so it is computed once for each length of the log and cached.
 """
 
 from collections import defaultdict
@@ -31,13 +31,13 @@ from quaestor.store.sheets import table as table
 from quaestor.store.sheets import xlsx_bytes as xlsx_bytes
 from quaestor.store.sittings import deadline
 
-LOOKS = 60
+LOOKS = 60  # misfit tests computed for one page
 _NOTHING = (0, None)
 
 
 @dataclass(frozen=True)
 class _Found:
-    """What follows from a log."""
+    """The results that are computed from a log."""
 
     questions: int
     skipped: int
@@ -51,10 +51,10 @@ _hints: Memory[tuple[str, frozenset[tuple[str, str]]], bool] = Memory(20_000)
 
 
 def outcomes(work: Work, test: Published, looks: int | None = LOOKS) -> list[Outcome]:
-    """What every attempt of a test came to, the first one first.
+    """The outcomes of all attempts of a test, in the order of their ids.
 
-    Whether answers fit together is remembered too, but takes some 10 ms: of at most so many attempts it is worked out anew (None: of all),
-    so that a page never waits long for it; the rest follow when the page is asked for again. Files and programs want all.
+    `looks`: the misfit test of an attempt (`Outcome.hint`) takes some 10 ms, so it is computed for at most so many attempts that are not
+    cached yet, and the others follow with the next calls; None: for all, as files and the API need it.
     """
     attempts = work.scalars(select(Attempt).where(Attempt.test_id == test.id).order_by(Attempt.id)).all()
     codes = {pupil.id: pupil.code for pupil in work.execute(select(Pupil.id, Pupil.code).where(Pupil.test_id == test.id))}
@@ -69,13 +69,13 @@ def outcomes(work: Work, test: Published, looks: int | None = LOOKS) -> list[Out
     for attempt in attempts:
         found = known.get(attempt.id)
         if found is None:
-            found = _find(Session(bank, rules, attempt.seed, tuple(logs[attempt.id])))
+            found = _computed(Session(bank, rules, attempt.seed, tuple(logs[attempt.id])))
             _found.put(keys[attempt.id], found)
         outcome = _outcome(attempt, found, keys[attempt.id][2], codes.get(attempt.pupil_id or 0, attempt.code))
         if outcome.state == "over":
             hint = _hints.get(_answers(bank, found))
             if hint is None and left:
-                hint, left = _look(bank, found), left - 1
+                hint, left = _misfits(bank, found), left - 1
             outcome = replace(outcome, hint=hint)
         made.append(outcome)
     counting = {outcome.attempt_id for outcome in counted(made, test.retakes)}
@@ -106,8 +106,8 @@ def _outcome(attempt: Attempt, found: _Found, last: datetime | None, code: str) 
     )
 
 
-def _find(session: Session) -> _Found:
-    """What follows from a log; the clock and the rules that stop have no part in it."""
+def _computed(session: Session) -> _Found:
+    """The results of a log; they depend neither on the clock nor on the stop rules."""
     questions = session.bank.questions
     right = sum(isinstance(line, Answer) and line.answer == questions[line.question].classes[-1] for line in session.log)
     skills = {skill: _finding(bounds) for skill, bounds in session.beliefs.items()}
@@ -127,8 +127,8 @@ def _answers(bank: Bank, found: _Found) -> tuple[str, frozenset[tuple[str, str]]
     return bank.version, frozenset(found.answers.items())
 
 
-def _look(bank: Bank, found: _Found) -> bool:
-    """Whether answers fit together so badly that somebody should have a look."""
+def _misfits(bank: Bank, found: _Found) -> bool:
+    """Whether the answers fit the bank so badly that a teacher should check them; the result is cached."""
     seen = misfit(bank, found.answers)
     hint = seen is not None and seen.is_hint
     _hints.put(_answers(bank, found), hint)
@@ -136,7 +136,7 @@ def _look(bank: Bank, found: _Found) -> bool:
 
 
 def _logs(work: Work, test: Published, attempts: Sequence[int]) -> Mapping[int, list[Answer]]:
-    """The logs of some attempts, or of all of a test when there are many."""
+    """The logs of these attempts; if they are many, of all attempts of the test, which is the faster query."""
     columns = select(Event.attempt_id, Event.question, Event.answer, Event.entry, Event.seconds).order_by(Event.attempt_id, Event.step)
     logs: dict[int, list[Answer]] = defaultdict(list)
     if attempts:
@@ -148,12 +148,12 @@ def _logs(work: Work, test: Published, attempts: Sequence[int]) -> Mapping[int, 
 
 
 def counted(found: Iterable[Outcome], retakes: str) -> list[Outcome]:
-    """The attempts that count: for each pupil one, and every attempt of somebody who is on no list.
+    """The attempts that count: one for each pupil, and every attempt of a taker who is on no class list.
 
     Of a pupil's attempts that are over (or, when none is, of those that run) it is the first when retakes are forbidden (`none`), the
     last when they are allowed (`any`), and with `best` the one with the highest expected level summed over the skills, for the centre of
-    the bounds (levels count 0, 1, 2, ...); of equal ones the first. The best of several tries flatters: by chance alone it lies above what
-    a single try would show.
+    the bounds (levels count 0, 1, 2, ...); of equal ones the first. The best of several attempts is biased upwards:
+    by chance alone it is above what a single one would show.
     """
     of_pupil: dict[int, list[Outcome]] = defaultdict(list)
     listed = list(found)

@@ -1,4 +1,4 @@
-"""Codes that people type, tokens that machines keep, and passwords."""
+"""Codes that people type, tokens of programs and browsers, and passwords."""
 
 import hashlib
 import secrets
@@ -12,47 +12,47 @@ _hasher = PasswordHasher()
 
 
 def code(length: int = 6) -> str:
-    """A code to be read out, typed and printed: 31 letters and digits that are not mixed up."""
+    """A random code to be read out, typed and printed, of 31 letters and digits that are not easily confused."""
     return "".join(secrets.choice(LETTERS) for _ in range(length))
 
 
 def code_of(secret: str, length: int) -> str:
-    """A code that a secret always gives, and nobody guesses without it."""
+    """A code derived from a secret: always the same, and not to be guessed without it."""
     number, letters = int(hashed(secret), 16), ""
     for _ in range(length):
-        number, place = divmod(number, len(LETTERS))
-        letters += LETTERS[place]
+        number, index = divmod(number, len(LETTERS))
+        letters += LETTERS[index]
     return letters
 
 
 def tidy(written: str) -> str:
-    """A code as people type it, made alike: capitals, no spaces or hyphens, O for 0 and I or L for 1 cannot occur."""
+    """A typed code in normal form: capitals, without spaces and hyphens."""
     return "".join(letter for letter in written.upper() if letter.isalnum())[:32]
 
 
 def token() -> str:
-    """A long random token; only its hash is kept."""
+    """A long random token, of which only the hash is stored."""
     return secrets.token_urlsafe(32)
 
 
 def hashed(secret: str) -> str:
-    """What is kept of a token."""
+    """The hash under which a token is stored."""
     return hashlib.sha256(secret.encode(errors="backslashreplace")).hexdigest()
 
 
 def password_hash(password: str) -> str:
-    """What is kept of a password."""
+    """The hash under which a password is stored."""
     return _hasher.hash(password)
 
 
 @cache
 def _nobody() -> str:
-    """The hash of a password that nobody has; made when it is first needed, since it takes its time."""
+    """A hash to compare with if there is no account; computed when it is first needed, since that is slow by design."""
     return _hasher.hash("nobody has this password")
 
 
 def password_fits(kept: str | None, password: str) -> bool:
-    """Whether a password is the kept one; takes as long when there is none, so that nobody learns who exists."""
+    """Whether a password matches its hash; takes the same time without one, so that the time does not reveal whether an account exists."""
     try:
         return _hasher.verify(kept or _nobody(), password) and kept is not None
     except (VerificationError, InvalidHashError):

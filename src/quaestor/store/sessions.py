@@ -1,7 +1,7 @@
-"""The session of an attempt: rebuilt from the log in the database, with a memory in front that is only a cache.
+"""The session of an attempt: rebuilt from the log in the database, with a cache in each process.
 
-What is remembered counts only if its last line is, to the microsecond, the database's line of that step: a process that is behind reads
-the rest, and one that is ahead (its unit of work was undone) or beside it starts afresh.
+A cached session is used only if its last line equals, to the microsecond, the line of that step in the database: a process that is behind
+reads the remaining lines, and one that is ahead (its unit of work was rolled back) or differs starts again from the log.
 """
 
 from datetime import datetime
@@ -17,9 +17,9 @@ from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.pace import engine
 from quaestor.store.publishing import open_bank
 
-MOST = 4_000_000  # questions of all remembered sessions together: some 500 MB of look-aheads in the worst case
-_EACH = 1000  # what a session costs besides, counted in questions
-_LONG = {"earlier", "history", "_situation"}  # what holds the sessions before this one: too much to remember
+MOST = 4_000_000  # questions of all cached sessions together: some 500 MB of look-aheads in the worst case
+_EACH = 1000  # the further cost of a session, in questions
+_LONG = {"earlier", "history", "_situation"}  # cached properties that hold the earlier sessions: too large to keep
 
 _LINES = (
     select(Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
@@ -30,14 +30,14 @@ _memory: Memory[str, tuple[Session, datetime]] = Memory(MOST)
 
 
 def begun(test: Published, seed: int) -> Session:
-    """The session of a test that begins."""
+    """The session at the beginning of a test."""
     return Session(open_bank(test.bank), read_rules(test.rules), seed)
 
 
 def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Session, datetime]:
-    """The session of an attempt as its log has it now, and when its present question was put: when the one before was answered.
+    """The session of an attempt, up to date with its log, and when its present question was shown: when the one before was answered.
 
-    `prompt`: one that is not remembered is left to somebody else where its steps take long.
+    `prompt`: raise SlowError if the session is not cached and steps of the test take long.
     """
     session, at = _memory.get(attempt.key) or (None, attempt.started)
     known = len(session.log) if session is not None else 0
@@ -70,17 +70,17 @@ def remember(attempt: Attempt, session: Session, at: datetime) -> None:
 
 
 def forget(attempt: Attempt) -> None:
-    """Forget a session."""
+    """Remove the session of an attempt from the cache."""
     _memory.forget(attempt.key)
 
 
 def forget_all() -> None:
-    """Forget every session, as a restart does."""
+    """Clear the cache, as a restart does."""
     _memory.clear()
 
 
 def _copy(session: Session) -> Session:
-    """The same session with what it has worked out, but for the sessions before it: these are not to grow in memory."""
+    """A copy of a session with its cached properties, except those that hold the earlier sessions."""
     made = object.__new__(Session)
     made.__dict__.update({name: value for name, value in session.__dict__.items() if name not in _LONG})
     return made

@@ -1,7 +1,7 @@
-"""Results as sheets: a table with plain column names, a dictionary that says what they mean, and both as CSV and XLSX.
+"""Results as sheets: a table with plain column names, a dictionary that explains them, and both as CSV and XLSX.
 
-Names come from takers, so a cell that a spreadsheet would take for a formula is made text: in CSV by an apostrophe in front, in XLSX by
-the kind of the cell.
+Names are typed by takers, so cells that a spreadsheet would read as formulas are made text: in CSV by a leading apostrophe, in XLSX by the
+type of the cell.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ _COLUMNS = {
     "started": (say("when the attempt began"), say("date and time, UTC")),
     "ended": (say("when it was over; empty while it runs"), say("date and time, UTC")),
     "minutes": (say("how long it took; while it runs, until the last answer"), say("number")),
-    "questions": (say("questions that were put, skipped ones too"), say("whole number")),
+    "questions": (say("questions that were asked, including skipped ones"), say("whole number")),
     "right": (say("questions answered with the best answer class"), say("whole number")),
     "state": (say("whether the attempt is over"), "running, over"),
     "reason": (say("why it is over"), say("text")),
@@ -41,7 +41,7 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def table(found: Iterable[Outcome], bank: Bank) -> "pd.DataFrame":
-    """A row an attempt, as `dictionary` describes it."""
+    """A row an attempt, with the columns that `dictionary` describes."""
     import pandas as pd  # only here: it takes long to import
 
     return pd.DataFrame([_row(outcome) for outcome in found], columns=[name for name, _, _ in described(bank)])
@@ -64,14 +64,14 @@ def _second(moment: datetime | None) -> datetime | None:
 
 
 def dictionary(bank: Bank) -> "pd.DataFrame":
-    """What each column of `table` means and which values it has."""
+    """The meaning and the values of each column of `table`."""
     import pandas as pd  # only here: it takes long to import
 
     return pd.DataFrame([list(row) for row in described(bank)], columns=["column", "meaning", "values"])
 
 
 def described(bank: Bank) -> list[tuple[str, str, str]]:
-    """What each column means, as sentences; values that stand in the file as they are, are plain texts."""
+    """Name, meaning and values of each column, to be translated; values that are the same in all languages are plain texts."""
     rows: list[tuple[str, str, str]] = [(name, meaning, values) for name, (meaning, values) in _COLUMNS.items()]
     for skill in bank.skills.values():
         rows.append((f"{skill.id} level", say("the most probable level of {skill}", skill=skill.id), ", ".join(skill.levels)))
@@ -88,7 +88,7 @@ def described(bank: Bank) -> list[tuple[str, str, str]]:
 
 
 def csv_bytes(frame: "pd.DataFrame") -> bytes:
-    """A table as CSV: UTF-8 with a mark that spreadsheets understand."""
+    """A table as CSV, in UTF-8 with a byte-order mark for spreadsheets."""
     safe = frame.map(_neutral).rename(columns=_neutral)
     return safe.to_csv(index=False, lineterminator="\r\n", date_format="%Y-%m-%d %H:%M:%S").encode("utf-8-sig")
 

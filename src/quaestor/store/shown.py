@@ -1,6 +1,6 @@
-"""The images that a taker may see: those of the questions put so far.
+"""The images that a taker may see: those of the questions shown so far.
 
-They are asked for by the hash of their content, as the name that an author gave to a file may tell the answer.
+They are requested by the hash of their content, since the author's file name may give the answer away.
 """
 
 from sqlalchemy import select
@@ -14,21 +14,21 @@ from quaestor.store.sittings import Sitting
 
 
 def with_images(attempt: Attempt) -> Attempt:
-    """The same attempt, which knows its images also when the unit of work is over."""
-    attempt.test.bank.media  # noqa: B018  reads it
+    """The attempt with its images loaded, so that they are available after the unit of work."""
+    attempt.test.bank.media  # noqa: B018  loads it
     return attempt
 
 
 def image_of(attempt: Attempt, question: Question) -> str:
-    """By what a taker asks for the image of a question; empty where it has none."""
+    """The hash by which a taker requests the image of a question; empty if it has none."""
     return attempt.test.bank.media.get(question.media, "") if question.media else ""
 
 
-def shown(work: Work, stands: Sitting, image: str) -> tuple[str, bytes]:
-    """The kind (such as image/png) and the content of an image of a question that was put."""
-    session = stands.session
+def shown(work: Work, state: Sitting, image: str) -> tuple[str, bytes]:
+    """The media type (such as image/png) and the content of an image of a question that was shown; MissingError for all others."""
+    session = state.session
     put = [session.bank.questions[name] for name in session.asked] + [one for one in (session.next,) if one is not None]
-    known = {image_of(stands.attempt, question) for question in put} - {""}
+    known = {image_of(state.attempt, question) for question in put} - {""}
     found = work.execute(select(Media.kind, Media.content).where(Media.hash == image)).first() if image in known else None
     if found is None:
         raise MissingError(say("there is no such image"))

@@ -1,4 +1,4 @@
-"""Where an attempt stands: its session, its clock, and whether it is over."""
+"""The state of an attempt: its session, its clock, and whether it is over."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -22,9 +22,9 @@ TIME_UP, CLOSED = say("The time is up."), say("The test is closed.")
 
 @dataclass(frozen=True)
 class Sitting:
-    """An attempt as it stands: the session so far, the step that comes next, what is left of the time, in seconds.
+    """The state of an attempt: its session, the number of the next step, and the time `left` in seconds (None without a limit).
 
-    `put`: when the present question was put.
+    `put`: when the present question was shown.
     """
 
     attempt: Attempt
@@ -43,7 +43,7 @@ class Sitting:
         return deadline(self.attempt)[1] if self.left is not None and self.left <= 0 else ""
 
     def _noted(self, reason: str) -> str:
-        """The reason that was noted, as a sentence that can be translated where the session still gives it so."""
+        """The recorded reason; the session's own sentence, which can be translated, if it is the same."""
         stopped = self.session.stopped if reason not in (TIME_UP, CLOSED) else None
         return stopped.reason if stopped is not None and stopped.reason == reason else reason
 
@@ -53,31 +53,31 @@ class Sitting:
 
 
 def by_key(work: Work, key: str) -> Attempt | None:
-    """The attempt of a taker's address."""
+    """The attempt with this key, which is part of the taker's address."""
     if len(key) > 32 or not key.isascii() or not key.isprintable():
         return None
     return work.scalar(_BY_KEY, {"key": key})
 
 
 def by_number(work: Work, number: int) -> Attempt | None:
-    """The attempt with this number. Every answer asks twice, and a query made beforehand takes a quarter less than `work.get`."""
+    """The attempt with this id. Each answer needs it twice, and a prepared query takes a quarter less time than `work.get`."""
     return work.scalar(_BY_NUMBER, {"number": number})
 
 
 def sitting(work: Work, attempt: Attempt, prompt: bool = False) -> Sitting:
-    """An attempt as it stands now; `prompt`: raises `SlowError` where that takes long to work out."""
+    """The present state of an attempt; `prompt`: raise `SlowError` if it takes long to compute."""
     session, put = session_of(work, attempt, prompt)
     return stand(attempt, session, put)
 
 
 def stand(attempt: Attempt, session: Session, put: datetime) -> Sitting:
-    """The sitting of a session whose present question was put at a moment."""
+    """The state of an attempt with this session, whose present question was shown at `put`."""
     limit = deadline(attempt)[0]
     return Sitting(attempt, session, len(session.log) + 1, None if limit is None else (limit - now()).total_seconds(), put)
 
 
 def deadline(attempt: Attempt) -> tuple[datetime | None, str]:
-    """When an attempt ends whatever happens, if it does, and the words for it."""
+    """The latest end of an attempt, by its time limit or the closing of the test (None without either), and the reason."""
     test = attempt.test
     up = attempt.started + timedelta(minutes=test.minutes) if test.minutes is not None else None
     if test.closes is not None and (up is None or test.closes < up):
@@ -85,12 +85,12 @@ def deadline(attempt: Attempt) -> tuple[datetime | None, str]:
     return up, TIME_UP
 
 
-def end(work: Work, stands: Sitting) -> None:
-    """Note that a test is over, if it is: when the last answer came, or when the time was up."""
-    attempt = stands.attempt
-    if attempt.ended is None and stands.over:
+def end(work: Work, state: Sitting) -> None:
+    """Record the end of an attempt if it is over: the moment of the last answer, or when the time was up."""
+    attempt = state.attempt
+    if attempt.ended is None and state.over:
         limit = deadline(attempt)[0]
-        reason, ended = str(stands.over), stands.put if stands.session.stopped or limit is None else min(limit, now())
+        reason, ended = str(state.over), state.put if state.session.stopped or limit is None else min(limit, now())
         work.execute(update(Attempt).where(Attempt.id == attempt.id, Attempt.ended.is_(None)).values(reason=reason, ended=ended))
         set_committed_value(attempt, "reason", reason)
         set_committed_value(attempt, "ended", ended)

@@ -1,4 +1,4 @@
-"""Teachers and how they are recognised: one-time links, passwords, signed-in browsers, API tokens."""
+"""Teachers and their authentication: one-time links, passwords, signed-in browsers, API tokens."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -19,15 +19,15 @@ SCOPES = ("sessions", "banks", "tests", "results")
 
 
 class AccessError(QuaestorError):
-    """Somebody who is not (or no longer) allowed in. It never says whether an address is known."""
+    """Access is denied. The message never says whether an e-mail address is known."""
 
 
 class UnknownTokenError(AccessError):
-    """A token of the API that nobody has: the failure that rate limits count."""
+    """A token of the API that does not exist: the failure that rate limits count."""
 
 
 def owner(work: Work, email: str) -> Teacher:
-    """The owner of this installation; made when there is none."""
+    """The owner of this installation; created if there is none."""
     found = work.scalar(select(Teacher).where(Teacher.is_owner))
     if found is None:
         found = Teacher(email=checked_email(email), name="", password=None, is_owner=True, created=now())
@@ -42,7 +42,7 @@ def by_email(work: Work, email: str) -> Teacher | None:
 
 
 def sign_in_link(work: Work, teacher: Teacher) -> str:
-    """A token that signs a teacher in once, within two days."""
+    """A one-time token that signs a teacher in, valid for two days."""
     made = token()
     work.add(
         Link(token=hashed(made), kind="sign-in", teacher_id=teacher.id, email="", expires=now() + timedelta(hours=LINK_HOURS), used=None)
@@ -51,7 +51,7 @@ def sign_in_link(work: Work, teacher: Teacher) -> str:
 
 
 def invitation(work: Work, by: Teacher, email: str) -> str:
-    """A token by which a new teacher can enter; only the owner may give one."""
+    """A one-time token for a new teacher; only the owner may invite."""
     if not by.is_owner:
         raise AccessError(say("only the owner may invite teachers"))
     made, until = token(), now() + timedelta(hours=LINK_HOURS)
@@ -60,7 +60,7 @@ def invitation(work: Work, by: Teacher, email: str) -> str:
 
 
 def use_link(work: Work, secret: str) -> Teacher:
-    """The teacher that a link lets in; it works once."""
+    """The teacher of a one-time link, which is used up by this."""
     link = work.get(Link, hashed(secret), with_for_update=True)
     if link is None or link.used is not None or link.expires < now():
         raise AccessError(say("this link was used already or is too old; ask for a new one"))
@@ -88,7 +88,7 @@ def set_password(work: Work, teacher: Teacher, password: str) -> None:
 
 
 def by_password(work: Work, email: str, password: str) -> Teacher:
-    """The teacher with this address and password; takes equally long when there is none."""
+    """The teacher with this address and password; takes the same time if there is none."""
     found = by_email(work, email)
     if not password_fits(found.password if found is not None else None, password) or found is None:
         raise AccessError(say("the address or the password is wrong"))
@@ -96,7 +96,7 @@ def by_password(work: Work, email: str, password: str) -> Teacher:
 
 
 def log_in(work: Work, teacher: Teacher) -> str:
-    """A token for the browser of a signed-in teacher; those of the past are forgotten."""
+    """A token for the browser of a teacher who signs in; expired ones are deleted."""
     made = token()
     work.execute(delete(Login).where(Login.expires < now()))
     work.add(Login(token=hashed(made), teacher_id=teacher.id, expires=now() + timedelta(days=LOGIN_DAYS)))
@@ -104,13 +104,13 @@ def log_in(work: Work, teacher: Teacher) -> str:
 
 
 def logged_in(work: Work, secret: str | None) -> Teacher | None:
-    """Who is signed in with this browser, if anybody."""
+    """The teacher who is signed in with this browser, or None."""
     login = work.get(Login, hashed(secret)) if secret else None
     return login.teacher if login is not None and login.expires > now() else None
 
 
 def log_out(work: Work, secret: str) -> None:
-    """Forget a browser."""
+    """Sign a browser out."""
     login = work.get(Login, hashed(secret))
     if login is not None:
         work.delete(login)
@@ -118,7 +118,7 @@ def log_out(work: Work, secret: str) -> None:
 
 
 def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) -> str:
-    """A token of the API; shown once, kept as a hash."""
+    """A new token of the API; only its hash is stored, so it can be shown only now."""
     wrong = [scope for scope in scopes if scope not in SCOPES]
     if wrong or not scopes:
         found = wrong[0] if wrong else say("none")
@@ -129,7 +129,7 @@ def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) ->
 
 
 def by_token(work: Work, secret: str, *scopes: str) -> Token:
-    """The token with this secret, if it has one of the scopes; it reads only."""
+    """The token with this secret, if it has one of the scopes; only reads."""
     found = work.scalar(select(Token).where(Token.token == hashed(secret)))
     if found is None:
         raise UnknownTokenError(say("this token is not known"))
@@ -140,5 +140,5 @@ def by_token(work: Work, secret: str, *scopes: str) -> Token:
 
 
 def note_use(work: Work, token_id: int) -> None:
-    """Note that a token is in use."""
+    """Record the time of a token's last use."""
     work.execute(update(Token).where(Token.id == token_id).values(used=now()))

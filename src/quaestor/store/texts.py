@@ -1,4 +1,4 @@
-"""Texts as people send them, made fit for every database: no control characters, no halves of letters, not too long."""
+"""Texts from people made fit for every database: without control characters and lone surrogates, and not too long."""
 
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import say
@@ -7,23 +7,23 @@ LONGEST_EMAIL = 254
 
 
 def clean(text: str, most: int | None = None) -> str:
-    """A text of several lines: PostgreSQL takes no NUL, and no database takes half a letter (a lone surrogate)."""
+    """A text of several lines, without control characters: PostgreSQL refuses NUL, and no database stores a lone surrogate."""
     whole = text.encode("utf-8", "replace").decode() if not text.isascii() else text
     return "".join(letter for letter in whole if letter.isprintable() or letter in "\n\t" or letter.isspace())[:most]
 
 
 def line(text: str, most: int | None = None) -> str:
-    """A text of one line, such as a name: spaces are made alike too."""
+    """A text of one line, such as a name, with single spaces."""
     return " ".join(clean(text).split())[:most].rstrip()
 
 
 def tidy_email(written: str) -> str:
-    """An e-mail address as accounts and rate limits know it: everything that looks alike is alike."""
+    """An e-mail address in normal form, as accounts and rate limits use it."""
     return line(written).lower()
 
 
 def checked_email(written: str) -> str:
-    """A tidy address; an error when it can be none."""
+    """An e-mail address in normal form; QuaestorError if it cannot be one."""
     tidy = tidy_email(written)
     name, _, host = tidy.rpartition("@")
     if not name or not host or " " in tidy or len(tidy) > LONGEST_EMAIL:

@@ -1,4 +1,4 @@
-"""The paper's experiments repeated, as one page with tables and figures: what stands, what does not, and why."""
+"""The paper's experiments repeated, as one page with tables and figures: which results hold, which do not, and why."""
 
 from collections.abc import Sequence
 from pathlib import Path

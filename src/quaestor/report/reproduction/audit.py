@@ -1,4 +1,4 @@
-"""What the authors' raw results say of how figure 2 was made."""
+"""How figure 2 was made, according to the authors' raw results."""
 
 import pandas as pd
 
@@ -46,7 +46,7 @@ def audit_section(raw: Raw) -> Section:
             f"decisive, and of those {mode['best there']:.1%} agree. So the runs follow lower M at most roughly; we do not know their "
             "exact rule.",
             f"Bayesian mode: all choices are best ones, but {1 - bayesian['decisive']:.0%} of them are ties between different "
-            "questions, settled by rounding or order.",
+            "questions, decided by rounding or order.",
         ]
     )
     section.table("single-ends", ended.drop(columns="went on below 0.1").rename(columns=SHORT))

@@ -1,4 +1,4 @@
-"""What credal tests know that Bayesian ones do not: how right they are where one level is left, and where they cannot tell."""
+"""What credal tests know that Bayesian ones do not: their accuracy where one level is left, and where several are."""
 
 import pandas as pd
 
@@ -7,8 +7,8 @@ from quaestor.simulate.paper.split import split
 from quaestor.simulate.paper.studies import Repeated
 
 SINGLE_STEPS, MULTI_STEPS = (2, 3, 5, 8, 10, 18), (1, 2, 4, 8, 12, 20, 30, 64)
-TOLD = 12
-NEAR = 0.05  # differences of accuracy this near are about equal
+REPORTED = 12  # the number of questions of the finding
+NEAR = 0.05  # smaller differences of accuracy count as about equal
 
 
 def knowledge_section(single: Repeated | None, multi: Repeated | None) -> Section:
@@ -34,7 +34,7 @@ def knowledge_section(single: Repeated | None, multi: Repeated | None) -> Sectio
         table = split(multi.own["credal entropy"], multi.own["Bayesian entropy"], MULTI_STEPS)
         section.table("split-multi", table)
         tables.append(table)
-        section.findings.append(_finding(table.loc[[TOLD]].iloc[0]))
+        section.findings.append(_finding(table.loc[[REPORTED]].iloc[0]))
     section.say(
         "So the doubt of a credal test is real, and it comes without anybody having to choose a threshold for a probability. It is "
         f"hardly knowledge that the Bayesian test lacks: {_sorting(pd.concat(tables))}. Tests that stop early keep their last answer "
@@ -57,7 +57,7 @@ def _finding(row: pd.Series) -> str:
     flagged, by_itself = row["Bayes there"] - row["Bayes else"], row["surest"] - row["others"]
     verdict = "but Bayesian probabilities sort about as well" if by_itself > flagged - NEAR else "and Bayesian probabilities sort less well"
     return (
-        f"What do credal tests know? With four skills after {TOLD} questions {row['determinate']:.0%} of the credal answers are "
+        f"What do credal tests know? With four skills after {REPORTED} questions {row['determinate']:.0%} of the credal answers are "
         f"determinate; of these {row['credal there']:.1%} are right, of the others {row['credal else']:.1%}. Bayesian entropy is right "
         f"on {row['Bayes there']:.1%} and {row['Bayes else']:.1%} of the same answers; when it sets aside as many by its own "
         f"probabilities, on {row['surest']:.1%} and {row['others']:.1%}. The credal doubt is real, {verdict}."

@@ -102,7 +102,7 @@ def _mode(multi: Repeated) -> str:
 
 
 def _holds(apart: Array, error: Array) -> str:
-    """In words whether an accuracy falls behind by more than 0.01, and clearly."""
+    """In words whether an accuracy falls behind by more than 0.01 and three standard errors at some step."""
     return "does not hold up" if ((apart < -WORTH) & (apart < -3 * error)).any() else "holds up"
 
 
@@ -155,7 +155,7 @@ def _fall(curve: Array) -> float:
 
 
 def readings(multi: Repeated) -> pd.DataFrame:
-    """What the printed credal entropy curve might be: how far it is from several measures of our own runs."""
+    """The differences between the printed credal entropy curve and several measures of our own runs, a row a measure."""
     run = multi.own["credal entropy"]
     single = np.stack([METRICS["single_accuracy"](low[:, 1:], high[:, 1:], run.levels[:, k]) for k, (low, high) in enumerate(run.bounds)])
     measures = {

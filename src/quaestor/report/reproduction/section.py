@@ -1,4 +1,4 @@
-"""A part of the page on the paper: its findings in sentences, its text, tables and figures."""
+"""A section of the page on the paper: its findings in sentences, its text, tables and figures."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ STYLES = {name: style for style, name in enumerate(NAMES.values())}  # a method 
 
 @dataclass
 class Section:
-    """What one part of the reproduction has to say. `findings` go to the top of the page as well."""
+    """One section of the reproduction. `findings` are repeated at the top of the page."""
 
     title: str
     findings: list[str] = field(default_factory=list)
@@ -29,27 +29,26 @@ class Section:
     figures: dict[str, Figure] = field(default_factory=dict)
 
     def say(self, words: str) -> None:
-        """A paragraph."""
+        """Add a paragraph."""
         self.parts.append(page.text(words))
 
     def points(self, items: Sequence[str]) -> None:
-        """A list."""
+        """Add a list."""
         self.parts.append(page.listing(items))
 
     def table(self, name: str, frame: pd.DataFrame, digits: int = 3) -> None:
-        """A table of the page, and a file."""
+        """Add a table to the page, and as a CSV file."""
         self.frames[name] = frame
         self.parts.append(page.table(frame, digits))
 
     def figure(self, name: str, figure: Figure, caption: str) -> None:
-        """A figure of the page, and files."""
+        """Add a figure to the page, and as files."""
         self.figures[name] = figure
         self.parts.append(page.figure(small_svg(figure), caption))
 
 
 def small_svg(figure: Figure) -> str:
-    """The figure as SVG with a tenth of a unit as its finest step, fewer names of fonts and no indents: it is kept twice, also in the "
-    "page."""
+    """The figure as SVG with one decimal, one font family and no indentation: it is saved twice, as a file and in the page."""
     text = re.sub(r"(\d\d\.\d)\d+", r"\1", svg(figure))
     text = re.sub(r"font-family: [^;\"]*;", "font-family: sans-serif;", text)
     text = re.sub(r' transform="rotate\(-0 [^)]*\)"', "", text)
@@ -57,7 +56,7 @@ def small_svg(figure: Figure) -> str:
 
 
 def overlaid(lines: Mapping[str, Array], points: Mapping[str, Array], quantity: str, bottom: float | None = None, every: int = 1) -> Figure:
-    """Curves as lines and others (such as the printed ones) as open marks of the same colour and shape, without step 0."""
+    """Curves as lines, and others (such as the printed ones) as open marks of the same colours and shapes, without step 0."""
     styles = {name: STYLES.get(name, len(STYLES) + number) for number, name in enumerate(lines)}
     figure = curves([Line(name, y, None, styles[name]) for name, y in lines.items()], quantity)
     axes = figure.axes[0]

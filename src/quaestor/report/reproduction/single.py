@@ -16,7 +16,7 @@ NUMBERS = (("accuracy", "single-skill-accuracy", "strict_accuracy"), ("not_upper
 
 
 def shown(single: Repeated, metric: str) -> dict[str, Array]:
-    """The curve of each printed method: exact, but for random our own students."""
+    """The curve of each printed method: exact, except for random, where it is that of our own students."""
     return {name: single.exact_curve(name, metric) if name in single.exact else single.own[name].mean(metric) for name in PRINTED}
 
 
@@ -130,12 +130,12 @@ def _in_doubt(single: Repeated) -> str:
         f"the credal set: the accuracy, mean over all numbers of questions, is then {accuracy['credal entropy']:.3f} (credal entropy) "
         f"and {accuracy['Bayesian entropy']:.3f} (Bayesian entropy), the Brier score {brier['credal entropy']:.3f} and "
         f"{brier['Bayesian entropy']:.3f}. The midpoint of the bounds is no better a guess than the posterior of the midpoints; what "
-        "bounds add is told below under determinate answers."
+        "bounds add is described below under determinate answers."
     )
 
 
 def _gaps(single: Repeated, section: Section) -> None:
-    """How far the printed points are from ours, and why."""
+    """Add tables of the differences between the printed points and ours, and their reasons."""
     for metric, name, own in NUMBERS:
         exact = gaps(name, {method: single.exact_curve(method, metric) for method in PRINTED if method in single.exact})
         printed = {m: np.hypot(single.own[m].error(own), single.own[m].spread(own) / np.sqrt(AUTHORS)) for m in PRINTED}
@@ -187,7 +187,6 @@ def _honest(single: Repeated) -> pd.DataFrame:
 
 
 def _curves(single: Repeated, metric: str, name: str, own: str) -> pd.DataFrame:
-    """All curves behind a figure, a row a number of questions."""
     frame, columns = published(name), {}
     for method in PRINTED:
         columns[f"{method}, printed"] = frame[method].to_numpy()

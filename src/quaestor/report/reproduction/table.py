@@ -1,4 +1,4 @@
-"""Table 1 of the paper beside the exact numbers."""
+"""Table 1 of the paper compared with the exact numbers."""
 
 import pandas as pd
 

@@ -1,7 +1,7 @@
-"""The paper's experiments again: Antonucci, Mangili, Bonesana and Adorni, "A New Score for Adaptive Tests in Bayesian and Credal Networks".
+"""The experiments of Antonucci, Mangili, Bonesana and Adorni, "A New Score for Adaptive Tests in Bayesian and Credal Networks", repeated.
 
-Its printed numbers come with the package (`published`): table 1 and the points of the curves of figures 2 and 3. Beside them stand our own
-students, exact expectations, and the authors' raw results where somebody has them.
+The printed numbers come with the package (`published`): table 1 and the points of the curves of figures 2 and 3. They are compared with our
+own simulations, with exact expectations, and with the authors' raw results, if these are given.
 """
 
 from importlib import resources
@@ -18,7 +18,8 @@ NAMES = {
 
 
 def published(name: str) -> pd.DataFrame:
-    """Numbers printed in the paper: `table-1`, or the points of a figure with a row a number of questions and a column a method.
+    """Numbers printed in the paper: `table-1`, or the points of a figure, with a row for each number of questions and a column for each
+    method.
 
     The figures: `single-skill-accuracy`, `single-skill-brier` (figure 2), `multi-skill-accuracy` (figure 3).
     """

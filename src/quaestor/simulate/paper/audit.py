@@ -1,4 +1,4 @@
-"""What the authors' raw results say of how the first study was run: the tables, the scores, the ends of the tests."""
+"""An audit of the authors' raw results: with which tables, scores and stop rules the first study was run."""
 
 from dataclasses import dataclass
 
@@ -29,7 +29,9 @@ WAYS = {
 
 
 def shares_right(raw: Raw) -> pd.DataFrame:
-    """For each template and level the share of right answers beside the tables as written and as run, and z: how many errors apart."""
+    """For each template and level the share of right answers, P(right) in the tables as written and as run, and z, the difference in
+    standard errors.
+    """
     rows = {}
     for template in range(TEMPLATES):
         row: dict[str, float] = {}
@@ -46,7 +48,7 @@ def shares_right(raw: Raw) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Choices:
-    """Every choice of a run: `states` (states, questions), the answer sets it was made from; `state` and `chosen` of each choice."""
+    """All choices of a run: the distinct answer sets, `states` (states, questions), and the `state` and the question `chosen` of each."""
 
     states: NDArray[np.int16]
     state: NDArray[np.intp]
@@ -54,7 +56,7 @@ class Choices:
 
 
 def choices(run: Run) -> Choices:
-    """The choices of all students at all steps, equal answer sets once."""
+    """The choices of all students at all steps; equal answer sets are merged."""
     now = np.full((len(run.levels), run.asked.shape[1]), OPEN, dtype=np.int16)
     sets, chosen = [], []
     for number in range(run.asked.shape[1]):
@@ -68,16 +70,17 @@ def choices(run: Run) -> Choices:
 
 
 def gains(bank: Bank, states: NDArray[np.int16], score: str, bound: str) -> Array:
-    """The gains of all questions after these answers, (states, questions), -inf where they are not open."""
+    """The gains of all questions after these answer sets, (states, questions); -inf for answered questions."""
     found = step(Rules(score=score, bound=bound, then=None), Evidence.of_rows(bank, states))
     return np.where(found.open, found.gains, -np.inf)
 
 
 def agreement(raw: Raw) -> pd.DataFrame:
-    """How often the raw choices are those of a score: a row a method and score.
+    """How often the raw choices agree with a score, a row for each method and score.
 
-    `best`: the question asked has the largest gain or is tied with it; `by chance`: what any open question would reach there; `first`: it
-    is the first of the tied. `decisive`: the share of choices where the tied all have one table, and `best there`.
+    `best`: the share of choices with the largest gain, ties included; `by chance`: that share for a random open question; `first`: the
+    share of choices that are the first of the tied ones. `decisive`: the share of choices where all tied questions have the same table;
+    `best there`: the share of best ones among these.
     """
     precise = load("single-skill-as-run")
     credal = precise.widen(WIDTH)
@@ -101,7 +104,7 @@ def agreement(raw: Raw) -> pd.DataFrame:
 
 
 def ends(raw: Raw) -> pd.DataFrame:
-    """How the credal runs ended: at the upper entropy that stops them, with no question left, or before either."""
+    """How the credal runs ended: at the upper entropy of the stop rule, with no question left, or before either."""
     rows = {}
     for method in ("credal entropy", "credal mode"):
         run = raw.runs[method]
@@ -124,13 +127,13 @@ def ends(raw: Raw) -> pd.DataFrame:
 
 
 def random_order(raw: Raw) -> tuple[int, int, int]:
-    """Of the raw "random" runs: how many different orders, and how many different questions come first and last."""
+    """In the raw "random" runs the numbers of different orders, of different first questions, and of different last ones."""
     asked = raw.runs["random"].asked
     return len(np.unique(asked, axis=0)), len(np.unique(asked[:, 0])), len(np.unique(asked[:, -1]))
 
 
 def first_question(raw: Raw) -> tuple[int, dict[str, bool]]:
-    """The number of the question that credal mode asks first, and whether it is a best one of lower and of upper M."""
+    """The number of the question that credal mode asks first, and whether it maximises lower M and upper M."""
     first = int(raw.runs["credal mode"].asked[0, 0])
     credal = load("single-skill-as-run").widen(WIDTH)
     nothing = np.full((1, len(credal.questions)), OPEN, dtype=np.int16)

@@ -1,7 +1,7 @@
-"""How right a test of a few questions can be at all: the best choice of questions and levels, worked out by trying everything.
+"""The largest accuracy that any test with a few questions can reach, by exhaustive search over questions.
 
-The value of an answer set is sum over skills of max_s P(s, answers) / number of skills; a question's is the sum over its answers, and the
-best test takes the largest at every step. No rule, credal or precise, can exceed it on average.
+The value of an answer set is the mean over skills of max_l P(level l, answers). The value of a test is the maximum over its next question
+of the sum over the answers of the value of the rest of the test. No rule, credal or precise, exceeds it on average.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from quaestor.model.table import Array
 
 
 class BestTest:
-    """The best possible mean accuracy on a precise bank."""
+    """The largest possible mean accuracy on a precise bank; `kinds`: one question for each distinct table, (profiles, classes)."""
 
     def __init__(self, bank: Bank) -> None:
         layout = layout_of(bank)
@@ -33,20 +33,20 @@ class BestTest:
         return np.asarray(question.table.lower[tuple(of_skill[skill] for skill in question.skills)])
 
     def chances(self, name: str) -> list[Array]:
-        """P(level, answer) of each skill and the answer to one question, (levels, classes)."""
+        """P(level, answer) for each skill and the answer to one question, (levels, classes) each."""
         both = self._start[:, None] * self.kinds[name]
         return [levels.T @ both for levels in self._levels]
 
     def _value(self, weights: Array) -> Array:
-        """The accuracy that is left to reach, for weights P(answers, profile) of shape (..., profiles)."""
+        """The value of answer sets with weights P(answers, profile), (..., profiles) -> (...)."""
         return np.asarray(sum((weights @ levels).max(axis=-1) for levels in self._levels) / len(self._levels))
 
     def after(self, questions: int) -> float:
-        """The best possible accuracy after so many questions, each chosen after the answers before it."""
+        """The largest possible accuracy after a number of questions, each chosen given the earlier answers."""
         return float(self._best(self._start[None], questions)[0])
 
     def _best(self, weights: Array, questions: int) -> Array:
-        """The best for each of many answer sets, (sets, profiles) -> (sets,). A question may be asked again: it only makes it larger."""
+        """The values of answer sets with so many questions left, (sets, profiles) -> (sets,). Questions may be repeated: an upper bound."""
         if questions == 0:
             return self._value(weights)
         found = np.full(len(weights), -np.inf)
@@ -58,7 +58,7 @@ class BestTest:
 
 
 def left_after_one(credal: Bank) -> dict[str, float]:
-    """For each kind of question: the share of skills whose true level interval dominance leaves after it, exactly."""
+    """For each kind of question the exact expected share of skills whose true level is undominated after its answer."""
     test, found = BestTest(credal.centre()), {}
     for name in test.kinds:
         chances = test.chances(name)

@@ -1,4 +1,4 @@
-"""The methods of the paper's experiments, as its text and the authors' raw results say that they were run."""
+"""The methods of the paper's experiments, according to its text and the authors' raw results."""
 
 from dataclasses import dataclass
 
@@ -8,12 +8,12 @@ from quaestor.selection.rules import Rules
 from quaestor.selection.stopping.criteria import entropy_below
 
 WIDTH = 0.05
-ENOUGH = entropy_below(0.1)  # of the upper entropy: where the credal runs stop
+ENOUGH = entropy_below(0.1)  # the stop rule of the credal runs, on the upper entropy
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to run a test. `printed`: the paper has a curve of it; the others are there for comparison."""
+    """A bank and rules. `printed`: whether the paper has a curve of it; the others are for comparison."""
 
     name: str
     bank: Bank
@@ -23,7 +23,7 @@ class Method:
 
 
 def methods(bank: str) -> tuple[Method, ...]:
-    """The five printed methods on a bundled bank, and those that the authors might have chosen as well."""
+    """The five printed methods on a bundled bank, and variants of them that the paper does not show."""
     precise = load(bank)
     credal = precise.widen(WIDTH)
     lower = Rules(score="mode", bound="lower", then=None, stop=ENOUGH)

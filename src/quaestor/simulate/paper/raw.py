@@ -1,7 +1,7 @@
 """The authors' raw results behind figure 2, from a folder of CSV files; they are not part of this package.
 
 `students.csv` (student, skill), `answers.csv` (student, Q1 ... Q18), and a file a method: student, step, question, answer and the
-posterior, p0 and p1, or lower0, lower1, upper0, upper1; step 0 is before the first question.
+posterior: p0 and p1, or lower0, lower1, upper0, upper1; step 0 is before the first question.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What happened to some students, ours or the authors', in one form, so that the same metrics are taken of both."""
+"""Runs of students, ours or the authors', in one format, so that the same metrics apply to both."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ def _at(values: Array, truth: Truth) -> Array:
 
 
 def strict_accuracy(low: Array, high: Array, truth: Truth) -> Array:
-    """Whether the true level alone is the most probable of the centre: a tie counts as wrong, as in the paper's figures."""
+    """1 if the true level is the only most probable one at the centre, else 0, (students, steps): a tie is wrong, as in the paper."""
     p = centre(low, high)
     rivals = p.copy()
     np.put_along_axis(rivals, truth[:, None, None], -1.0, axis=2)
@@ -30,12 +30,12 @@ def strict_accuracy(low: Array, high: Array, truth: Truth) -> Array:
 
 
 def wrong_lower(low: Array, high: Array, truth: Truth) -> Array:
-    """The lower probability of the wrong level of two, in the paper's figure 2 called Brier distance; it is 1 - upper P(true)."""
+    """The lower probability of the wrong one of two levels, 1 - upper P(true), (students, steps); the "Brier distance" of figure 2."""
     return _at(low, 1 - truth)
 
 
 def not_ruled_out(low: Array, high: Array, truth: Truth) -> Array:
-    """Whether the true level is among those that interval dominance leaves."""
+    """1 if the true level is not interval-dominated, else 0, (students, steps)."""
     return _at(survivors(low, high).astype(float), truth)
 
 
@@ -46,7 +46,7 @@ PAPER: dict[str, Metric] = {"strict_accuracy": strict_accuracy, "wrong_lower": w
 class Run:
     """Students by step. `levels`: (students, skills); `bounds`: for each skill lower and upper, (students, steps + 1, levels).
 
-    `asked`: places of questions, (students, steps), -1 after the end; `answers`: their classes.
+    `asked`: positions of questions in the bank, (students, steps), -1 after the end; `answers`: numbers of their answer classes.
     """
 
     levels: NDArray[np.intp]
@@ -60,20 +60,20 @@ class Run:
         return np.asarray(np.mean([of(low, high, self.levels[:, skill]) for skill, (low, high) in enumerate(self.bounds)], axis=0))
 
     def mean(self, metric: str) -> Array:
-        """The mean over students by step."""
+        """The mean over students, (steps + 1,)."""
         return np.asarray(self.values(metric).mean(axis=0))
 
     def spread(self, metric: str) -> Array:
-        """The standard deviation between students by step."""
+        """The standard deviation between students, (steps + 1,)."""
         return np.asarray(self.values(metric).std(axis=0, ddof=1))
 
     def error(self, metric: str) -> Array:
-        """The standard error of the mean by step."""
+        """The standard error of the mean, (steps + 1,)."""
         return np.asarray(self.spread(metric) / np.sqrt(len(self.levels)))
 
     @property
     def lengths(self) -> NDArray[np.intp]:
-        """How many questions each was asked."""
+        """The number of questions that each student was asked, (students,)."""
         found: NDArray[np.intp] = (self.asked >= 0).sum(axis=1)
         return found
 
@@ -81,7 +81,7 @@ class Run:
 def own(bank: Bank, rules: Rules, students: int, seed: int, apart: Bank | None = None) -> Run:
     """Our own students: those that `simulate` would draw from the bank's centre, with all their bounds kept.
 
-    `apart`: a credal bank; each student then comes from another network of its set.
+    `apart`: a credal bank; each student then comes from a random network of its set.
     """
     cohort = Cohort(bank, bank.centre() if apart is None else apart, students, seed, apart is not None)
     steps = len(bank.questions)

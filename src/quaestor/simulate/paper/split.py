@@ -1,7 +1,7 @@
-"""What a credal test knows of its own doubts: how right it is where one level is left, and where it cannot tell.
+"""The accuracy of a credal test where it is determinate, and where it is not.
 
-The same students are looked at in the Bayesian test. As a control the Bayesian test sorts them itself: it sets aside as many answers as the
-credal one, those with the smallest probability of the level it names.
+The Bayesian test is evaluated on the same students and skills. As a control it sets aside as many results as the credal test by itself:
+those with the smallest probability of the most probable level.
 """
 
 import numpy as np
@@ -14,9 +14,10 @@ from quaestor.simulate.paper.runs import Run
 
 
 def split(credal: Run, bayesian: Run, steps: tuple[int, ...]) -> pd.DataFrame:
-    """A row a number of questions: the share of determinate answers (one a student and skill) and accuracies.
+    """A row for each number of questions: the share of determinate results (one for each student and skill) and accuracies.
 
-    `there`: where the credal answer is determinate; `else`: where not. `surest` and `others`: sorted by the Bayesian test itself.
+    `there`: where the credal result is determinate; `else`: where it is not. `surest`, `others`: the results of the Bayesian test that it
+    keeps and that it sets aside by its own probabilities.
     """
     rows = {}
     for step in steps:
@@ -36,7 +37,7 @@ def split(credal: Run, bayesian: Run, steps: tuple[int, ...]) -> pd.DataFrame:
 
 
 def surest(certainty: Array, share: float) -> Array:
-    """Weights that pick this share of the largest values; those equal at the border are picked in part."""
+    """Weights that select this share of the largest values, (values,); values tied at the border have fractional weights."""
     values, place, counts = np.unique(np.round(-certainty, 9), return_inverse=True, return_counts=True)
     before = np.concatenate([[0], np.cumsum(counts)[:-1]])
     picked = np.clip((share * len(certainty) - before) / counts, 0, 1)

@@ -1,4 +1,4 @@
-"""Figures 2 and 3 again: each method on our own students, and for one skill also the exact expectations."""
+"""Figures 2 and 3 repeated: simulations of each method, and for one skill also exact expectations."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,10 @@ IN_DOUBT = ("credal entropy", "Bayesian entropy")
 
 @dataclass(frozen=True)
 class Repeated:
-    """One of the paper's studies repeated: runs of our own students, exact curves where there are any, the authors' raw results or None.
+    """One of the paper's studies repeated: runs of our own students, exact curves where they are feasible, the authors' raw results or
+    None.
 
-    `in_doubt`: runs of students who each come from another network of the credal set, so that the precise bank is wrong for most of them.
+    `in_doubt`: runs of students from random networks of the credal set, for whom the precise bank is wrong.
     """
 
     methods: tuple[Method, ...]
@@ -41,13 +42,13 @@ class Repeated:
         return len(self.methods[0].bank.questions)
 
     def exact_curve(self, method: str, metric: str) -> Array:
-        """An exact curve, as long as the bank."""
+        """An exact curve, extended to the number of questions, (steps + 1,)."""
         found: Array = getattr(self.exact[method], metric)
         return stretched(found, self.steps + 1)
 
 
 def repeat_single(students: int, raw: Raw | None = None) -> Repeated:
-    """The study of one skill, as it was run."""
+    """The study of one skill, with the tables that were really used."""
     listed = methods(SINGLE)
     credal = listed[0].bank
     return Repeated(
@@ -61,22 +62,22 @@ def repeat_single(students: int, raw: Raw | None = None) -> Repeated:
 
 
 def repeat_multi(students: int) -> Repeated:
-    """The study of four skills; its answer sets are too many for exact expectations."""
+    """The study of four skills, which has too many answer sets for exact expectations."""
     wanted = (*PRINTED, "Bayesian mode, ties by entropy")
     listed = tuple(method for method in methods(MULTI) if method.name in wanted)
     return Repeated(listed, students, {m.name: own(m.bank, m.rules, students, SEED) for m in listed}, {}, None, {})
 
 
 def check_students(students: int) -> None:
-    """Refuse what has no standard error."""
+    """Refuse fewer than two students, which have no standard error."""
     if students < 2:
         raise QuaestorError(f"--students: a whole number of at least 2, got {students}")
 
 
 def gaps(printed: str, curves: dict[str, Array], errors: dict[str, Array] | None = None) -> pd.DataFrame:
-    """How far printed points are from curves, without step 0: a row a method, the largest and the mean absolute difference.
+    """Differences between printed points and curves, without step 0: a row a method, the largest and the mean absolute difference.
 
-    `errors`: standard errors of the difference; then also the largest difference in them, where they are not 0.
+    `errors`: standard errors of the differences; with them also the largest difference in standard errors.
     """
     points, rows = published(printed), {}
     for name, curve in curves.items():
@@ -89,12 +90,12 @@ def gaps(printed: str, curves: dict[str, Array], errors: dict[str, Array] | None
 
 
 def needed(curve: Array, accuracy: float) -> int | None:
-    """After how many questions a curve first reaches an accuracy; None when it never does."""
+    """The number of questions after which a curve first reaches an accuracy, or None."""
     reached = np.flatnonzero(curve >= accuracy)
     return int(reached[0]) if len(reached) else None
 
 
 def paired(one: Run, other: Run, metric: str) -> tuple[Array, Array]:
-    """How much larger a metric of one run is than of another on the same students, and the standard error, by step."""
+    """The paired difference of a metric between two runs of the same students, and its standard error, (steps + 1,) each."""
     apart = one.values(metric) - other.values(metric)
     return np.asarray(apart.mean(axis=0)), np.asarray(apart.std(axis=0, ddof=1) / np.sqrt(len(apart)))

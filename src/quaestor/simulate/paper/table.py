@@ -14,10 +14,10 @@ CLOSE = 0.001 + 1e-9
 
 
 def table_1() -> pd.DataFrame:
-    """A row a set of answers: what is printed, what is exact, and what two networks of the credal set give (`blunt` and `sharp`).
+    """A row for each set of answers: printed and exact numbers, and those of two networks of the credal set (`sharp` and `blunt`).
 
-    `sharp`: the prior 0.05 down, every P(right | knows) 0.05 up and every P(right | does not) 0.05 down. `blunt`: the other way round.
-    Those two are where the bounds are after wrong answers, and only there.
+    `sharp`: the prior 0.05 lower, every P(right | knows) 0.05 higher and every P(right | does not know) 0.05 lower. `blunt`: the opposite.
+    The bounds are attained at these two networks after wrong answers, and only then.
     """
     bank = load("multiplication")
     credal = bank.widen(WIDTH)
@@ -33,7 +33,7 @@ def table_1() -> pd.DataFrame:
 
 
 def _moved(bank: Bank, answers: dict[str, int], way: int) -> float:
-    """P(knows | answers) in the network with prior 0.5 - way * 0.05 and questions moved apart (`way` 1) or together (-1)."""
+    """P(knows | answers) in the network `sharp` (`way` 1) or `blunt` (-1), with prior 0.5 - way * 0.05."""
     weights = np.array([0.5, 0.5]) + way * WIDTH * np.array([1, -1])
     for name, answer in answers.items():
         right = bank.questions[name].table.lower[:, 1] + way * WIDTH * np.array([-1, 1])
@@ -42,7 +42,7 @@ def _moved(bank: Bank, answers: dict[str, int], way: int) -> float:
 
 
 def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a printed bound: how far it is from the exact one, and from the same end of the two networks."""
+    """A row for each printed bound: its distances to the exact one and to the corresponding value of the two networks."""
     rows = []
     for answers, row in table.iterrows():
         ends = sorted((row["sharp"], row["blunt"]))
