@@ -18,6 +18,7 @@ the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import log10
 
 import numpy as np
@@ -38,16 +39,62 @@ from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model, Scope
 from quaestor.lazy import lazy
 
-PRECISE = ("joint", "junction")
-CREDAL = ("odds", "hulls", "enumeration", "branch", "bracket")
-METHODS = ("auto", *CREDAL, "exact")
 TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
 NODES = 20_000
 FEW = 64  # networks that are simply all tried
-FEW_DROWNED = 1024  # the same where plain numbers cannot hold the evidence
+FEW_DROWNED = 1024  # networks that are all tried where plain numbers cannot hold the evidence
 MOST = 10_000_000  # networks that are tried when asked for by name
 _TINY = -600.0  # log of numbers that products may round to zero
 Takers = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the caller wants: a method by name or `auto`, how near is near enough, how many nodes, and for `exact` how many seconds."""
+
+    method: str = "auto"
+    tolerance: float = TOLERANCE
+    limit: int = NODES
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.method not in (*methods(), *PRECISE):
+            raise QuaestorError(f"method is one of {', '.join(methods())}, got {self.method!r}")
+        if not self.tolerance >= 0 or self.limit < 0:
+            raise QuaestorError(f"tolerance and limit are at least 0, got {self.tolerance} and {self.limit}")
+        if self.seconds is not None and (self.method != "exact" or not self.seconds >= 0):
+            raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {self.seconds}")
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the chooser may take any engine."""
+        return self.method in ("auto", "exact")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An engine that `auto` tries: how it is made, which models it fits (`needs` says it in words), and which questions it can be asked.
+
+    `in_logarithms`: no evidence is too much for it. An engine that finds a problem too large raises TooLargeError, and the next is tried.
+    """
+
+    make: Callable[[Model, int], Engine]
+    fits: Callable[[Model], bool]
+    needs: str
+    serves: Callable[[Batch], bool] = lambda batch: len(batch.scope) == 1
+    in_logarithms: bool = False
+
+
+ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before enumeration and branch and bound
+    "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
+    "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
+}
+PRECISE = ("joint", "junction")
+
+
+def methods() -> tuple[str, ...]:
+    """The methods for credal models, by name."""
+    return ("auto", *ENGINES, "enumeration", "branch", "bracket", "exact")
 
 
 class Chooser:
@@ -62,21 +109,20 @@ class Chooser:
         limit: int = NODES,
         seconds: float | None = None,
     ) -> None:
-        _check(method, tolerance, limit, seconds)
+        self._settings = Settings(method, tolerance, limit, seconds)
         self._model, self._takers = model, takers
-        self._settings = (method, tolerance, limit, seconds)
         self._given: dict[tuple[int, int], Chooser] = {}
-        if model.is_precise and method in ("auto", "exact", *PRECISE):
+        if model.is_precise and (self._settings.is_free or method in PRECISE):
             self._parts: list[tuple[Takers | None, Engine]] = [(None, self.precise)]
         elif method in PRECISE:
-            raise QuaestorError(f"method {method} is for precise models; for credal ones: {', '.join(METHODS)}")
+            raise QuaestorError(f"method {method} is for precise models; for credal ones: {', '.join(methods())}")
         else:
-            self._parts = [(some, _Part(part, count, *self._settings)) for some, part, count in _alike(model, takers, method)]
+            self._parts = [(some, _Part(part, count, self._settings)) for some, part, count in _alike(model, takers)]
 
     @lazy
     def precise(self) -> PreciseEngine:
         """The engine of a precise model, which knows its joint distribution too."""
-        method = self._settings[0]
+        method = self._settings.method
         if method not in PRECISE:
             method = "joint" if self._model.joint_size <= LARGEST else "junction"
         return PreciseEngine(self._model, self._takers, method)
@@ -122,7 +168,9 @@ class Chooser:
             pin = np.where(np.arange(size) == state, 0.0, -np.inf)[None]
             low, high = self._model.boxes.get((variable,), (np.zeros((self._takers, size)),) * 2)
             boxes = {**self._model.boxes, (variable,): (low + pin, high + pin)}
-            self._given[variable, state] = Chooser(self._model.with_boxes(boxes), self._takers, *self._settings)
+            wanted = self._settings
+            pinned = self._model.with_boxes(boxes)
+            self._given[variable, state] = Chooser(pinned, self._takers, wanted.method, wanted.tolerance, wanted.limit, wanted.seconds)
         return self._given[variable, state]
 
     def _joined(self, parts: list[tuple[Takers | None, Bracket]]) -> Bracket:
@@ -141,25 +189,23 @@ class _Part:
 
     is_exact = False
 
-    def __init__(self, model: Model, takers: int, method: str, tolerance: float, limit: int, seconds: float | None) -> None:
-        self._model, self._takers, self._method = model, takers, method
-        self._tolerance, self._limit, self._seconds = tolerance, limit, seconds
+    def __init__(self, model: Model, takers: int, settings: Settings) -> None:
+        self._model, self._takers, self._settings = model, takers, settings
         self._made: dict[str, Engine] = {}
         self._smaller: dict[tuple[str, ...], _Part] = {}
 
     def now(self, variable: int) -> Bracket:
-        for name in self._trees():
+        for name in self._fitting():
             try:
                 return self._engine(name).now(variable)
             except TooLargeError:
-                if name == self._method:
+                if not self._settings.is_free:
                     raise
-        if self._method in ("auto", "exact"):
+        if self._settings.is_free:
             part, number = self._model.relevant_to([variable])
             if len(part.sizes) < len(self._model.sizes):
                 if part.names not in self._smaller:
-                    settings = (self._method, self._tolerance, self._limit, self._seconds)
-                    self._smaller[part.names] = _Part(part, self._takers, *settings)
+                    self._smaller[part.names] = _Part(part, self._takers, self._settings)
                 return self._smaller[part.names].now(number[variable])
         return self._engine(self._patient()).now(variable)
 
@@ -171,73 +217,65 @@ class _Part:
 
     def _first(self, batch: Batch, ask: Callable[[Engine], Bracket]) -> Bracket:
         """The reply of the first engine that can give one."""
-        for name in self._trees() if len(batch.scope) == 1 else ():
-            try:
-                return ask(self._engine(name))
-            except TooLargeError:
-                if name == self._method:
-                    raise
+        for name in self._fitting():
+            if ENGINES[name].serves(batch):
+                try:
+                    return ask(self._engine(name))
+                except TooLargeError:
+                    if not self._settings.is_free:
+                        raise
         return ask(self._engine(self._patient(asked=True)))
-
-    def _trees(self) -> list[str]:
-        """The engines for singly connected models that fit, the faster first."""
-        wanted = ("odds", "hulls") if self._method in ("auto", "exact") else (self._method,)
-        fits = {"odds": applies(self._model), "hulls": self._model.is_singly_connected and not self._drowned}
-        found = [name for name in wanted if fits.get(name, False)][:1]
-        if not found and self._method in fits and not (self._method == "hulls" and self._model.is_singly_connected):
-            two = " of two-state variables" * (self._method == "odds")
-            raise QuaestorError(f"method {self._method} needs a singly connected model{two}")
-        return found
 
     @lazy
     def _drowned(self) -> bool:
         """Whether plain numbers may lose likelihoods of one of the takers; `_alike` puts those who drown into parts of their own."""
         return bool(drowned(self._model, self._takers).any())
 
+    def _fitting(self) -> list[str]:
+        """The engines of the table that fit, the faster first; the one asked for by name must."""
+        method = self._settings.method
+        if method in ENGINES and not ENGINES[method].fits(self._model):
+            raise QuaestorError(f"method {method} needs {ENGINES[method].needs}")
+        wanted = ENGINES if self._settings.is_free else {name: ENGINES[name] for name in (method,) if name in ENGINES}
+        return [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._drowned)]
+
     def _patient(self, asked: bool = False) -> str:
         """The engine for all other models; questions that are only `asked` about are not worth enumeration."""
-        if self._method == "enumeration":
+        if self._settings.method == "enumeration":
             tries = combinations(self._model)
             if tries > MOST:
                 raise QuaestorError(f"method enumeration tries at most {MOST} combinations of vertices, got 10^{log10(tries):.0f}")
             return "enumeration"
-        free = self._method in ("auto", "exact")
+        free = self._settings.is_free
         if self._drowned:
             return "enumeration" if free and combinations(self._model) <= FEW_DROWNED else "vacuous"
         if free and not asked and combinations(self._model) <= FEW:
             return "enumeration"
-        return "exact" if self._method == "exact" else "branch"
+        return "exact" if self._settings.method == "exact" else "branch"
 
     def _engine(self, name: str) -> Engine:
         if name not in self._made:
-            limit = 0 if self._method == "bracket" else self._limit
-            make: dict[str, Callable[[], Engine]] = {
-                "odds": lambda: OddsEngine(self._model, self._takers),
-                "hulls": lambda: HullEngine(self._model, self._takers),
-                "enumeration": lambda: EnumerationEngine(self._model, self._takers),
-                "vacuous": lambda: VacuousEngine(self._model, self._takers),
-                "branch": lambda: LoopEngine(self._model, self._takers, self._tolerance, limit),
-                "exact": lambda: ExactEngine(self._model, self._takers, limit, self._seconds),
-            }
-            self._made[name] = make[name]()
+            self._made[name] = self._make(name)
         return self._made[name]
 
+    def _make(self, name: str) -> Engine:
+        if name in ENGINES:
+            return ENGINES[name].make(self._model, self._takers)
+        if name == "enumeration":
+            return EnumerationEngine(self._model, self._takers)
+        if name == "vacuous":
+            return VacuousEngine(self._model, self._takers)
+        if name == "exact":
+            return ExactEngine(self._model, self._takers, self._settings.limit, self._settings.seconds)
+        limit = 0 if self._settings.method == "bracket" else self._settings.limit
+        return LoopEngine(self._model, self._takers, self._settings.tolerance, limit)
 
-def _check(method: str, tolerance: float, limit: int, seconds: float | None) -> None:
-    if method not in (*METHODS, *PRECISE):
-        raise QuaestorError(f"method is one of {', '.join(METHODS)}, got {method!r}")
-    if not tolerance >= 0 or limit < 0:
-        raise QuaestorError(f"tolerance and limit are at least 0, got {tolerance} and {limit}")
-    if seconds is not None and (method != "exact" or not seconds >= 0):
-        raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {seconds}")
 
-
-def _alike(model: Model, takers: int, method: str) -> Iterable[tuple[Takers | None, Model, int]]:
+def _alike(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:
     """The takers in parts: those who have evidence on the same several-skill scopes, and those whose evidence plain numbers cannot hold."""
     wide = [scope for scope in model.boxes if len(scope) > 1]
     told = np.stack([_says_something(model, scope) for scope in wide], axis=1) if wide else np.zeros((takers, 0), dtype=bool)
-    sinks = drowned(model, takers) if method != "odds" else np.zeros(takers, dtype=bool)
-    keys = np.column_stack([told, sinks])
+    keys = np.column_stack([told, drowned(model, takers)])
     if (keys == keys[0]).all() and (takers == 1 or keys[0, :-1].all()):
         yield None, _only(model, {s for s, tells in zip(wide, told[0], strict=True) if not tells}), takers
         return

@@ -1,7 +1,7 @@
 """The rules that narrow the choice, one after another, as array operations over takers; every one says what it did.
 
-Masks have the shape (takers, questions). A rule is a function of where the takers stand (`Standing`) and the questions left (`Candidates`);
-docs/rules.md tells what each means.
+Masks have the shape (takers, questions). A rule is a function of where the takers stand (`Standing`) and the questions left (`Candidates`),
+listed at the end in the order in which they are followed; docs/rules.md tells what each means.
 """
 
 from collections.abc import Callable, Sequence
@@ -137,41 +137,53 @@ def named(questions: Sequence[str]) -> str:
     return say("{list} and {count} more", list=", ".join(questions[:3]), count=len(questions) - 3)
 
 
-def close(now: Standing, left: Candidates) -> None:
-    """Take away what may not be asked now: excluded, out of order in a testlet, too many of a content, decided, worn."""
-    plan, rules = now.plan, now.plan.rules
-    if plan.exclude:
-        closed = np.zeros_like(now.asked)
-        for ids in plan.exclude:
-            closed[:, ids] |= now.asked[:, ids].any(axis=1, keepdims=True)
-        left.keep("exclude", lambda taker: say("questions that exclude one another: one of them was asked"), ~closed)
-    if plan.testlets:
-        later = np.zeros_like(now.asked)
-        for ids in plan.testlets:
-            rest = now.evidence.is_open[:, ids]
-            later[:, ids] |= rest & (np.cumsum(rest, axis=1) > 1)
-        left.keep("testlets", lambda taker: say("a testlet is asked in its order"), ~later)
-    for content, members in plan.content:
+def exclude(now: Standing, left: Candidates) -> None:
+    """Of questions that exclude one another only one is asked."""
+    closed = np.zeros_like(now.asked)
+    for ids in now.plan.exclude:
+        closed[:, ids] |= now.asked[:, ids].any(axis=1, keepdims=True)
+    if now.plan.exclude:
+        left.keep("exclude", _always(say("questions that exclude one another: one of them was asked")), ~closed)
+
+
+def testlet_order(now: Standing, left: Candidates) -> None:
+    """A testlet is asked in its order."""
+    later = np.zeros_like(now.asked)
+    for ids in now.plan.testlets:
+        rest = now.evidence.is_open[:, ids]
+        later[:, ids] |= rest & (np.cumsum(rest, axis=1) > 1)
+    if now.plan.testlets:
+        left.keep("testlets", _always(say("a testlet is asked in its order")), ~later)
+
+
+def content_most(now: Standing, left: Candidates) -> None:
+    """No more of a skill or group than the rules allow."""
+    for content, members in now.plan.content:
         if content.most is not None:
             text = say("{of}: the rules allow no more than {most} {most:question|questions}", of=content.of, most=content.most)
             left.keep("content", _always(text), ~members, np.asarray(now.count(members) >= content.most))
-    if rules.retire is not None:
-        _retire(now, left)
-    if rules.exposure.most is not None:
-        text = say("questions that {share:.0%} of the takers or more have seen rest", share=rules.exposure.most)
-        left.keep("exposure", _always(text), ~plan.worn, or_all=True)
+
+
+def rest_worn(now: Standing, left: Candidates) -> None:
+    """Questions that too many takers have seen rest, unless nothing else is left."""
+    most = now.plan.rules.exposure.most
+    if most is not None:
+        text = say("questions that {share:.0%} of the takers or more have seen rest", share=most)
+        left.keep("exposure", _always(text), ~now.plan.worn, or_all=True)
 
 
 def _always(text: str) -> Text:
     return lambda taker: text
 
 
-def _retire(now: Standing, left: Candidates) -> None:
-    layout, retire = now.plan.layout, now.plan.rules.retire
-    assert retire is not None
+def retire(now: Standing, left: Candidates) -> None:
+    """Nothing is asked that is only about skills of which enough is known."""
+    layout, enough = now.plan.layout, now.plan.rules.retire
+    if enough is None:
+        return
     skills = list(layout.bank.skills.values())
     decided = [
-        np.broadcast_to(retire.decides(ManyBounds(skill.levels, *bracket.ends)), now.takers)
+        np.broadcast_to(enough.decides(ManyBounds(skill.levels, *bracket.ends)), now.takers)
         for skill, bracket in zip(skills, now.bounds(), strict=True)
     ]
     known = np.stack(decided, axis=1)
@@ -185,27 +197,29 @@ def _retire(now: Standing, left: Candidates) -> None:
     left.keep("retire", text, undecided)
 
 
-def forced(now: Standing, left: Candidates) -> Numbers:
-    """A question that the rules name whatever the gains, (takers,), -1 for none: the first ones, the next of a testlet, a pilot."""
-    plan, rules = now.plan, now.plan.rules
-    found = np.full(now.takers, -1)
-    if rules.first:
-        rest = now.evidence.is_open[:, plan.first]
-        found = np.where(rest.any(axis=1), plan.first[rest.argmax(axis=1)], found)
-        left.note("first", lambda taker: say("the test begins with {questions}", questions=named(rules.first)), found >= 0)
-    for ids, names in zip(plan.testlets, rules.testlets, strict=True):
+def begin_with(now: Standing, left: Candidates, found: Numbers) -> None:
+    """The questions that every test begins with."""
+    if len(now.plan.first):
+        rest = now.evidence.is_open[:, now.plan.first]
+        chosen = (found < 0) & rest.any(axis=1)
+        found[chosen] = now.plan.first[rest.argmax(axis=1)][chosen]
+        left.note("first", _always(say("the test begins with {questions}", questions=named(now.plan.rules.first))), chosen)
+
+
+def finish_testlets(now: Standing, left: Candidates, found: Numbers) -> None:
+    """The next question of a testlet that was begun."""
+    for ids, names in zip(now.plan.testlets, now.plan.rules.testlets, strict=True):
         rest = now.evidence.is_open[:, ids]
         begun = (found < 0) & rest.any(axis=1) & ~rest.all(axis=1)
-        found = np.where(begun, ids[rest.argmax(axis=1)], found)
+        found[begun] = ids[rest.argmax(axis=1)][begun]
         left.note("testlets", _always(say("the questions {questions} are asked together", questions=named(names))), begun)
-    if rules.pilots:
-        _pilot(now, left, found)
-    return found
 
 
-def _pilot(now: Standing, left: Candidates, found: Numbers) -> None:
+def try_pilots(now: Standing, left: Candidates, found: Numbers) -> None:
     """A pilot question after some of the first questions, drawn for the whole test."""
     wanted, pilots = now.plan.rules.pilots, now.plan.pilots
+    if not wanted:
+        return
     free = now.evidence.is_open[:, pilots]
     seen = (~free).sum(axis=1)
     chosen = np.zeros(now.takers, dtype=bool)
@@ -242,7 +256,8 @@ def is_wanting(now: Standing) -> Mask:
     if found.all() or not wanted.any():
         return found
     left = Candidates(now.still_open)
-    close(now, left)
+    for rule in CLOSING:
+        rule(now, left)
     return np.asarray(found | (left.mask & wanted).any(axis=1))
 
 
@@ -254,32 +269,38 @@ def _due_mask(now: Standing) -> Mask:
     return mask
 
 
-def keep_to_content(now: Standing, left: Candidates) -> None:
-    """Keep to what must be asked: mandatory questions, contents that are short, shares."""
-    plan = now.plan
-    if plan.rules.mandatory:
+def ask_mandatory(now: Standing, left: Candidates) -> None:
+    """What must be asked in any case comes first."""
+    if not now.plan.rules.mandatory:
+        return
 
-        def must(taker: int) -> str:
-            ids = dict.fromkeys(plan.layout.questions[number].id for number in now.due[taker].tolist() if number >= 0)
-            return say("{questions} must be asked in any case", questions=named(list(ids)))
+    def text(taker: int) -> str:
+        ids = dict.fromkeys(now.plan.layout.questions[number].id for number in now.due[taker].tolist() if number >= 0)
+        return say("{questions} must be asked in any case", questions=named(list(ids)))
 
-        left.keep("mandatory", must, _due_mask(now), np.asarray((now.due >= 0).any(axis=1)), or_all=True)
-    if now.missing:
-        short = np.stack([count for _, _, count in now.missing], axis=1)
-        total = short.sum(axis=1)
-
-        def least(taker: int) -> str:
-            each = [say("{count} more on {of}", count=int(count[taker]), of=of) for of, _, count in now.missing if count[taker] > 0]
-            return say("the rules want at least {each}", each=together(each, ", "))
-
-        wanted = (short > 0) @ np.stack([members for _, members, _ in now.missing])
-        left.keep("content", least, wanted, np.asarray((total > 0) & (now.waiting | (now.left <= total))), or_all=True)
-    if plan.shares:
-        _keep_to_shares(now, left)
+    left.keep("mandatory", text, _due_mask(now), np.asarray((now.due >= 0).any(axis=1)), or_all=True)
 
 
-def _keep_to_shares(now: Standing, left: Candidates) -> None:
+def content_least(now: Standing, left: Candidates) -> None:
+    """At least so much of a skill or group, when the test would stop otherwise or there is just room for it."""
+    if not now.missing:
+        return
+    short = np.stack([count for _, _, count in now.missing], axis=1)
+    total = short.sum(axis=1)
+
+    def text(taker: int) -> str:
+        each = [say("{count} more on {of}", count=int(count[taker]), of=of) for of, _, count in now.missing if count[taker] > 0]
+        return say("the rules want at least {each}", each=together(each, ", "))
+
+    wanted = (short > 0) @ np.stack([members for _, members, _ in now.missing])
+    left.keep("content", text, wanted, np.asarray((total > 0) & (now.waiting | (now.left <= total))), or_all=True)
+
+
+def content_share(now: Standing, left: Candidates) -> None:
+    """A share of the questions: what is behind comes first, what has had its share waits."""
     contents = now.plan.shares
+    if not contents:
+        return
     members = np.stack([mask for _, mask in contents])
     behind = np.stack([(c.share or 0.0) * (now.scored_count + 1) - now.count(mask) for c, mask in contents], axis=1)  # (takers, contents)
     most = behind.max(axis=1, keepdims=True)
@@ -339,3 +360,9 @@ def _tedious(after: int, of: str, same: Numbers, names: list[tuple[str, ...]]) -
         return say("the last {after} {after:question|questions} had the same template ({same}); others gain nearly as much", **told)
 
     return text
+
+
+Rule = Callable[[Standing, Candidates], None]
+CLOSING: list[Rule] = [exclude, testlet_order, content_most, retire, rest_worn]  # take away what may not be asked now
+FORCING: list[Callable[[Standing, Candidates, Numbers], None]] = [begin_with, finish_testlets, try_pilots]  # name the question
+KEEPING: list[Rule] = [ask_mandatory, content_least, content_share]  # keep to what must be asked

@@ -44,13 +44,6 @@ class Plan:
         return bool(rules.first or rules.testlets or rules.mandatory or any(content.least for content in rules.content))
 
     @property
-    def narrows(self) -> bool:
-        """Whether any rule takes questions away or forces one."""
-        rules = self.rules
-        named = rules.first or rules.mandatory or rules.content or rules.exclude or rules.testlets or rules.pilots
-        return bool(named or rules.variety or rules.retire or rules.exposure.most is not None)
-
-    @property
     def shares(self) -> list[tuple[Content, Mask]]:
         """The contents that want a share of the questions."""
         return [(content, members) for content, members in self.content if content.share is not None]

@@ -27,7 +27,7 @@ from quaestor.model.beliefs import Beliefs
 from quaestor.model.question import Question
 from quaestor.model.table import Array, centre
 from quaestor.selection.drawing import drawn, elected
-from quaestor.selection.narrowing import Candidates, Narrowing, Standing, close, forced, is_wanting, keep_to_content, vary
+from quaestor.selection.narrowing import CLOSING, FORCING, KEEPING, Candidates, Narrowing, Standing, is_wanting, vary
 from quaestor.selection.plan import Mask, plan_of
 from quaestor.selection.ranking import Ranking, gains_of
 from quaestor.selection.robust import counted, votes
@@ -287,11 +287,13 @@ class _Choosing:
         self.left = Candidates(decision.open)
         self.named = np.full(now.takers, -1)
         self.ballots: Numbers | None = None
-        if now.plan.narrows:
+        for close in CLOSING:
             close(now, self.left)
-            self.named = forced(now, self.left)
-            self.left.active = self.named < 0
-            keep_to_content(now, self.left)
+        for force in FORCING:
+            force(now, self.left, self.named)
+        self.left.active = self.named < 0
+        for keep in KEEPING:
+            keep(now, self.left)
         self._left_by_content = self.left.mask
 
     @property

@@ -42,11 +42,6 @@ class HullEngine:
         self._messages = [HullMessages(one) for one in self._models]
         self._around: dict[int, list[Array]] = {}
 
-    @staticmethod
-    def serves(batch: Batch) -> bool:
-        """Whether questions are on one skill."""
-        return len(batch.scope) == 1
-
     def _vectors(self, variable: int) -> list[Array]:
         """For each taker the vertices of what reaches a variable."""
         if variable not in self._around:

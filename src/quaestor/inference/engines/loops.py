@@ -14,8 +14,6 @@ from quaestor.inference.search.core import Core, core_of
 from quaestor.inference.search.reach import Reach, reach
 from quaestor.model.table import Array
 
-FIRST_NODES = 20_000  # of a search that goes on until it is exact
-
 
 @dataclass(frozen=True)
 class _Asked:

@@ -38,11 +38,6 @@ class OddsEngine:
         self._messages = OddsMessages(model)
         self._elsewhere: dict[int, tuple[Batch, OddsMessages]] = {}
 
-    @staticmethod
-    def serves(batch: Batch) -> bool:
-        """Whether questions have a closed form."""
-        return len(batch.scope) == 1
-
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, 2)."""
         return self._two(*(self._wide(end) for end in self._messages.posterior(variable)))
