@@ -31,7 +31,7 @@ def smallest(c: Array, low: Array, high: Array) -> Array:
 def most_even(low: Array, high: Array) -> Array:
     """The distribution with p = clip(t, l, u) for one t, shape (..., states): it has the largest entropy and the smallest maximum."""
     if low.shape[-1] == 2:
-        p = np.clip(0.5, low[..., 1], high[..., 1])
+        p = np.minimum(np.maximum(low[..., 1], 0.5), high[..., 1])
         return np.stack([1 - p, p], axis=-1)
     steps = np.sort(np.concatenate([low, high], axis=-1), axis=-1)
     sums = np.clip(steps[..., :, None], low[..., None, :], high[..., None, :]).sum(axis=-1)

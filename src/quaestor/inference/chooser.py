@@ -150,6 +150,8 @@ class Chooser:
         """Bounds of P(class | state of the variable, evidence), (takers, tables, classes, states): the answers with the variable pinned."""
         shape = (self._takers, *batch.low.shape[:2], self._model.sizes[variable])
         if batch.scope == (variable,):
+            if self._takers == 1:
+                return batch.low[None], batch.high[None]
             return np.broadcast_to(batch.low, shape), np.broadcast_to(batch.high, shape)
         low, high = np.zeros(shape), np.ones(shape)
         upper = self.now(variable).upper
@@ -195,7 +197,7 @@ class _Part:
         self._smaller: dict[tuple[str, ...], _Part] = {}
 
     def now(self, variable: int) -> Bracket:
-        for name in self._fitting():
+        for name in self._fitting:
             try:
                 return self._engine(name).now(variable)
             except TooLargeError:
@@ -217,7 +219,7 @@ class _Part:
 
     def _first(self, batch: Batch, ask: Callable[[Engine], Bracket]) -> Bracket:
         """The reply of the first engine that can give one."""
-        for name in self._fitting():
+        for name in self._fitting:
             if ENGINES[name].serves(batch):
                 try:
                     return ask(self._engine(name))
@@ -231,6 +233,7 @@ class _Part:
         """Whether plain numbers may lose likelihoods of one of the takers; `_alike` puts those who drown into parts of their own."""
         return bool(drowned(self._model, self._takers).any())
 
+    @lazy
     def _fitting(self) -> list[str]:
         """The engines of the table that fit, the faster first; the one asked for by name must."""
         method = self._settings.method

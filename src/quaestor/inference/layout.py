@@ -114,10 +114,9 @@ class Layout:
             positions = [self.position[skill] for skill in skills]
             tables = [self.questions[number].table for number in listed]
             shape = (len(listed), *tables[0].shape)
-            ends = [
-                np.concatenate([end.reshape(-1, classes) for end in each])
-                for each in zip(*((t.lower, t.upper) for t in tables), strict=True)
-            ]
+            lower = np.concatenate([table.lower for table in tables])
+            exact = all(table.lower is table.upper for table in tables)
+            ends = (lower, lower if exact else np.concatenate([table.upper for table in tables]))
             axes = (0, 1, len(shape), *(2 + np.argsort(positions)))
             stacked = np.transpose(np.stack([end.reshape(shape) for end in ends], axis=1), axes)  # (questions, ends, classes, *levels)
             found = stacks.setdefault((tuple(sorted(positions)), classes), ([], []))

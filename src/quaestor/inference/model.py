@@ -95,7 +95,7 @@ class Model:
         )
         return bare.with_boxes({scope: _middle(box) for scope, box in self.boxes.items()})
 
-    @property
+    @lazy
     def is_singly_connected(self) -> bool:
         """Whether variables, families and boxes hang together as a tree (or several)."""
         return self.keep(("tree", self._wide), self._is_tree)

@@ -139,21 +139,23 @@ def named(questions: Sequence[str]) -> str:
 
 def exclude(now: Standing, left: Candidates) -> None:
     """Of questions that exclude one another only one is asked."""
+    if not now.plan.exclude:
+        return
     closed = np.zeros_like(now.asked)
     for ids in now.plan.exclude:
         closed[:, ids] |= now.asked[:, ids].any(axis=1, keepdims=True)
-    if now.plan.exclude:
-        left.keep("exclude", _always(say("questions that exclude one another: one of them was asked")), ~closed)
+    left.keep("exclude", _always(say("questions that exclude one another: one of them was asked")), ~closed)
 
 
 def testlet_order(now: Standing, left: Candidates) -> None:
     """A testlet is asked in its order."""
+    if not now.plan.testlets:
+        return
     later = np.zeros_like(now.asked)
     for ids in now.plan.testlets:
         rest = now.evidence.is_open[:, ids]
         later[:, ids] |= rest & (np.cumsum(rest, axis=1) > 1)
-    if now.plan.testlets:
-        left.keep("testlets", _always(say("a testlet is asked in its order")), ~later)
+    left.keep("testlets", _always(say("a testlet is asked in its order")), ~later)
 
 
 def content_most(now: Standing, left: Candidates) -> None:

@@ -10,22 +10,21 @@ All arithmetic is on logarithms: a mean over states of weights 1 and 1e-30 must 
 first.
 """
 
-from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
-from quaestor.inference.engine import Bracket, Ends
+from quaestor.inference.engine import Bracket
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Box, Link, Model, Scope
 from quaestor.model.table import Array, Table
 
-Interval = tuple[Array, Array]  # lower and upper ends, each of shape (batch,)
+Interval = Array  # lower and upper ends, shape (2, batch); in look-ahead (2, takers, tables, classes)
 
 
 def applies(model: Model) -> bool:
     """Whether this engine fits a model."""
-    return set(model.sizes) <= {2} and model.is_singly_connected
+    return model.keep("two states each", lambda: set(model.sizes) <= {2}) and model.is_singly_connected
 
 
 class OddsEngine:
@@ -36,17 +35,21 @@ class OddsEngine:
     def __init__(self, model: Model, takers: int) -> None:
         self._model, self._takers = model, takers
         self._messages = OddsMessages(model)
+        self._now: dict[int, Bracket] = {}
         self._elsewhere: dict[int, tuple[Batch, OddsMessages]] = {}
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, 2)."""
-        return self._two(*(self._wide(end) for end in self._messages.posterior(variable)))
+        if variable not in self._now:
+            self._now[variable] = _both(self._wide(self._messages.posterior(variable)))
+        return self._now[variable]
 
     def answers(self, batch: Batch) -> Bracket:
         """P(class | evidence), (takers, tables, classes): linear in P(skill), so attained at its ends."""
-        ends = [self._wide(end)[:, None, None] for end in self._messages.posterior(batch.scope[0])]
-        low, high = ([bound[..., 0] * (1 - p) + bound[..., 1] * p for p in ends] for bound in (batch.low, batch.high))
-        return Bracket.exact(np.minimum(*low), np.maximum(*high), "odds")
+        p = self._wide(self._messages.posterior(batch.scope[0]))[:, :, None, None]
+        low = batch.low[..., 0] * (1 - p) + batch.low[..., 1] * p
+        high = low if batch.high is batch.low else batch.high[..., 0] * (1 - p) + batch.high[..., 1] * p
+        return Bracket.exact(np.minimum(low[0], low[1]), np.maximum(high[0], high[1]), "odds")
 
     def after(self, batch: Batch, variable: int) -> Bracket:
         """P(variable | evidence, class), (takers, tables, classes, 2)."""
@@ -54,11 +57,9 @@ class OddsEngine:
         if variable != asked:
             return self._after_elsewhere(batch, variable)
         if "ratios" not in batch.kept:
-            batch.kept["ratios"] = ratio(*batch.logs)
+            batch.kept["ratios"] = ratio(*batch.logs)[:, None]  # (2, 1, tables, classes)
         reached = add(self._messages.around(asked), self._messages.own(asked))
-        column: Interval = (self._wide(reached[0])[:, None, None], self._wide(reached[1])[:, None, None])
-        low, high = add(column, batch.kept["ratios"])
-        return self._two(expit(low), expit(high))
+        return _both(expit(add(self._wide(reached)[:, :, None, None], batch.kept["ratios"])))
 
     def _after_elsewhere(self, batch: Batch, variable: int) -> Bracket:
         """Every hypothetical answer of every taker is one more evidence set of the batch."""
@@ -73,18 +74,20 @@ class OddsEngine:
             before = boxes.get(batch.scope, (np.zeros((1, 2)), np.zeros((1, 2))))
             boxes[batch.scope] = (before[0] + asked[0], before[1] + asked[1])
             self._elsewhere[id(batch)] = batch, OddsMessages(self._model.with_boxes(boxes))
-        ends = self._elsewhere[id(batch)][1].posterior(variable)
-        return self._two(*(np.broadcast_to(end, shape[0] * shape[1] * shape[2]).reshape(shape) for end in ends))
+        found = self._elsewhere[id(batch)][1].posterior(variable)
+        return _both(np.broadcast_to(found, (2, shape[0] * shape[1] * shape[2])).reshape(2, *shape))
 
-    def _wide(self, end: Array) -> Array:
-        """One number a taker; numpy's own broadcasting costs more than many of the sums here."""
-        return end if end.shape == (self._takers,) else np.broadcast_to(end, self._takers)
+    def _wide(self, ends: Interval) -> Interval:
+        """One pair a taker; numpy's own broadcasting costs more than many of the sums here."""
+        return ends if ends.shape[1] == self._takers else np.broadcast_to(ends, (2, self._takers))
 
-    @staticmethod
-    def _two(low: Array, high: Array) -> Bracket:
-        """Both states from the higher one."""
-        ends: Ends = np.stack([1 - high, low], axis=-1), np.stack([1 - low, high], axis=-1)
-        return Bracket.exact(*ends, "odds")
+
+def _both(ends: Interval) -> Bracket:
+    """Both states from the higher one: bounds of P(1), (2, ...), as bounds of P(0) and P(1), (..., 2)."""
+    lower, upper = np.empty((*ends.shape[1:], 2)), np.empty((*ends.shape[1:], 2))
+    lower[..., 1], upper[..., 1] = ends[0], ends[1]
+    lower[..., 0], upper[..., 0] = 1 - ends[1], 1 - ends[0]
+    return Bracket.exact(lower, upper, "odds")
 
 
 class OddsMessages:
@@ -92,15 +95,13 @@ class OddsMessages:
 
     def __init__(self, model: Model) -> None:
         self._model = model
-        self._children: list[list[Link]] = [[] for _ in model.sizes]
-        self._own: list[Interval] = [(np.zeros(1), np.zeros(1)) for _ in model.sizes]
+        self._children = [list(links) for links in model.keep("links below", lambda: _links_below(model))]
+        self._own: list[Interval] = [_SILENT] * len(model.sizes)
         self._known: dict[tuple[int, Link | None], Interval] = {}
         self._sent: dict[tuple[Link, int], Interval] = {}
+        self._above: dict[int, Interval] = {}
         self._posterior: dict[int, Interval] = {}
         self._leaves: list[tuple[Scope, Array]] = []  # log-likelihoods, (1, ends, batch, *scope)
-        for child, parents in enumerate(model.parents):
-            for parent in parents:
-                self._children[parent].append(("family", child))
         for scope, (low, high) in model.boxes.items():
             if low.ndim == len(scope):
                 low, high = low[None], high[None]
@@ -114,8 +115,7 @@ class OddsMessages:
     def posterior(self, variable: int) -> Interval:
         """The interval of P(variable = 1 | evidence)."""
         if variable not in self._posterior:
-            low, high = add(self.around(variable), self._own[variable])
-            self._posterior[variable] = (expit(low), expit(high))
+            self._posterior[variable] = expit(add(self.around(variable), self._own[variable]))
         return self._posterior[variable]
 
     def own(self, variable: int) -> Interval:
@@ -132,23 +132,30 @@ class OddsMessages:
         """The sum of the messages that reach a variable from everywhere but one family or leaf."""
         key = (variable, without)
         if key not in self._known:
-            total = (np.zeros(1), np.zeros(1)) if without == ("family", variable) else self._from_above(variable)
+            total = _SILENT if without == ("family", variable) else self._from_above(variable)
             for link in self._children[variable]:
                 if link != without:
-                    total = add(total, self._from_below(link, variable))
+                    message = self._from_below(link, variable)
+                    total = message if total is _SILENT else add(total, message)
             self._known[key] = total
         return self._known[key]
 
     def _towards(self, variable: int, link: Link) -> Interval:
-        return add(self._gather(variable, link), self._own[variable])
+        gathered, own = self._gather(variable, link), self._own[variable]
+        return own if gathered is _SILENT else gathered if own is _SILENT else add(gathered, own)
 
     def _from_above(self, variable: int) -> Interval:
         """What a variable's own family sends down: rows at their ends, the parents' messages at their corners."""
-        messages = [self._towards(parent, ("family", variable)) for parent in self._model.parents[variable]]
-        zeros, ones = _ends(self._model.tables[variable])
-        mixed = mixtures(np.concatenate([zeros, ones]), messages)
-        odds = mixed[:, 2:] - mixed[:, :2]
-        return odds[:, 0].min(axis=0), odds[:, 1].max(axis=0)
+        if variable not in self._above:
+            messages = [self._towards(parent, ("family", variable)) for parent in self._model.parents[variable]]
+            mixed = mixtures(self._ends(variable).reshape(4, 1, *(2,) * len(messages)), messages)
+            odds = mixed[:, 2:] - mixed[:, :2]
+            self._above[variable] = np.stack([odds[:, 0].min(axis=0), odds[:, 1].max(axis=0)])
+        return self._above[variable]
+
+    def _ends(self, variable: int) -> Array:
+        """Log-probabilities of the lower and the higher state, each with the higher at its least and at its most, (2, 2, 1, *parents)."""
+        return self._model.keep(("ends", variable), lambda: _ends(self._model.tables[variable]))
 
     def _from_below(self, link: Link, parent: int) -> Interval:
         """The log-likelihood ratio, value(1) / value(0), that a child's family or a leaf sends to one of its parents."""
@@ -157,8 +164,8 @@ class OddsMessages:
         kind, number = link
         if kind == "family":
             scope = self._model.parents[number]
-            zeros, ones = _ends(self._model.tables[number])
-            at = np.stack(np.broadcast_arrays(*self._towards(number, link)))
+            zeros, ones = self._ends(number)
+            at = self._towards(number, link)
             at = at.reshape(2, 1, -1, *(1,) * len(scope))
             values = np.logaddexp(zeros + log_expit(-at), ones + log_expit(at))  # (ends of the ratio, ends of the rows, batch, *scope)
         else:
@@ -170,33 +177,44 @@ class OddsMessages:
         with np.errstate(invalid="ignore"):
             found = mixed[:, 1, :, :, None] - mixed[:, 0, :, None]  # numerator and denominator at any ends of their rows
         found = found.reshape(-1, found.shape[-1])
-        result = np.fmin.reduce(found), np.fmax.reduce(found)
-        self._sent[link, parent] = result
-        return result
+        self._sent[link, parent] = np.stack([np.fmin.reduce(found), np.fmax.reduce(found)])
+        return self._sent[link, parent]
 
 
-@lru_cache(maxsize=512)
-def _ends(table: Table) -> Interval:
-    """Log-probabilities of the lower and of the higher state, each (2, 1, *parents): with the higher at its least, then at its most."""
+def _links_below(model: Model) -> list[list[Link]]:
+    """For each variable the families of its children."""
+    found: list[list[Link]] = [[] for _ in model.sizes]
+    for child, parents in enumerate(model.parents):
+        for parent in parents:
+            found[parent].append(("family", child))
+    return found
+
+
+def _ends(table: Table) -> Array:
     with np.errstate(divide="ignore"):
         low, high = np.log(table.lower), np.log(table.upper)
-    return np.stack([high[..., 0], low[..., 0]])[:, None], np.stack([low[..., 1], high[..., 1]])[:, None]
+    return np.stack([[high[..., 0], low[..., 0]], [low[..., 1], high[..., 1]]])[:, :, None]
+
+
+_SILENT: Interval = np.zeros((2, 1))  # a message that says nothing
+_LEFT_OUT = np.array([np.inf, -np.inf])  # an end at which the evidence is impossible
 
 
 def ratio(low: Array, high: Array) -> Interval:
-    """The interval of the log-likelihood ratio of a box of shape (..., 2); what excludes both states is left out."""
-    return _subtract(low[..., 1], high[..., 0], np.inf), _subtract(high[..., 1], low[..., 0], -np.inf)
+    """The interval of the log-likelihood ratio of a box of shape (..., 2), shape (2, ...); what excludes both states is left out."""
+    with np.errstate(invalid="ignore"):
+        return _mended(np.stack([low[..., 1] - high[..., 0], high[..., 1] - low[..., 0]]))
 
 
 def add(one: Interval, other: Interval) -> Interval:
     """The product of two messages: the sum of their log-odds; contradictions at an end are left out."""
-    return _subtract(one[0], -other[0], np.inf), _subtract(one[1], -other[1], -np.inf)
-
-
-def _subtract(one: Array, other: Array, otherwise: float) -> Array:
     with np.errstate(invalid="ignore"):
-        difference = one - other
-    return np.where(np.isnan(difference), otherwise, difference)
+        return _mended(one + other)
+
+
+def _mended(ends: Interval) -> Interval:
+    missing = np.isnan(ends)
+    return np.where(missing, _LEFT_OUT.reshape(2, *(1,) * (ends.ndim - 1)), ends) if missing.any() else ends
 
 
 def mixtures(values: Array, messages: list[Interval]) -> Array:

@@ -11,7 +11,7 @@ set (l, u) and K(Q|s_j) interval rows; x_ij = P(s_j, q_i).
   probabilities of the two answers at level j.
 """
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -53,17 +53,20 @@ def upper_mode(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Ar
 
 def _four_lines(low: Array, high: Array, rows_low: Array) -> Array:
     """The smallest value on [l, u] of the largest of four lines: it is at an end or where two lines cross."""
-    b, a = rows_low[:, 0], rows_low[:, 1]  # lower P(first answer | level), lower P(second answer | level)
-    n = len(low)
-    at_zero = np.stack([np.zeros(n), np.ones(n), b[:, 0], a[:, 0]], axis=1)
-    at_one = np.stack([np.ones(n), np.zeros(n), a[:, 1], b[:, 1]], axis=1)
-    slope = at_one - at_zero
-    one, other = np.triu_indices(4, 1)
-    turn = slope[:, one] - slope[:, other]
-    crossing = np.divide(at_zero[:, other] - at_zero[:, one], turn, out=np.zeros_like(turn), where=turn != 0)
-    ends = low[:, 1:], high[:, 1:]
-    p = np.clip(np.concatenate([*ends, crossing], axis=1), *ends)
-    result: Array = (at_zero[:, None] + p[:, :, None] * slope[:, None]).max(axis=2).min(axis=1)
+    (b0, b1), (a0, a1) = rows_low[:, 0].T, rows_low[:, 1].T  # lower P(first answer | level), lower P(second answer | level)
+    zero, one = np.zeros(len(low)), np.ones(len(low))
+    lines = [(zero, one), (one, -one), (b0, a1 - b0), (a0, b1 - a0)]  # at p = 0, and the slope
+    p = np.empty((8, len(low)))
+    p[0], p[1] = low[:, 1], high[:, 1]
+    for row, (first, second) in enumerate(combinations(lines, 2), start=2):
+        turn = first[1] - second[1]
+        np.divide(second[0] - first[0], turn, out=p[row], where=turn != 0)
+        p[row][turn == 0] = 0.0
+    np.minimum(np.maximum(p, low[:, 1], out=p), high[:, 1], out=p)
+    value = lines[0][0] + p * lines[0][1]
+    for start, slope in lines[1:]:
+        np.maximum(value, start + p * slope, out=value)
+    result: Array = value.min(axis=0)
     return result
 
 

@@ -63,7 +63,7 @@ def _remaining_mode(group: Group, target: Target, bound: str) -> Array:
     if group.answers[0] is group.answers[1]:
         largest_after = np.einsum("tqa,tqa->tq", group.answers[0], target.after[0].max(axis=-1))
         return deviation(largest_after, target.now[0].shape[-1])
-    takers, tables, classes, levels = target.after[0].shape
+    (takers, levels), (tables, classes) = target.now[0].shape, group.batch.low.shape[:2]
     sets = [np.repeat(end, tables, axis=0) for end in target.now]
     rows = [np.reshape(end, (takers * tables, classes, levels)) for end in target.rows]
     return (upper_mode if bound == "upper" else lower_mode)(*sets, *rows).reshape(takers, tables)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import Said, say, together
 from quaestor.model.beliefs import Bounds
-from quaestor.selection.stopping.criterion import Criterion, ManyBounds, Situation, Truth, where_all
+from quaestor.selection.stopping.criterion import Criterion, ManyBounds, Situation, Truth, named_where, where_all
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class AllOf(Criterion):
         """The names of all parts: which of them became true last is not to be seen from where a test stands."""
         holds = self.holds(now)
         if not np.any(holds):
-            return np.where(holds, self.name, "").astype(object)
+            return named_where(holds, "")
         names = reduce(lambda first, second: first + " and " + second, [part.rule(now) for part in self.parts])
         return np.where(holds, names, "").astype(object)
 

@@ -156,7 +156,10 @@ class UncertaintyBelow(Criterion):
     def _value(self, now: Situation) -> Array:
         if self.over == "joint":
             return np.asarray(now.joint(self.index))
-        each = np.stack([self._of(bounds) for bounds in now.beliefs.values()])
+        sizes: dict[int, list[Bounds | ManyBounds]] = {}
+        for bounds in now.beliefs.values():
+            sizes.setdefault(len(bounds.states), []).append(bounds)
+        each = np.concatenate([self._of_several(alike) for alike in sizes.values()])
         result: Array = each.mean(axis=0) if self.over == "mean" else each.max(axis=0)
         return result
 
@@ -164,8 +167,14 @@ class UncertaintyBelow(Criterion):
         """Below by more than rounding: the order of the answers must not decide."""
         return value < self.threshold - TIED
 
+    def _of_several(self, alike: "list[Bounds | ManyBounds]") -> Array:
+        """The uncertainty of several skills with as many levels, (skills, ...)."""
+        lower = np.stack([bounds.lower for bounds in alike])
+        upper = lower if all(bounds.lower is bounds.upper for bounds in alike) else np.stack([bounds.upper for bounds in alike])
+        return INDICES[self.index].bound(lower, upper, "upper")
+
     def _of(self, bounds: Bounds | ManyBounds) -> Array:
-        return INDICES[self.index].upper(bounds.lower, bounds.upper)
+        return INDICES[self.index].bound(bounds.lower, bounds.upper, "upper")
 
 
 @dataclass(frozen=True)

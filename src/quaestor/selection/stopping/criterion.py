@@ -109,7 +109,7 @@ class Criterion:
 
     def rule(self, now: Situation) -> NDArray[np.object_]:
         """The name of the criterion that says stop, for each taker; empty where none does."""
-        return np.where(self.holds(now), self.name, "").astype(object)
+        return named_where(self.holds(now), self.name)
 
     def simple(self) -> "Iterator[Criterion]":
         """The criteria that it is made of, combinations taken apart."""
@@ -131,6 +131,13 @@ class Criterion:
 
     def _refuse(self, rule: str, value: object) -> None:
         raise CriterionError(self.name, rule, value)
+
+
+def named_where(holds: Truth, name: str) -> NDArray[np.object_]:
+    """A name where something holds, an empty text elsewhere."""
+    found = np.full(np.shape(holds), "", dtype=object)
+    found[np.asarray(holds)] = name
+    return found
 
 
 def where_all(found: Iterable[Any]) -> Truth:
