@@ -131,6 +131,15 @@ def test_exact_goes_on_until_it_is_exact_or_the_time_is_over():
         assert perf_counter() - started < 10
 
 
+def test_exact_without_seconds_goes_on_beyond_any_limit():
+    """It once stopped at the limit of nodes, and with a limit of 0 did the same work again and again."""
+    for network, target, evidence, truth in loops():
+        for limit in (0, 1, 20):
+            found = bounds(network, target, evidence, method="exact", limit=limit)
+            assert found.exact
+            agrees(found, truth)
+
+
 def test_beliefs_admit_the_worst_gap():
     bank = load("fractions").widen(0.02)
     answers = {name: number % 2 for number, name in enumerate(bank.questions)}

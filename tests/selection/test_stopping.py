@@ -268,3 +268,33 @@ def test_the_base_of_all_criteria_says_nothing():
     for say in (lambda: Criterion().met(NOW), lambda: Criterion().words):
         with pytest.raises(NotImplementedError):
             say()
+
+
+# What is recorded
+
+
+def test_of_criteria_that_are_all_needed_all_are_named():
+    """Which of them became true last is not to be seen from where a test stands; the last one written was named once."""
+    both = qs.all_of(qs.entropy_below(0.75), qs.min_questions(2))
+    assert str(both.rule(NOW)) == "entropy_below and min_questions"
+    assert str(qs.any_of(qs.minutes(9), both).rule(NOW)) == "entropy_below and min_questions"
+    assert (
+        str(qs.all_of(both, qs.any_of(qs.minutes(9), qs.right_answers(1))).rule(NOW)) == "entropy_below and min_questions and right_answers"
+    )
+    assert str(both.rule(replace(NOW, questions=1))) == ""
+
+
+def test_a_session_and_a_simulation_record_all_that_stopped_them():
+    bank = qs.Bank({"skills": {"a": {}}, "questions": {f"q{n}": {"skill": "a", "right": [0.05, 0.95]} for n in range(4)}})
+    rules = qs.Rules(stop=qs.all_of(qs.entropy_below(0.3), qs.min_questions(2)))
+    session = qs.Session(bank, rules).answer("q0", "right").answer("q1", "right")
+    assert session.stopped.rule == "entropy_below and min_questions"
+    assert set(qs.simulate(bank, rules, students=50).stops) <= {"entropy_below and min_questions", "no question left"}
+
+
+def test_limits_are_found_inside_combinations():
+    stop = qs.any_of(qs.entropy_below(0.1), qs.any_of(qs.max_questions(7), qs.minutes(3)), qs.max_questions(9), qs.max_questions(2, "a"))
+    assert [limit.document for limit in stop.limits()] == [{"max_questions": 7}, {"minutes": 3}, {"max_questions": 9}]
+    assert stop.most_questions() == 7
+    assert qs.all_of(stop, qs.min_questions(3)).most_questions() is None
+    assert [simple.name for simple in qs.all_of(stop, qs.dominant()).simple()].count("max_questions") == 3
