@@ -24,6 +24,7 @@ check: $(READY)  ## style, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/vulture
 	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_tests.py
 
 bench: $(READY)  ## print the figures of benchmarks/README.md

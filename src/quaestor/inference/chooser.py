@@ -189,8 +189,6 @@ class Chooser:
 class _Part:
     """Takers whose evidence has one structure: engines from the fastest to the most patient, each made when something needs it."""
 
-    is_exact = False
-
     def __init__(self, model: Model, takers: int, settings: Settings) -> None:
         self._model, self._takers, self._settings = model, takers, settings
         self._made: dict[str, Engine] = {}

@@ -89,8 +89,6 @@ def joined_methods(methods: Iterable[str]) -> str:
 class Engine(Protocol):
     """One way of inference on one model with the evidence of N takers."""
 
-    is_exact: bool  # whether its bounds are always attained
-
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
 

@@ -8,11 +8,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from quaestor.bankfile.sentences import has_or_not
 from quaestor.i18n import Said, say
 from quaestor.report.shares import NORMAL, Share, wilson
+from quaestor.selection.step import NO_QUESTION
 
 MIXED, ALWAYS = 0.3, 0.95
 ENDS = {
@@ -26,6 +28,7 @@ ENDS = {
     "gain_below": say("no question would have told us enough"),
     "right_answers": say("enough answers were right"),
     "minutes": say("the time was over"),
+    NO_QUESTION: say("no question was left"),
 }
 
 
@@ -62,7 +65,6 @@ class RulesSummary:
     """The results of one set of rules."""
 
     mean: float
-    quartiles: tuple[int, int]
     most: int  # the 90 % quantile of the length
     lengths: Sequence[int]
     length: Said
@@ -81,6 +83,12 @@ def told_of(found: Mapping[str, Any]) -> list[RulesSummary]:
     return [_summary(found, one) for one in found["sets"]]
 
 
+def _end(rule: str) -> Said:
+    """What ended a test, in words; of criteria that were all needed (`a and b`) all."""
+    named = [ENDS.get(name) or say("{name}", name=name) for name in rule.split(" and ")]
+    return reduce(lambda first, second: say("{first} and {second}", first=first, second=second), named)
+
+
 def _summary(found: Mapping[str, Any], one: Mapping[str, Any]) -> RulesSummary:
     students, lengths = found["students"], one["lengths"]
     mean = sum(number * count for number, count in enumerate(lengths)) / students
@@ -92,11 +100,10 @@ def _summary(found: Mapping[str, Any], one: Mapping[str, Any]) -> RulesSummary:
     counted = {name: share for name, share in used.items() if name not in found["pilots"]}
     ends: dict[Said, float] = {}
     for rule, count in one["stops"].items():
-        words = ENDS.get(rule, say("no question was left"))
+        words = _end(rule)
         ends[words] = ends.get(words, 0) + count / students
     return RulesSummary(
         mean,
-        (low, high),
         most,
         lengths,
         _length(mean, low, high, most),

@@ -30,8 +30,6 @@ def combinations(model: Model) -> int:
 class EnumerationEngine:
     """All networks of vertices, taker by taker."""
 
-    is_exact = True
-
     def __init__(self, model: Model, takers: int) -> None:
         self._models = [model.of_taker(taker) for taker in range(takers)]
 

@@ -35,8 +35,6 @@ class HullEngine:
     Raises TooLargeError where a set has more candidates than it looks at.
     """
 
-    is_exact = True
-
     def __init__(self, model: Model, takers: int) -> None:
         self._models = [model.of_taker(taker) for taker in range(takers)]
         self._messages = [HullMessages(one) for one in self._models]

@@ -26,8 +26,6 @@ class _Asked:
 class LoopEngine:
     """Certified bounds for any model, taker by taker: within the tolerance, or as near as the limit of nodes allows."""
 
-    is_exact = False
-
     def __init__(self, model: Model, takers: int, tolerance: float, limit: int) -> None:
         self._models = [model.of_taker(taker) for taker in range(takers)]
         self._tolerance, self._limit = tolerance, limit
@@ -152,8 +150,6 @@ class ExactEngine:
 
     `limit` is the number of nodes of the first pass.
     """
-
-    is_exact = False
 
     def __init__(self, model: Model, takers: int, limit: int, seconds: float | None) -> None:
         self._model, self._takers, self._limit, self._seconds = model, takers, max(limit, 1), seconds

@@ -30,8 +30,6 @@ def applies(model: Model) -> bool:
 class OddsEngine:
     """The closed form for many takers at once. Questions on one skill: a skill after an answer is what reaches it plus the new ratio."""
 
-    is_exact = True
-
     def __init__(self, model: Model, takers: int) -> None:
         self._model, self._takers = model, takers
         self._messages = OddsMessages(model)

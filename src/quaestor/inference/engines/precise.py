@@ -19,8 +19,6 @@ from quaestor.model.table import Array
 class PreciseEngine:
     """Everything that answers and questions of a precise model tell, for many takers at once."""
 
-    is_exact = True
-
     def __init__(self, model: Model, takers: int, method: str) -> None:
         if method == "joint" and model.joint_size > MOST:
             raise QuaestorError(f"method joint is for at most {MOST} joint states, got {model.joint_size:.3g}; junction has no such limit")

@@ -15,8 +15,6 @@ METHOD = "bracket"
 class VacuousEngine:
     """Bounds of 0 and 1 around what the centre of the set says."""
 
-    is_exact = False
-
     def __init__(self, model: Model, takers: int) -> None:
         centre = model.centre()
         self._centre = PreciseEngine(centre, takers, "joint" if centre.joint_size <= LARGEST else "junction")

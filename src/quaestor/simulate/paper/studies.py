@@ -89,12 +89,6 @@ def gaps(printed: str, curves: dict[str, Array], errors: dict[str, Array] | None
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("method")
 
 
-def needed(curve: Array, accuracy: float) -> int | None:
-    """The number of questions after which a curve first reaches an accuracy, or None."""
-    reached = np.flatnonzero(curve >= accuracy)
-    return int(reached[0]) if len(reached) else None
-
-
 def paired(one: Run, other: Run, metric: str) -> tuple[Array, Array]:
     """The paired difference of a metric between two runs of the same students, and its standard error, (steps + 1,) each."""
     apart = one.values(metric) - other.values(metric)
