@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from oracles.scores import BOUNDS, KINDS, UNCERTAINTY, even, index_of, interval_set, linear
 from quaestor import Table
 from quaestor.credal.indices import INDICES, deviation, entropy, gini, mode
-from quaestor.credal.intervals import largest, most_even, smallest, vertices
+from quaestor.credal.intervals import largest, most_even, smallest
+from quaestor.model.table import vertices
 
 LEVELS = (2, 3, 4, 5)
 SEEDS = st.integers(0, 2**32 - 1)

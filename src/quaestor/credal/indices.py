@@ -13,8 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quaestor.credal.intervals import most_even, vertices
-from quaestor.model.table import Array
+from quaestor.credal.intervals import most_even
+from quaestor.model.table import Array, vertices
+
+_ROOM = 1e-9  # bounds that were computed hold a distribution but for this
 
 
 def entropy(p: Array) -> Array:
@@ -43,7 +45,7 @@ def gini(p: Array) -> Array:
 
 def _least_at_vertex(value: Callable[[Array], Array]) -> Callable[[Array, Array], Array]:
     def lower(low: Array, high: Array) -> Array:
-        points, inside = vertices(low, high)
+        points, inside = vertices(np.minimum(low, high), np.maximum(low, high), _ROOM)  # crossed: after what is as good as impossible
         result: Array = np.where(inside, value(points), np.inf).min(axis=-1)
         return result
 

@@ -1,9 +1,9 @@
-"""Interval credal sets, all p with l <= p <= u and sum 1, in whole arrays: linear functions, even points, vertices; and drawing a state."""
+"""Interval credal sets, all p with l <= p <= u and sum 1, in whole arrays: linear functions, even points; and drawing a state."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.model.table import Array
+from quaestor.model.table import NOISE, Array
 
 
 def pick(probabilities: Array, uniform: Array) -> NDArray[np.intp]:
@@ -13,12 +13,31 @@ def pick(probabilities: Array, uniform: Array) -> NDArray[np.intp]:
     return found
 
 
+def fill(room: Array, spare: Array) -> Array:
+    """What states get that take what they have room for, one after another, until nothing is spare: shape (..., states).
+
+    `room`: (..., states), in the order in which they take; `spare`: (...). A state that lacks no more than rounding is full, and what
+    rounding leaves goes to nobody: ends of sets are attained as they are, zeros too.
+    """
+    given = np.empty(room.shape)  # first what is left for each; a running sum over so short an axis is slow
+    given[..., 0] = spare
+    for place in range(1, room.shape[-1]):
+        np.subtract(given[..., place - 1], room[..., place - 1], out=given[..., place])
+    enough = room - NOISE
+    np.maximum(enough, 0.5 * room, out=enough)
+    np.multiply(room, given >= enough, out=enough)  # of those who get all
+    np.maximum(given, 0, out=given)
+    np.minimum(given, room, out=given)
+    given *= given > NOISE
+    np.maximum(given, enough, out=given)
+    return given
+
+
 def largest(c: Array, low: Array, high: Array) -> Array:
     """max of c . p over the sets, shapes (..., states): start at l, give the rest to the largest c first."""
     order = np.argsort(-c, axis=-1)
     room = np.take_along_axis(np.broadcast_to(high - low, c.shape), order, axis=-1)
-    rest = 1 - low.sum(axis=-1, keepdims=True)
-    given = np.clip(rest - (np.cumsum(room, axis=-1) - room), 0, room)
+    given = fill(room, 1 - low.sum(axis=-1))
     result: Array = (c * low).sum(axis=-1) + (np.take_along_axis(c, order, axis=-1) * given).sum(axis=-1)
     return result
 
@@ -43,19 +62,3 @@ def most_even(low: Array, high: Array) -> Array:
     level = t + np.divide((1 - total) * (after - t), rise, out=np.zeros_like(t), where=rise > 0)
     result: Array = np.clip(level, low, high)
     return result
-
-
-def vertices(low: Array, high: Array) -> tuple[Array, Array]:
-    """All points with all but one state at a bound, (..., points, states), and which of them lie in the set, (..., points)."""
-    states = low.shape[-1]
-    patterns = (np.arange(2 ** (states - 1))[:, None] >> np.arange(states - 1)) & 1  # of the states that are not free
-    points, inside = [], []
-    for free in range(states):
-        others = [state for state in range(states) if state != free]
-        point = np.empty((*low.shape[:-1], len(patterns), states))
-        point[..., others] = np.where(patterns == 1, high[..., None, others], low[..., None, others])
-        rest = 1 - point[..., others].sum(axis=-1)
-        point[..., free] = np.clip(rest, low[..., None, free], high[..., None, free])
-        points.append(point)
-        inside.append(np.abs(point[..., free] - rest) <= 1e-9)
-    return np.concatenate(points, axis=-2), np.concatenate(inside, axis=-1)

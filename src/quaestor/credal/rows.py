@@ -4,8 +4,8 @@ from itertools import permutations, product
 from math import factorial, prod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from quaestor.credal.intervals import fill
 from quaestor.credal.vectors import LARGEST, MOST, TooLargeError, extreme, hull, joined, parts
 from quaestor.model.table import Array, Table
 
@@ -18,24 +18,16 @@ def expectations(table: Table, vectors: Array) -> tuple[Array, Array]:
     states = table.shape[-1]
     lower, upper = table.lower.reshape(-1, states), table.upper.reshape(-1, states)
     order = np.argsort(vectors, axis=1)
-    least = _filled_expectation(lower, upper, vectors, order)
-    most = _filled_expectation(lower, upper, vectors, order[:, ::-1])
+    orders = np.concatenate([order, order[:, ::-1]])  # the least come from the smallest first, the most from the largest
+    given = fill((upper - lower)[:, orders], table.spare[:, None])  # (rows, both ends' vectors, states)
+    ordered = np.take_along_axis(np.concatenate([vectors, vectors]), orders, axis=1)
+    added = np.einsum("rvs,vs->vr", given, ordered).reshape(2, len(vectors), -1)
+    least, most = vectors @ lower.T + added
     for row, points in table.vertices.items():
         values = vectors @ points.T
         least[:, row], most[:, row] = values.min(axis=1), values.max(axis=1)
     shape = (len(vectors), *table.shape[:-1])
     return least.reshape(shape), most.reshape(shape)
-
-
-def _filled_expectation(lower: Array, upper: Array, vectors: Array, order: NDArray[np.intp]) -> Array:
-    """Expectations when each row starts at its lower ends and fills up in the given order of states: shape (vectors, rows)."""
-    room = (upper - lower)[:, order].transpose(1, 0, 2)  # (vectors, rows, states)
-    spare = (1 - lower.sum(axis=1))[None, :, None]
-    before = np.cumsum(room, axis=2) - room
-    given = np.clip(spare - before, 0, room)
-    ordered = np.take_along_axis(vectors, order, axis=1)
-    result: Array = vectors @ lower.T + np.einsum("vrs,vs->vr", given, ordered)
-    return result
 
 
 def row_choices(table: Table) -> int:
@@ -48,26 +40,17 @@ def extreme_rows(table: Table) -> list[Array]:
     """Tables, shape (rows, states), among whose mixtures are all extreme points of sums of the rows' credal sets."""
     states = table.shape[-1]
     lower, upper = table.lower.reshape(-1, states), table.upper.reshape(-1, states)
-    orders = permutations(range(states)) if len(table.vertices) < table.rows else [tuple(range(states))]
+    orders = list(permutations(range(states))) if len(table.vertices) < table.rows else [tuple(range(states))]
+    given = fill((upper - lower)[:, orders], table.spare[:, None])  # (rows, orders, states)
     found = []
-    for order in orders:
-        rows = fill(lower, upper, order)
+    for number, order in enumerate(orders):
+        rows = lower.copy()
+        rows[:, order] += given[:, number]
         for choice in product(*table.vertices.values()):
             for row, point in zip(table.vertices, choice, strict=True):
                 rows[row] = point
             found.append(rows.copy())
     return found
-
-
-def fill(lower: Array, upper: Array, order: tuple[int, ...]) -> Array:
-    """The distributions that start at the lower ends and give what is left to the states in this order: shape (rows, states)."""
-    rows = lower.copy()
-    spare = 1 - lower.sum(axis=1)
-    for state in order:
-        given = np.minimum(upper[:, state] - lower[:, state], np.maximum(spare, 0))
-        rows[:, state] += given
-        spare = spare - given
-    return rows
 
 
 def mixtures(table: Table, weights: Array) -> Array:

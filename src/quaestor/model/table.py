@@ -7,7 +7,7 @@ some distribution of the set: `l_i <- max(l_i, 1 - sum_{j!=i} u_j)`, `u_i <- min
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -112,6 +112,11 @@ class Table:
         """Whether every row holds exactly one distribution."""
         return self.lower is self.upper or bool((self.lower == self.upper).all())
 
+    @cached_property
+    def spare(self) -> Array:
+        """What the lower ends of each row leave of one, shape (rows,)."""
+        return left(self.lower.reshape(-1, self.shape[-1]))
+
     def row_vertices(self, row: int) -> Array:
         """The extreme distributions of one row, shape (vertices, states)."""
         if row in self.vertices:
@@ -203,6 +208,13 @@ def _rest(rows: Array) -> Array:
     return result
 
 
+def left(rows: Array) -> Array:
+    """What rows (..., states) leave of one, (...): `1 - sum p`, rounded once, so that no small number drowns in sums near one."""
+    excess, lost = _excess(rows.reshape(-1, rows.shape[-1]))
+    result: Array = (-excess - lost).reshape(rows.shape[:-1])
+    return result
+
+
 def _excess(rows: Array) -> tuple[Array, Array]:
     """`sum - 1` of rows (rows, states), as two numbers, (rows,) each: of 1 - (1 - 1e-15) plain sums leave a number that is a tenth off."""
     total, lost = np.full(len(rows), -1.0), np.zeros(len(rows))
@@ -285,8 +297,7 @@ def vertices(lower: Array, upper: Array, room: float = NOISE, most: float = np.i
     """
     states = lower.shape[-1]
     low, high = lower.reshape(-1, states), upper.reshape(-1, states)
-    width, (excess, lost) = high - low, _excess(low)
-    spare = -excess - lost  # what the states get above their lower ends: no small number drowns in sums near one
+    width, spare = high - low, left(low)  # what the states get above their lower ends
     free, above = _all_choices(states) if states <= _FEW else _choices(width, spare, room, most)
     given, least, greatest = spare[:, None] - width @ above.T, low[:, free], high[:, free]
     inside = (given >= -room) & (given <= greatest - least + room)

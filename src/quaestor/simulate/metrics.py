@@ -20,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED, survivors
-from quaestor.credal.intervals import vertices
-from quaestor.model.table import Array, centre
+from quaestor.model.table import Array, centre, vertices
 
 Truth = NDArray[np.intp]
 Metric = Callable[[Array, Array, Truth], Array]
@@ -50,7 +49,7 @@ def brier_worst(low: Array, high: Array, truth: Truth) -> Array:
     """The largest Brier score of a distribution between the bounds, (students, steps); it is convex in p, so attained at a vertex."""
     if np.array_equal(low, high):
         return brier(low, high, truth)
-    points, inside = vertices(low, high)
+    points, inside = vertices(low, high, TIED)
     wanted = np.eye(low.shape[2])[truth][:, None, None]
     scores = np.einsum("...l,...l->...", points - wanted, points - wanted)
     return np.asarray(np.where(inside, scores, -np.inf).max(axis=2))
