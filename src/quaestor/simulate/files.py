@@ -80,7 +80,7 @@ def to_table(record: Record, bank: Bank) -> "pa.Table":
     asked = np.concatenate([np.full((students, 1), -1), record.asked], axis=1)[there]
     given = np.concatenate([np.full((students, 1), -1), record.answers], axis=1)[there]
     answers = [classes[place][answer] if answer >= 0 else "" for place, answer in zip(asked.tolist(), given.tolist(), strict=True)]
-    last = step == record.length[row]
+    last = step == record.lengths[row]
     columns: dict[str, Any] = {
         "student": record.numbers[row],
         "step": step.astype(np.int16),

@@ -39,7 +39,7 @@ class Record:
     held_out: Array | None = None
 
     @property
-    def length(self) -> Numbers:
+    def lengths(self) -> Numbers:
         """How many questions each was asked."""
         found: Numbers = (self.asked >= 0).sum(axis=1)
         return found

@@ -91,7 +91,7 @@ class _Tally:
             is_sure = chance >= SURE - TIED
             self._sure[skill] += chance.sum(), is_sure.sum(), own[is_sure].sum(), one_left.sum(), own[one_left].sum()
             right += own
-        self.lengths += record.length.tolist()
+        self.lengths += record.lengths.tolist()
         self.right += (right / len(record.bounds)).tolist()
         self._asked += np.bincount(record.asked[record.asked >= 0], minlength=len(self._asked))
         self._stops.update(record.rule.tolist())
