@@ -228,16 +228,24 @@ def _faults(rules: Rules) -> Iterator[Fault]:
     if rules.variety is not None:
         yield from _variety_faults(rules.variety)
     if rules.robust is not None:
-        if not _whole(rules.robust.networks, 1):
-            yield "robust.networks", say("a whole number of at least {least}", least=1), rules.robust.networks
-        if rules.robust.choose not in ("most", "least exposed"):
-            yield "robust.choose", say("one of {words} is expected", words="most, least exposed"), rules.robust.choose
-        if not _whole(rules.robust.seed, 0):
-            yield "robust.seed", say("a whole number of at least {least}", least=0), rules.robust.seed
-    if rules.exposure.most is not None and not (_share(rules.exposure.most) and rules.exposure.most > 0):
-        yield "exposure.most", say("a rate above 0 and at most 1"), rules.exposure.most
+        yield from _robust_faults(rules.robust)
+    yield from _exposure_faults(rules.exposure)
+
+
+def _robust_faults(robust: Robust) -> Iterator[Fault]:
+    if not _whole(robust.networks, 1):
+        yield "robust.networks", say("a whole number of at least {least}", least=1), robust.networks
+    if robust.choose not in ("most", "least exposed"):
+        yield "robust.choose", say("one of {words} is expected", words="most, least exposed"), robust.choose
+    if not _whole(robust.seed, 0):
+        yield "robust.seed", say("a whole number of at least {least}", least=0), robust.seed
+
+
+def _exposure_faults(exposure: Exposure) -> Iterator[Fault]:
+    if exposure.most is not None and not (_share(exposure.most) and exposure.most > 0):
+        yield "exposure.most", say("a rate above 0 and at most 1"), exposure.most
     for name in ("rates", "chances"):
-        for question, value in getattr(rules.exposure, name).items():
+        for question, value in getattr(exposure, name).items():
             if not _share(value):
                 yield f"exposure.{name}.{question}", say("a number between 0 and 1"), value
 
@@ -263,26 +271,12 @@ def _variety_faults(variety: Variety) -> Iterator[Fault]:
 
 def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
     """What does not fit a bank."""
-    named = [("first", rules.first), ("mandatory", rules.mandatory)]
-    named += [(f"exclude[{n}]", ids) for n, ids in enumerate(rules.exclude)]
-    named += [(f"testlets[{n}]", ids) for n, ids in enumerate(rules.testlets)]
-    named += [("exposure.rates", tuple(rules.exposure.rates)), ("exposure.chances", tuple(rules.exposure.chances))]
-    for place, ids in named:
-        for question in ids:
-            if question not in bank.questions:
-                yield place, say("a question of the bank"), question, nearest(question, bank.questions)
-    for question in rules.mandatory:
-        if question in bank.questions and bank.questions[question].pilot:
-            yield "mandatory", say("a question that counts, not a pilot question"), question
-    for number, testlet in enumerate(rules.testlets):
-        if testlet[0] in bank.questions and bank.questions[testlet[0]].pilot:
-            yield f"testlets[{number}]", say("a testlet begins with a question that counts, not a pilot question"), testlet[0]
+    yield from _unknown_questions(rules, bank)
+    yield from _misplaced_pilots(rules, bank)
     groups = {question.group for question in bank.questions.values() if question.group} if rules.content else set()
     for number, content in enumerate(rules.content):
         if content.of not in bank.skills and content.of not in groups:
             yield f"content[{number}].of", say("a skill or a group of the bank"), content.of, nearest(content.of, [*bank.skills, *groups])
-    if rules.pilots and rules.pilots > (pilots := sum(question.pilot for question in bank.questions.values())):
-        yield "pilots", say("at most as many pilot questions as the bank has"), say("{count} of {all}", count=rules.pilots, all=pilots)
     if rules.skips not in (MISSING, WRONG):
         lacking = [question.id for question in bank.questions.values() if rules.skips not in question.classes]
         if lacking:
@@ -298,3 +292,25 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
         skill = getattr(criterion, "skill", "")
         if skill not in ("", "each", *bank.skills):
             yield "stop", say("a skill of the bank, or each"), skill, nearest(skill, bank.skills)
+
+
+def _unknown_questions(rules: Rules, bank: Bank) -> Iterator[Fault]:
+    listed = [("first", rules.first), ("mandatory", rules.mandatory)]
+    listed += [(f"exclude[{n}]", ids) for n, ids in enumerate(rules.exclude)]
+    listed += [(f"testlets[{n}]", ids) for n, ids in enumerate(rules.testlets)]
+    listed += [("exposure.rates", tuple(rules.exposure.rates)), ("exposure.chances", tuple(rules.exposure.chances))]
+    for place, ids in listed:
+        for question in ids:
+            if question not in bank.questions:
+                yield place, say("a question of the bank"), question, nearest(question, bank.questions)
+
+
+def _misplaced_pilots(rules: Rules, bank: Bank) -> Iterator[Fault]:
+    for question in rules.mandatory:
+        if question in bank.questions and bank.questions[question].pilot:
+            yield "mandatory", say("a question that counts, not a pilot question"), question
+    for number, testlet in enumerate(rules.testlets):
+        if testlet[0] in bank.questions and bank.questions[testlet[0]].pilot:
+            yield f"testlets[{number}]", say("a testlet begins with a question that counts, not a pilot question"), testlet[0]
+    if rules.pilots and rules.pilots > (pilots := sum(question.pilot for question in bank.questions.values())):
+        yield "pilots", say("at most as many pilot questions as the bank has"), say("{count} of {all}", count=rules.pilots, all=pilots)
