@@ -18,8 +18,9 @@ the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log10
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,7 @@ class Settings:
     tolerance: float = TOLERANCE
     limit: int = NODES
     seconds: float | None = None
+    began: float = field(default_factory=monotonic, compare=False)
 
     def __post_init__(self) -> None:
         if self.method not in (*methods(), *PRECISE):
@@ -267,7 +269,8 @@ class _Part:
         if name == "vacuous":
             return VacuousEngine(self._model, self._takers)
         if name == "exact":
-            return ExactEngine(self._model, self._takers, self._settings.limit, self._settings.seconds)
+            end = None if self._settings.seconds is None else self._settings.began + self._settings.seconds
+            return ExactEngine(self._model, self._takers, self._settings.limit, end)
         limit = 0 if self._settings.method == "bracket" else self._settings.limit
         return LoopEngine(self._model, self._takers, self._settings.tolerance, limit)
 
@@ -325,9 +328,11 @@ def _mended(found: Bracket, now: Bracket | None, silent: NDArray[np.bool_]) -> B
     if not crossed.any() and now is None:
         return found
     impossible = (found.lower > found.upper + 10 * EXACT).any(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # infinite ends where no network allows the answer
+        middle = (found.lower + found.upper) / 2
     ends = []
-    for end, (bound, other) in enumerate(((found.lower, found.upper), (found.upper, found.lower))):
-        mended = np.where(impossible, float(end), np.where(crossed, (bound + other) / 2, bound))
+    for end, bound in enumerate(found.ends):
+        mended = np.where(impossible, float(end), np.where(crossed, middle, bound))
         if now is not None:
             mended[:, silent] = now.ends[end][:, None, None]
         ends.append(mended)

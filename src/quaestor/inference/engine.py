@@ -96,4 +96,4 @@ class Engine(Protocol):
         """P(class | evidence) of questions, (takers, tables, classes)."""
 
     def after(self, batch: Batch, variable: int) -> Bracket:
-        """P(variable | evidence, class), (takers, tables, classes, states); where an answer is impossible nothing is promised."""
+        """P(variable | evidence, class), (takers, tables, classes, states); where no network allows the answer, lower is above upper."""

@@ -111,7 +111,7 @@ class Evidence:
         for scope, (low, high) in self.boxes.items():
             chosen = low[takers]
             boxes[scope] = (chosen, chosen if high is low else high[takers])
-        return Evidence(self.layout, self.answers[takers], boxes, self.asked[takers], self.minutes[takers])
+        return Evidence(self.layout, self.answers[takers], boxes, self.asked[takers], self.minutes[takers], self.stated)
 
     def put(self, questions: Numbers, classes: Numbers, minutes: Array | None = None) -> "Evidence":
         """One more question of each taker with its answer (MISSING says nothing); `minutes`: as recorded, else the questions' own."""
@@ -133,9 +133,8 @@ class Evidence:
         answers[takers, flat] = given
         spent = np.bincount(takers, self.layout.minutes[flat], self.takers)
         asked = np.concatenate([self.asked, questions], axis=1)
-        return Evidence(
-            self.layout, answers, multiplied(self.layout, self.boxes, self.takers, takers, flat, given), asked, self.minutes + spent
-        )
+        boxes = multiplied(self.layout, self.boxes, self.takers, takers, flat, given)
+        return Evidence(self.layout, answers, boxes, asked, self.minutes + spent, self.stated)
 
     def with_stated(self, stated: Stated) -> "Evidence":
         """One taker, and what is known of skills otherwise: lower and upper likelihoods of what was seen at each level."""

@@ -14,6 +14,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, StatementError, Words, nearest, placed
 from quaestor.i18n import say
 from quaestor.inference.chooser import NODES, TOLERANCE, Chooser
+from quaestor.inference.conflict import refuse_conflict
 from quaestor.inference.engine import Bracket, Ends, JointTarget
 from quaestor.inference.evidence import Evidence, Stated
 from quaestor.inference.layout import Answers, Batch, Layout
@@ -126,6 +127,7 @@ def lookahead(
     Where only branch and bound can tell (loops), it stops when outer and inner bounds are within the tolerance, or at the limit of nodes.
     """
     evidence = Evidence.of(bank, answers or {}, stated)
+    refuse_conflict(evidence, stated, answers)
     is_open = evidence.is_open.copy()
     is_open[0, [evidence.layout.question_number(question) for question in asked]] = False
     chooser = Chooser(evidence.model, evidence.takers, tolerance=tolerance, limit=limit)

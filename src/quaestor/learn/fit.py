@@ -1,13 +1,13 @@
 """The result of learning: the new bank, its fit, and the data it was learnt from."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem
+from quaestor.lazy import lazy
 from quaestor.learn.expect import Expected
 from quaestor.learn.layout import Layout, Tables, answered
 from quaestor.learn.maximise import Aim, parameters, raw, rights
@@ -89,7 +89,7 @@ class Fit:
         """The number of EM steps from the start that was kept."""
         return len(self.trace) - 1
 
-    @cached_property
+    @lazy
     def parameters(self) -> int:
         """The number of free parameters of skills and of questions with answers; where the monotone rule binds, fewer were really free."""
         return parameters(self.layout, self.expected.counts, self.aim)
@@ -99,7 +99,7 @@ class Fit:
         """Bayesian information criterion, -2 log-likelihood + parameters * log(people): less is better."""
         return -2 * self.log_likelihood + self.parameters * float(np.log(len(self.people)))
 
-    @cached_property
+    @lazy
     def violations(self) -> tuple[Violation, ...]:
         """Where the expected counts contradict the monotone rule; the largest falls first.
 

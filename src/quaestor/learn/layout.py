@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
+from quaestor.inference.layout import layout_of as inference_layout
 from quaestor.inference.model import Model, Scope
-from quaestor.model.network import topological_order
 from quaestor.model.table import Array, Table
 
 
@@ -86,44 +86,25 @@ class Layout:
 
 
 def layout_of(bank: Bank) -> Layout:
-    """The layout of a bank."""
-    order = topological_order({skill.id: skill.parents for skill in bank.skills.values()})
-    number = {name: position for position, name in enumerate(order)}
-    states = tuple(bank.skills[name].levels for name in order)
-    parents = tuple(tuple(number[parent] for parent in bank.skills[name].parents) for name in order)
-    listed: dict[tuple[Scope, int], list[int]] = {}
-    for position, question in enumerate(bank.questions.values()):
-        scope = tuple(sorted(number[skill] for skill in question.skills))
-        listed.setdefault((scope, len(question.classes)), []).append(position)
+    """The layout of a bank for learning."""
+    laid = inference_layout(bank)
+    model = laid.model
     blocks: dict[Scope, slice] = {}
     width = 0
-    for scope, _ in listed:
-        if scope not in blocks:
-            size = int(np.prod([len(states[skill]) for skill in scope]))
-            blocks[scope] = slice(width, width + size)
-            width += size
-    groups = tuple(
-        Group(scope, tuple(len(states[skill]) for skill in scope), classes, np.array(positions), blocks[scope])
-        for (scope, classes), positions in listed.items()
-    )
-    return Layout(tuple(order), states, parents, groups, blocks, width, len(bank.questions))
+    for scope in model.scopes:
+        size = int(np.prod([model.sizes[skill] for skill in scope]))
+        blocks[scope] = slice(width, width + size)
+        width += size
+    groups = tuple(Group(b.scope, b.low.shape[2:], b.low.shape[1], b.index, blocks[b.scope]) for b in laid.batches)
+    return Layout(model.names, model.states, model.parents, groups, blocks, width, len(bank.questions))
 
 
 def tables_of(bank: Bank, layout: Layout) -> Tables:
     """The bank's tables as arrays; the centres of credal ones."""
-    centre = bank.centre()
-    skills = tuple(
-        centre.skills[name].table.lower.reshape(-1, len(levels)) for name, levels in zip(layout.names, layout.states, strict=True)
-    )
-    listed = list(centre.questions.values())
-    groups = []
-    for group in layout.groups:
-        rows = []
-        for position in group.positions.tolist():
-            axes = np.argsort([layout.names.index(skill) for skill in listed[position].skills])
-            rows.append(np.transpose(listed[position].table.lower, (*axes, len(axes))).reshape(group.configurations, group.classes))
-        groups.append(np.array(rows))
-    return Tables(skills, tuple(groups))
+    centre = inference_layout(bank.centre())
+    skills = tuple(table.lower.reshape(-1, table.shape[-1]) for table in centre.model.tables)
+    tables = [batch.low.reshape(*batch.low.shape[:2], -1)[batch.row] for batch in centre.batches]  # (questions, classes, configurations)
+    return Tables(skills, tuple(np.ascontiguousarray(np.swapaxes(table, 1, 2)) for table in tables))
 
 
 def answered(counts: Tables) -> tuple[NDArray[np.bool_], ...]:

@@ -6,13 +6,13 @@ has a version for every subset of them that may be left out; with more than four
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from quaestor.lazy import lazy
 from quaestor.learn.answers import Classes
 from quaestor.learn.fit import Fit
 from quaestor.learn.people import Patterns, sparse_patterns
@@ -43,12 +43,12 @@ class Versions:
         """The cells in all-wrong sections, (some, questions)."""
         return cells_of(self.worst, self.positions, self.classes.shape[1])
 
-    @cached_property
+    @lazy
     def _together(self) -> Mask:
         found: Mask = self.worst.sum(axis=1) > APART
         return found
 
-    @cached_property
+    @lazy
     def _factors(self) -> Mask:
         """The sections whose probabilities are factors of a version's weight, (some, sections): all that are all wrong, or, where these are
         left out together, only the first of them.

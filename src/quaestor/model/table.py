@@ -7,7 +7,7 @@ some distribution of the set: `l_i <- max(l_i, 1 - sum_{j!=i} u_j)`, `u_i <- min
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from quaestor.errors import NetworkError
 from quaestor.i18n import say
+from quaestor.lazy import lazy
 
 Array = NDArray[np.float64]
 
@@ -112,7 +113,7 @@ class Table:
         """Whether every row holds exactly one distribution."""
         return self.lower is self.upper or bool((self.lower == self.upper).all())
 
-    @cached_property
+    @lazy
     def spare(self) -> Array:
         """What the lower ends of each row leave of one, shape (rows,)."""
         return left(self.lower.reshape(-1, self.shape[-1]))

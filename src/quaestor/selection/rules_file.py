@@ -101,8 +101,8 @@ def _whole(value: Any, place: Place, report: Report) -> int | None:
 
 _ids = items(name, unique=True)
 FIELDS: dict[str, Reader] = {
-    "score": one_of(*SCORES),
-    "then": one_of("auto", "none", *SCORES),
+    "score": lambda value, place, report: one_of(*SCORES)(value, place, report),  # also those that somebody has added
+    "then": lambda value, place, report: one_of("auto", "none", *SCORES)(value, place, report),
     "bound": one_of(*BOUNDS),
     "target": map_or(entries(name, number), list_or(one_of("scope", "all", "joint"), _ids)),
     "per": one_of("minute"),

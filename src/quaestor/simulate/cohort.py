@@ -8,7 +8,6 @@ the seed and the student's number, so results do not depend on the number of stu
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.intervals import pick
 from quaestor.errors import QuaestorError
+from quaestor.lazy import lazy
 from quaestor.model.network import topological_order
 from quaestor.model.table import Array, Table
 from quaestor.simulate.identity import Identity
@@ -129,11 +129,11 @@ class Cohort:
         measured = np.stack([levels[skill] for skill in self._skills], axis=1)
         return Students(numbers, measured, luck, moods, tuple(seeds), tables, lowest)
 
-    @cached_property
+    @lazy
     def _centres(self) -> dict[str, Array]:
         return {name: table.centre().lower for name, table in self._tables.items()}
 
-    @cached_property
+    @lazy
     def _tables(self) -> dict[str, Table]:
         return {variable.name: variable.table for variable in self._source.network.variables}
 

@@ -146,21 +146,22 @@ class LoopEngine:
 
 
 class ExactEngine:
-    """Branch and bound with more and more nodes, until it is exact, the seconds are over, or more nodes would not help.
+    """Branch and bound with more and more nodes, until it is exact, the time is over, or more nodes would not help.
 
-    `limit` is the number of nodes of the first pass.
+    `limit` is the number of nodes of the first pass, `end` a moment of `time.monotonic`, looked at between passes. Questions are answered by
+    the first pass alone.
     """
 
-    def __init__(self, model: Model, takers: int, limit: int, seconds: float | None) -> None:
-        self._model, self._takers, self._limit, self._seconds = model, takers, max(limit, 1), seconds
+    def __init__(self, model: Model, takers: int, limit: int, end: float | None) -> None:
+        self._model, self._takers, self._limit, self._end = model, takers, max(limit, 1), end
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
-        start, limit = monotonic(), self._limit
+        limit = self._limit
         while True:
             engine = LoopEngine(self._model, self._takers, EXACT, limit)
             found = engine.now(variable)
-            over = self._seconds is not None and monotonic() - start > self._seconds
+            over = self._end is not None and monotonic() > self._end
             if not found.gap or over or engine.nodes <= limit:
                 return found
             limit *= 4
