@@ -18,6 +18,7 @@ from quaestor.inference.search.elimination import Choices, Elimination, Numbers,
 
 ROWS, ENDS, MESSAGES = 0, 1, 2  # what can be open: the vertex of a row, an end of evidence, the vertex of a message set
 _MERGED = 256  # joint states up to which all slopes start from one table
+_UNKNOWN = 1e300  # the rise of what cannot be compared: it is branched on first
 _AT_ONCE = 4096  # slopes bounded at a time
 
 
@@ -87,6 +88,9 @@ def fix(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int], pr
         fixed.messages[v][node[dominated], vertex[dominated]] = False
         changed[node[dominated]] = True
         branching.propose(node[~dominated], rise[node, vertex][~dominated], MESSAGES, v, vertex[~dominated])
+        node, vertex = np.nonzero(choices.messages[v] & ~np.isfinite(rise))  # no state in common with the preferred one: no slope is known
+        open_ended = vertex != preferred.messages[v][node]
+        branching.propose(node[open_ended], np.full(int(open_ended.sum()), _UNKNOWN), MESSAGES, v, vertex[open_ended])
     for v, (change, row, vertex) in enumerate(rows):
         rise = next(slopes)
         dominated = rise <= 0
