@@ -61,6 +61,29 @@ def large() -> None:
         print(f"| {name} | {' | '.join(f'{one:.2f}' for one in times)} | {aim} |", flush=True)
 
 
+def ruled() -> None:
+    """Rules beside plain ones, in one run: no rule makes a session of its own for each student."""
+    bank = chain_bank(4, 2, 500)
+    ids = list(bank.questions)
+    rules = {
+        "plain": {},
+        "content": {"content": [qs.Content("s0", least=3), qs.Content("s1", most=4), qs.Content("s2", share=0.3)]},
+        "exclude, testlets": {"exclude": [ids[:4], ids[4:8]], "testlets": [ids[8:11]]},
+        "variety": {"variety": qs.Variety()},
+        "exposure, worn questions rest": {"exposure": qs.Exposure(most=0.3, rates=dict.fromkeys(ids[:100], 0.5))},
+        "exposure, chances of one half": {"exposure": qs.Exposure(chances=dict.fromkeys(ids[:200], 0.5))},
+        "among the best 3": {"among": 3},
+        "mandatory, first": {"mandatory": ids[:2], "first": ids[2:4]},
+    }
+    print("\n### Rules, 512 students x 20 of 500 questions, chain of 4 binary skills, entropy\n")
+    print("| rules | seconds | times the plain ones |\n| --- | --- | --- |")
+    plain = 0.0
+    for name, fields in rules.items():
+        time_taken = seconds(lambda f=fields: simulate(bank, qs.Rules(score="entropy", stop=TWENTY, **f), 512), 2)
+        plain = plain or time_taken
+        print(f"| {name} | {time_taken:.2f} | {time_taken / plain:.2f} |", flush=True)
+
+
 def growth() -> None:
     """Students per second against one thing at a time; 20 questions each, entropy."""
     print("\n### Students per second, 20 questions each, entropy\n\n| what | values | students per second |\n| --- | --- | --- |")
@@ -133,6 +156,7 @@ def main() -> None:
     print(f"\n## Simulation\n\n{describe()}; single thread")
     suite()
     large()
+    ruled()
     growth()
     workers()
     beside_catsim()

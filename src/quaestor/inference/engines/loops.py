@@ -148,8 +148,8 @@ class LoopEngine:
 class ExactEngine:
     """Branch and bound with more and more nodes, until it is exact, the time is over, or more nodes would not help.
 
-    `limit` is the number of nodes of the first pass, `end` a moment of `time.monotonic`, looked at between passes. Questions are answered in
-    the first pass.
+    `limit` is the number of nodes of the first pass, `end` a moment of `time.monotonic`, looked at between passes. Questions are answered
+    by the first pass.
     """
 
     def __init__(self, model: Model, takers: int, limit: int, end: float | None) -> None:
