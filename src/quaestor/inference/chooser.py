@@ -43,7 +43,7 @@ from quaestor.lazy import lazy
 TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
 NODES = 20_000
 FEW = 64  # networks that are simply all tried
-FEW_DROWNED = 1024  # networks that are all tried where plain numbers cannot hold the evidence
+FEW_IN_LOGARITHMS = 1024  # networks that are all tried where plain numbers cannot hold the evidence
 MOST = 10_000_000  # networks that are tried when asked for by name
 _TINY = -600.0  # log of numbers that products may round to zero
 Takers = NDArray[np.intp]
@@ -119,7 +119,7 @@ class Chooser:
         elif method in PRECISE:
             raise QuaestorError(f"method {method} is for precise models; for credal ones: {', '.join(methods())}")
         else:
-            self._parts = [(some, _Part(part, count, self._settings)) for some, part, count in _alike(model, takers)]
+            self._parts = [(some, _Part(part, count, self._settings)) for some, part, count in _partition(model, takers)]
 
     @lazy
     def precise(self) -> PreciseEngine:
@@ -229,9 +229,9 @@ class _Part:
         return ask(self._engine(self._patient(asked=True)))
 
     @lazy
-    def _drowned(self) -> bool:
-        """Whether plain numbers may lose likelihoods of one of the takers; `_alike` puts those who drown into parts of their own."""
-        return bool(drowned(self._model, self._takers).any())
+    def _underflows(self) -> bool:
+        """Whether plain numbers may lose likelihoods of one of the takers; `_partition` puts those into parts of their own."""
+        return bool(underflows(self._model, self._takers).any())
 
     @lazy
     def _fitting(self) -> list[str]:
@@ -240,7 +240,7 @@ class _Part:
         if method in ENGINES and not ENGINES[method].fits(self._model):
             raise QuaestorError(f"method {method} needs {ENGINES[method].needs}")
         wanted = ENGINES if self._settings.is_free else {name: ENGINES[name] for name in (method,) if name in ENGINES}
-        return [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._drowned)]
+        return [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._underflows)]
 
     def _patient(self, asked: bool = False) -> str:
         """The engine for all other models; questions that are only `asked` about are not worth enumeration."""
@@ -250,8 +250,8 @@ class _Part:
                 raise QuaestorError(f"method enumeration tries at most {MOST} combinations of vertices, got 10^{log10(tries):.0f}")
             return "enumeration"
         free = self._settings.is_free
-        if self._drowned:
-            return "enumeration" if free and combinations(self._model) <= FEW_DROWNED else "vacuous"
+        if self._underflows:
+            return "enumeration" if free and combinations(self._model) <= FEW_IN_LOGARITHMS else "vacuous"
         if free and not asked and combinations(self._model) <= FEW:
             return "enumeration"
         return "exact" if self._settings.method == "exact" else "branch"
@@ -275,11 +275,11 @@ class _Part:
         return LoopEngine(self._model, self._takers, self._settings.tolerance, limit)
 
 
-def _alike(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:
+def _partition(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:
     """The takers in parts: those who have evidence on the same several-skill scopes, and those whose evidence plain numbers cannot hold."""
     wide = [scope for scope in model.boxes if len(scope) > 1]
     told = np.stack([_says_something(model, scope) for scope in wide], axis=1) if wide else np.zeros((takers, 0), dtype=bool)
-    keys = np.column_stack([told, drowned(model, takers)])
+    keys = np.column_stack([told, underflows(model, takers)])
     if (keys == keys[0]).all() and (takers == 1 or keys[0, :-1].all()):
         yield None, _only(model, {s for s, tells in zip(wide, told[0], strict=True) if not tells}), takers
         return
@@ -299,7 +299,7 @@ def _only(model: Model, silent: set[Scope]) -> Model:
     return model.with_boxes({scope: box for scope, box in model.boxes.items() if scope not in silent}) if silent else model
 
 
-def drowned(model: Model, takers: int) -> NDArray[np.bool_]:
+def underflows(model: Model, takers: int) -> NDArray[np.bool_]:
     """Of which takers plain numbers may lose likelihoods that matter, (takers,).
 
     Some likelihoods are too small to be held beside others, and in some network of the set the evidence may have nothing else.
