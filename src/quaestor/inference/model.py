@@ -46,11 +46,12 @@ class Model:
 
     def keep(self, key: object, make: Callable[[], Value]) -> Value:
         """What `make` works out of all but the boxes, worked out once."""
-        if key not in self.kept:
+        found: Value | None = self.kept.get(key)
+        if found is None:
+            found = make()
             if len(self.kept) >= _MOST_KEPT:  # structures that came up once are forgotten
                 self.kept.clear()
-            self.kept[key] = make()
-        found: Value = self.kept[key]
+            self.kept[key] = found
         return found
 
     @property

@@ -19,11 +19,13 @@ from quaestor.selection.ties import best
 def sample(layout: Layout, networks: int, seed: int) -> tuple[Bank, ...]:
     """Precise banks of the set: vertices drawn at random, the same for the same seed; kept with the layout."""
     kept: dict[tuple[int, int], tuple[Bank, ...]] = layout.kept.setdefault("networks", {})
-    if (networks, seed) not in kept:
+    found = kept.get((networks, seed))
+    if found is None:
         rng = np.random.default_rng(seed)
-        kept.clear()
-        kept[networks, seed] = tuple(layout.bank.vertex(rng) for _ in range(networks))
-    return kept[networks, seed]
+        found = tuple(layout.bank.vertex(rng) for _ in range(networks))
+        kept.clear()  # one sample is enough: each is as many banks
+        kept[networks, seed] = found
+    return found
 
 
 def votes(now: Standing, robust: Robust, candidates: Mask) -> Numbers:
