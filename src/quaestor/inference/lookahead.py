@@ -104,7 +104,8 @@ class Lookahead:
         """One number a question, (takers, questions), from one a table, (takers, tables), in each group."""
         values = np.zeros(self.open.shape)
         for group in self.groups:
-            values[:, group.batch.index] = of_group(group)[:, group.batch.row]
+            found = of_group(group)
+            values[:, group.batch.columns] = found if group.batch.are_different else found[:, group.batch.row]
         if np.isnan(values).any():
             taker, place = np.argwhere(np.isnan(values))[0]
             raise QuaestorError(f"{self.ids[place]}: its gain is a number, got none (taker {taker})")
@@ -139,8 +140,9 @@ def look(layout: Layout, chooser: Chooser, is_open: NDArray[np.bool_], targets: 
     weights = wanted(layout, targets)
     now: dict[int, Bracket] = {}
     groups = []
+    closed = is_open.shape[1] - int(is_open.sum(axis=1).max())  # of the taker who was asked least
     for batch in layout.batches:
-        if not is_open[:, batch.index].any():
+        if closed >= len(batch.index) and not is_open[:, batch.index].any():
             continue
         skills = batch.scope if weights is None else tuple(weights)
         for skill in skills:

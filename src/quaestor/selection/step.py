@@ -8,7 +8,7 @@ no look-ahead.
                         -> look-ahead -> gains -> narrowed by the rules -> best, drawn or voted for -> question
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -111,7 +111,7 @@ class Decision:
             mine = np.flatnonzero(numbers == number)
             low, high = (end[:, tables[mine]] for end in self.chooser.answers(layout.batches[number]).ends)
             found[:, mine, : low.shape[2]] = centre(low, high)
-        return found if self._row is None else found[self._row]
+        return self.of_everyone(found)
 
     # What questions would tell
 
@@ -155,8 +155,7 @@ class Decision:
         return self._gains(self._plan.second or self.rules.score)
 
     def _gains(self, score: str) -> Array:
-        found = gains_of(self.evidence.layout, self._ahead, score, self.rules.bound, self.rules.per, self._generators)
-        return found if self._row is None else found[self._row]
+        return self.of_everyone(gains_of(self.evidence.layout, self._ahead, score, self.rules.bound, self.rules.per, self._generators))
 
     def _second(self) -> Array:
         return self._second_gains
@@ -167,24 +166,27 @@ class Decision:
     def situation(self) -> Situation:
         """Where the takers stand, as criteria see it."""
         evidence, layout = self.evidence, self.evidence.layout
-        skills, asked = layout.bank.skills, np.maximum(evidence.asked, 0)
-        counts = (layout.of_skill[asked] & evidence.counted[:, :, None]).sum(axis=1)
-        given = np.take_along_axis(evidence.answers, asked, axis=1)
+        asked = np.maximum(evidence.asked, 0)
+        best = np.take_along_axis(evidence.answers, asked, axis=1) == layout.classes[asked] - 1
         return Situation(
-            {s.id: ManyBounds(s.levels, *bracket.ends) for s, bracket in zip(skills.values(), self.bounds, strict=True)},
-            evidence.counted.sum(axis=1),
-            {skill: counts[:, number] for number, skill in enumerate(skills)},
-            ((given == layout.classes[asked] - 1) & evidence.counted).sum(axis=1),
+            {s.id: ManyBounds(s.levels, *found.ends) for s, found in zip(layout.bank.skills.values(), self.bounds, strict=True)},
+            np.asarray(evidence.counted.sum(axis=1)),
+            _Counts(evidence),
+            np.asarray((best & evidence.counted).sum(axis=1)),
             evidence.minutes,
             lambda: self._free.best_gain,
-            self._joint,
+            self.joint_uncertainty,
         )
 
-    def _joint(self, index: str) -> Array:
+    def of_everyone(self, found: Array) -> Array:
+        """One row a taker, from one for all that is different in the evidence."""
+        return found if self._row is None else found[self._row]
+
+    def joint_uncertainty(self, index: str) -> Array:
+        """An index of uncertainty of all skills together, (takers,); for precise banks."""
         if not self.evidence.layout.is_precise:
             raise QuaestorError("the joint uncertainty is for precise banks, got a credal one")
-        found = self.chooser.precise.uncertainty(index)
-        return found if self._row is None else found[self._row]
+        return self.of_everyone(self.chooser.precise.uncertainty(index))
 
     @lazy
     def _criterion(self) -> NDArray[np.object_]:
@@ -277,6 +279,27 @@ class Decision:
         mask[taker, candidates] = True
         found = votes(self._standing(np.zeros(len(mask), dtype=bool), self.most_left), robust, mask)
         return counted(self.evidence.layout, found[taker])
+
+
+class _Counts(Mapping[str, Numbers]):
+    """How many questions that count were asked on each skill, (takers,) each; counted when a criterion asks."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence, self._skills = evidence, list(evidence.layout.bank.skills)
+
+    @lazy
+    def _counts(self) -> Numbers:
+        on_skills = self._evidence.layout.of_skill[np.maximum(self._evidence.asked, 0)]
+        return np.asarray((on_skills & self._evidence.counted[:, :, None]).sum(axis=1))
+
+    def __getitem__(self, skill: str) -> Numbers:
+        return self._counts[:, self._skills.index(skill)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._skills)
+
+    def __len__(self) -> int:
+        return len(self._skills)
 
 
 class _Choosing:
