@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from helpers import random_models
+from quaestor.inference.chooser import ENGINES
 from quaestor.inference.engines.enumeration import enumerate_bounds
-from quaestor.inference.engines.odds import applies
 from quaestor.inference.model import reduce
 
 EXACT = 1e-9
@@ -49,5 +49,5 @@ def agrees(found, truth):
 
 def fitting(model):
     """The methods that can be forced on a model."""
-    messages = [name for name, fits in (("odds", applies(model)), ("hulls", model.is_singly_connected)) if fits]
-    return [*messages, "enumeration", "branch", "bracket", "auto", "exact"]
+    table = [name for name, entry in ENGINES.items() if entry.fits(model)]
+    return [*table, "enumeration", "branch", "bracket", "auto", "exact"]

@@ -10,7 +10,7 @@ from helpers import random_models
 from helpers.credal_checks import SAFE, agrees, drawn
 from helpers.models import credal_bounds
 from quaestor import Network, QuaestorError, Table, Variable, bounds, load, posterior
-from quaestor.inference.chooser import methods
+from quaestor.inference.chooser import ENGINES, methods
 from quaestor.inference.engines.enumeration import enumerate_bounds
 
 # Asking for a method
@@ -34,9 +34,13 @@ def test_auto_takes_the_method_that_fits():
 
 
 @pytest.mark.parametrize("method", [name for name in methods() if name not in ("auto", "exact")])
-def test_a_method_can_be_forced(method):
+def test_a_method_that_fits_can_be_forced(method):
     rng = np.random.default_rng(1)
     network = random_models.network(rng, [(), (0,), (1,)], (2,), ("interval",), 0.2)
+    if method in ENGINES and not ENGINES[method].fits(random_models.relevant(network, 0, {2: 1})[0]):
+        with pytest.raises(QuaestorError, match=f"method {method} needs "):
+            bounds(network, 0, {2: 1}, method=method)
+        return
     found = bounds(network, 0, {2: 1}, method=method)
     assert found.method in (("branch", "bracket") if method == "bracket" else (method,))
     agrees(found, enumerate_bounds(*random_models.relevant(network, 0, {2: 1})))

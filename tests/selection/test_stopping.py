@@ -1,7 +1,7 @@
 """When a test stops: every criterion met and not met, its reason in words, and as it stands in a file."""
 
 import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError, dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.model.beliefs import Beliefs, Bounds
 from quaestor.selection.rules_file import read_rules
+from quaestor.selection.scores.known import DRAWN, SCORES
 from quaestor.selection.stopping.criteria import SIMPLE
 from quaestor.selection.stopping.criterion import OF_SKILL, Criterion, Situation
 
@@ -298,3 +299,37 @@ def test_limits_are_found_inside_combinations():
     assert stop.most_questions() == 7
     assert qs.all_of(stop, qs.min_questions(3)).most_questions() is None
     assert [simple.name for simple in qs.all_of(stop, qs.dominant()).simple()].count("max_questions") == 3
+
+
+def test_minutes_add_up_in_any_order():
+    """0.7 + 0.2 + 0.1 is a little less than 1 in floating point."""
+    for spent in (0.1 + 0.2 + 0.7, 0.7 + 0.2 + 0.1):
+        assert qs.minutes(1).met(replace(NOW, minutes=spent))
+
+
+def test_a_second_setting_alone_is_written_with_its_name():
+    @dataclass(frozen=True)
+    class Between(Criterion):
+        low: float = 0.1
+        high: float = 0.9
+        name = "between"
+
+    assert Between(high=0.5).document == {"between": {"high": 0.5}}
+    assert Between(low=0.5).document == {"between": 0.5}
+    assert Between().document == "between"
+
+
+def test_rules_with_any_score_that_draws_are_random():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(SCORES, "dice", SCORES["random"])
+        DRAWN.add("dice")
+        try:
+            assert qs.Rules(score="dice").is_random
+            assert qs.Rules(score="mode", then="dice").is_random
+            x = qs.simulate(qs.load("four-skills"), qs.Rules(score="dice", stop=qs.max_questions(1)), students=30)
+            assert len(set(x.asked[:, 0])) > 5
+            with pytest.raises(QuaestorError, match="got score: dice"):
+                qs.policy(qs.load("four-skills"), qs.Rules(score="dice"), depth=1)
+        finally:
+            DRAWN.discard("dice")
+    assert not qs.Rules(score="order").is_random

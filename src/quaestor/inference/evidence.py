@@ -96,14 +96,9 @@ class Evidence:
         """Which of the questions in `asked` count, (takers, most asked): not the pilots."""
         return np.asarray((self.asked >= 0) & self.layout.is_scored[np.maximum(self.asked, 0)])
 
-    def alike(self, last: int = 0) -> tuple[Numbers, Numbers]:
-        """The first taker of each kind, and the kind of every taker: equal answers, and the same `last` questions that count."""
-        parts = [self.answers]
-        if last:
-            order = np.argsort(self.counted, axis=1, kind="stable")[:, -last:]
-            latest = np.where(np.take_along_axis(self.counted, order, axis=1), np.take_along_axis(self.asked, order, axis=1), -1)
-            parts.append(latest.astype(np.int32).view(np.int16))
-        return distinct_rows(np.concatenate(parts, axis=1) if last else self.answers)
+    def alike(self) -> tuple[Numbers, Numbers]:
+        """The first taker with each set of answers, and for every taker the number of theirs."""
+        return distinct_rows(self.answers)
 
     def take(self, takers: Numbers) -> "Evidence":
         """The evidence of some of them."""

@@ -36,7 +36,7 @@ class Narrowing:
 class Standing:
     """Where N takers stand. `bounds`: of each skill now, in the order of the bank; `seeds`: of their sessions (empty: nothing is drawn).
 
-    `waiting`: who would stop, were it not for what must still be asked. `left`: how many more questions there may be, if that is limited.
+    `waiting`: who would stop, were it not for what must still be asked. `most_left`: how many more questions there may be at most.
     """
 
     plan: Plan
@@ -44,7 +44,7 @@ class Standing:
     bounds: Callable[[], Sequence[Bracket]]
     seeds: Sequence[int]
     waiting: Mask
-    left: Array
+    most_left: Array
 
     @property
     def takers(self) -> int:
@@ -227,8 +227,8 @@ def try_pilots(now: Standing, left: Candidates, found: Numbers) -> None:
     chosen = np.zeros(now.takers, dtype=bool)
     for taker in np.flatnonzero((found < 0) & (seen < wanted)).tolist():
         within = max(10, 2 * wanted)
-        if np.isfinite(now.left[taker]):  # a test that is limited has room for its pilots before its last question
-            within = max(wanted, min(within, int(now.left[taker]) + int(now.scored_count[taker]) - 1))
+        if np.isfinite(now.most_left[taker]):  # a test that is limited has room for its pilots before its last question
+            within = max(wanted, min(within, int(now.most_left[taker]) + int(now.scored_count[taker]) - 1))
         if now.scored_count[taker] >= _pilot_steps(now.seeds[taker], within, wanted)[seen[taker]]:
             open_pilots = pilots[free[taker]]
             found[taker] = open_pilots[int(now.rng(taker, 1).integers(len(open_pilots)))]
@@ -295,7 +295,7 @@ def content_least(now: Standing, left: Candidates) -> None:
         return say("the rules want at least {each}", each=together(each, ", "))
 
     wanted = (short > 0) @ np.stack([members for _, members, _ in now.missing])
-    left.keep("content", text, wanted, np.asarray((total > 0) & (now.waiting | (now.left <= total))), or_all=True)
+    left.keep("content", text, wanted, np.asarray((total > 0) & (now.waiting | (now.most_left <= total))), or_all=True)
 
 
 def content_share(now: Standing, left: Candidates) -> None:

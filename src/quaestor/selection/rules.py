@@ -11,6 +11,7 @@ from quaestor.i18n import say
 from quaestor.inference.layout import layout_of
 from quaestor.inference.lookahead import TargetError, Targets, wanted
 from quaestor.selection.ranking import check_options
+from quaestor.selection.scores.known import DRAWN
 from quaestor.selection.stopping.criterion import OF_SKILL, Criterion
 
 MISSING, WRONG = "missing", "wrong"  # what a skip means, unless it names an answer class
@@ -124,7 +125,7 @@ class Rules:
     def is_random(self) -> bool:
         """Whether anything is drawn: then another seed may lead to other questions."""
         drawn = self.among > 1 or self.first_among > 1 or bool(self.exposure.chances) or self.pilots > 0
-        return drawn or "random" in (self.score, self.then)
+        return drawn or bool(DRAWN & {self.score, self.then})
 
     def check(self, bank: Bank) -> None:
         """Refuse rules that name what a bank does not have."""

@@ -1,7 +1,7 @@
 """A test compiled to a decision graph: every node asks a question, or is the end with what is known; no engine is needed to play it.
 
-All nodes of one depth are worked out together. What is asked next follows from which question has which answer, so paths that meet in the
-same answers meet in the same node; under `variety` the last questions must be the same too. Among questions that differ in nothing that
+All nodes of one depth are worked out together. What is asked next follows from which question has which answer: where nothing is drawn, two
+paths part at different answers to one question, so equal answers mean the same path. Among questions that differ in nothing that
 counts, the first of the bank is always asked first, so it only matters how many of them have which answer.
 """
 
@@ -20,6 +20,7 @@ from quaestor.inference.evidence import MISSING, Evidence
 from quaestor.model.table import Array
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules
+from quaestor.selection.scores.known import DRAWN
 from quaestor.selection.step import step
 from quaestor.simulate.run import PLAIN
 
@@ -96,7 +97,7 @@ def _drawn(rules: Rules) -> str:
     for name in ("among", "first_among", "pilots"):
         if name in document:
             return f"{name}: {document[name]}"
-    return "exposure.chances" if rules.exposure.chances else "score: random" if rules.score == "random" else "then: random"
+    return "exposure.chances" if rules.exposure.chances else f"score: {rules.score}" if rules.score in DRAWN else f"then: {rules.then}"
 
 
 def _ends(bank: Bank, layer: "Layer", all_end: bool) -> dict[int, dict[str, Any]]:
@@ -182,7 +183,7 @@ class _Front:
             for alike in self._alike:
                 answers[:, alike] = -np.sort(-answers[:, alike], axis=1)  # the open ones last
             then = Evidence.of_rows(self._bank, answers)
-        first, number = then.alike(self._rules.variety.after if self._rules.variety is not None else 0)
+        first, number = then.alike()
         self._evidence = then.take(first)
         targets = np.full(len(edges), -1)
         targets[can_be] = number

@@ -95,7 +95,7 @@ def _decided(rules: Rules, evidence: Evidence, students: Students, running: Numb
             if held is not None:
                 available[:, held] = False
         return step(rules, evidence, [students.seeds[student] for student in running], available), np.arange(len(running))
-    first, row = evidence.alike(rules.variety.after if rules.variety is not None else 0)
+    first, row = evidence.alike()  # where nothing is drawn, equal answers came in the same order
     return step(rules, evidence.take(first)), row
 
 

@@ -324,7 +324,7 @@ class Minutes(Criterion):
 
     def holds(self, now: Situation) -> Truth:
         """Whether so many were spent."""
-        return np.asarray(now.minutes) >= self.minutes
+        return np.asarray(now.minutes) >= self.minutes - TIED  # the order of the questions must not decide
 
     def reason(self, now: Situation) -> Said:
         """Why, in words."""

@@ -125,9 +125,12 @@ class Criterion:
 
     @property
     def document(self) -> Any:
-        """As it stands in a file: its name, with its one setting or a map of those that differ from the default."""
-        stated = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}  # type: ignore[arg-type]
-        return {self.name: stated if len(stated) > 1 else next(iter(stated.values()))} if stated else self.name
+        """As it stands in a file: its name, with its first setting alone or a map of those that differ from the default."""
+        listed = fields(self)  # type: ignore[arg-type]
+        stated = {f.name: getattr(self, f.name) for f in listed if getattr(self, f.name) != f.default}
+        if not stated:
+            return self.name
+        return {self.name: stated[listed[0].name] if list(stated) == [listed[0].name] else stated}
 
     def _refuse(self, rule: str, value: object) -> None:
         raise CriterionError(self.name, rule, value)
