@@ -111,7 +111,7 @@ def test_the_order_of_answers_does_not_matter(kind, name, seed):
     for asked, reply in turned.items():
         known = told(found.truth[asked])
         for one, other in zip(reply.ends, made[asked].ends, strict=True):
-            assert np.abs(one - other)[known].max(initial=0) <= 1e-9
+            assert np.abs(one[known] - other[known]).max(initial=0) <= 1e-9
 
 
 @cases(kinds=("binary", "levels", "loops", "two skills"), names=("odds", "hulls", "branch", "chooser"))
@@ -151,11 +151,10 @@ def test_takers_together_are_as_each_alone(kind, name, seed):
             continue
         for asked, reply in replies_of(name, alone).items():
             known = told(found.truth[asked])[taker]
-            # what ties the skills of one taker together ties those of all, unless the chooser takes them apart
-            near = 1e-12 if name in ("joint", "junction", "odds", "chooser") or len(found.batches) == 0 else 1e-9
+            near = 1e-9 if kind in ("loops", "two skills") or name in ("hulls", "branch") else 1e-12
             for end in ("lower", "upper", "inner_lower", "inner_upper"):
-                one, other = getattr(together[asked], end)[taker], getattr(reply, end)[0]
-                assert np.abs(one - other)[known].max(initial=0) <= near, (asked, end)
+                one, other = getattr(together[asked], end)[taker][known], getattr(reply, end)[0][known]
+                assert np.abs(one - other).max(initial=0) <= near, (asked, end)
 
 
 @pytest.mark.parametrize("seed", seeds([0, 1, 2]))
@@ -168,11 +167,11 @@ def test_width_zero_is_the_precise_value(name, seed):
     for asked, reply in replies_of(name, found).items():
         known = told(found.truth[asked])
         if name == "vacuous":
-            assert (reply.lower <= expected[asked].lower).all()
-            assert (reply.upper >= expected[asked].lower).all()
+            assert (reply.lower <= expected[asked].lower + SAFE).all()
+            assert (reply.upper >= expected[asked].lower - SAFE).all()
             continue
-        assert np.abs(reply.lower - expected[asked].lower)[known].max(initial=0) <= 1e-9
-        assert np.abs(reply.upper - expected[asked].lower)[known].max(initial=0) <= 1e-9
+        for end in reply.ends:
+            assert np.abs(end[known] - expected[asked].lower[known]).max(initial=0) <= 1e-9
 
 
 # Questions that tell nothing, and answers that cannot be given
@@ -380,9 +379,17 @@ def test_on_a_loop_the_bounds_of_a_taker_do_not_depend_on_who_else_is_there():
 
 
 @pytest.mark.xfail(reason="Qhull loses corners of a set that is hardly thicker than rounding")
-def test_a_set_of_messages_that_is_nearly_flat_keeps_its_corners():
-    bank = contradicting(75, 4, "star", 300)
-    agrees_with_logarithms(bank, answered(75, bank, 20))
+@pytest.mark.parametrize("seed", [27, 201, 311])
+def test_a_set_of_messages_that_is_nearly_flat_keeps_its_corners(seed):
+    """Four levels, of which the answers leave one so little that its likelihood hardly moves the others'."""
+    rng, names = np.random.default_rng(seed), ["0", "1", "2", "3"]
+    rng.dirichlet(np.ones(4))
+    table = {name: rng.dirichlet(np.ones(4)).tolist() for name in names}
+    skills = {"a": {"levels": names}, "b": {"levels": names, "parents": ["a"], "table": table}}
+    bank = Bank({"skills": skills, "questions": {"q": {"skill": "b", "right": [[0.2, 0.3], 0.4, 0.6, 0.8]}}})
+    stated = {"b": ([0.9, 0.006, 3e-4, 1e-17], [1, 0.016, 6e-4, 2e-14])}
+    found, expected = (posterior(bank, {}, method, stated=stated)["a"] for method in ("auto", "enumeration"))
+    np.testing.assert_allclose([found.lower, found.upper], [expected.lower, expected.upper], rtol=0, atol=1e-9)
 
 
 @pytest.mark.xfail(reason="where nothing is claimed, one half stands for what a network says of an answer")
