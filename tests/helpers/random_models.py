@@ -133,7 +133,7 @@ def inside(rng: np.random.Generator, net: Network, at_vertices: bool = True) -> 
 # Banks
 
 
-def _stated(made: Table, names: Sequence[Sequence[str]]) -> dict[str, Any]:
+def stated(made: Table, names: Sequence[Sequence[str]]) -> dict[str, Any]:
     """A table as it stands in a bank file."""
     states = made.shape[-1]
     lower, upper = made.lower.reshape(-1, states).tolist(), made.upper.reshape(-1, states).tolist()
@@ -153,22 +153,27 @@ def bank(
     kinds: Sequence[str] = ("precise",),
     width: float = 0.1,
     zeros: float = 0.0,
+    sizes: Sequence[int] | None = None,
+    question_kinds: Sequence[str] | None = None,
 ) -> Bank:
-    """A bank on a graph of skills `s0`, `s1`, ..., with a question `q0`, `q1`, ... for each of the scopes."""
-    sizes = [int(rng.choice(levels)) for _ in parents]
+    """A bank on a graph of skills `s0`, `s1`, ..., with a question `q0`, `q1`, ... for each of the scopes.
+
+    `sizes`: the levels of each skill, else drawn; `question_kinds`: the rows of questions, where they are of other kinds.
+    """
+    sizes = sizes or [int(rng.choice(levels)) for _ in parents]
     named = [[f"l{level}" for level in range(size)] for size in sizes]
     skills = {}
     for child, above in enumerate(parents):
         made = random_table(rng, (*(sizes[parent] for parent in above), sizes[child]), kinds, width, zeros)
-        rows = _stated(made, [named[parent] for parent in above])
+        rows = stated(made, [named[parent] for parent in above])
         how = {"parents": [f"s{parent}" for parent in above], "table": rows} if above else {"prior": rows[""]}
         skills[f"s{child}"] = {"levels": named[child]} | how
     questions = {}
     for number, scope in enumerate(scopes):
         answers = [f"c{one}" for one in range(int(rng.choice(classes)))]
-        made = random_table(rng, (*(sizes[skill] for skill in scope), len(answers)), kinds, width, zeros)
-        stated = _stated(made, [named[skill] for skill in scope])
-        questions[f"q{number}"] = {"skills": [f"s{skill}" for skill in scope], "classes": answers, "table": stated}
+        made = random_table(rng, (*(sizes[skill] for skill in scope), len(answers)), question_kinds or kinds, width, zeros)
+        rows = stated(made, [named[skill] for skill in scope])
+        questions[f"q{number}"] = {"skills": [f"s{skill}" for skill in scope], "classes": answers, "table": rows}
     return Bank({"skills": skills, "questions": questions})
 
 
