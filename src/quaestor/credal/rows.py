@@ -1,5 +1,6 @@
 """The rows of a table as credal sets: expectations over them, and the extreme points of their weighted sums."""
 
+from collections.abc import Iterator
 from itertools import permutations, product
 from math import factorial, prod
 
@@ -32,25 +33,41 @@ def expectations(table: Table, vectors: Array) -> tuple[Array, Array]:
 
 def row_choices(table: Table) -> int:
     """How many ways `extreme_rows` has to fill all rows."""
-    by_order = factorial(table.shape[-1]) if len(table.vertices) < table.rows else 1
-    return by_order * prod(len(points) for points in table.vertices.values())
+    return factorial(len(_open_states(table))) * prod(len(points) for points in table.vertices.values())
 
 
 def extreme_rows(table: Table) -> list[Array]:
     """Tables, shape (rows, states), among whose mixtures are all extreme points of sums of the rows' credal sets."""
-    states = table.shape[-1]
-    lower, upper = table.lower.reshape(-1, states), table.upper.reshape(-1, states)
-    orders = list(permutations(range(states))) if len(table.vertices) < table.rows else [tuple(range(states))]
-    given = fill((upper - lower)[:, orders], table.spare[:, None])  # (rows, orders, states)
     found = []
-    for number, order in enumerate(orders):
-        rows = lower.copy()
-        rows[:, order] += given[:, number]
+    for rows in _filled(table, list(permutations(_open_states(table)))):
         for choice in product(*table.vertices.values()):
             for row, point in zip(table.vertices, choice, strict=True):
                 rows[row] = point
             found.append(rows.copy())
     return found
+
+
+def _open_states(table: Table) -> list[int]:
+    """The states to which some interval row can give more or less: only their order matters."""
+    room = (table.upper - table.lower).reshape(-1, table.shape[-1])
+    rows = [row for row in range(table.rows) if row not in table.vertices]
+    found: list[int] = np.flatnonzero((room[rows] > 0).any(axis=0)).tolist()
+    return found
+
+
+def _filled(table: Table, orders: list[tuple[int, ...]]) -> Iterator[Array]:
+    """For each order of some states the rows, (rows, states), that start at their lower ends and give what is left in this order."""
+    states = table.shape[-1]
+    lower, upper = table.lower.reshape(-1, states), table.upper.reshape(-1, states)
+    listed = np.array(orders, dtype=np.intp).reshape(len(orders), -1)
+    if not listed.size:  # nothing is left to give
+        yield lower.copy()
+        return
+    given = fill((upper - lower)[:, listed], table.spare[:, None])  # (rows, orders, states in order)
+    for number, order in enumerate(listed):
+        rows = lower.copy()
+        rows[:, order] += given[:, number]
+        yield rows
 
 
 def mixtures(table: Table, weights: Array) -> Array:
@@ -96,8 +113,8 @@ def choice_cones(table: Table) -> list[tuple[Array, Array]]:
     states = table.shape[-1]
     if not table.vertices:
         steps = np.tri(states)[:-1]
-        orders = permutations(range(states))
-        return [(rows, steps[:, np.argsort(order)]) for rows, order in zip(extreme_rows(table), orders, strict=True)]
+        orders = list(permutations(range(states)))
+        return [(rows, steps[:, np.argsort(order)]) for rows, order in zip(_filled(table, orders), orders, strict=True)]
     sums, chosen = np.zeros((1, states)), np.zeros((1, 0, states))
     for row in range(table.rows):
         points = table.row_vertices(row)

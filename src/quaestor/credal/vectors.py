@@ -15,7 +15,7 @@ MOST = 20_000_000  # candidate vectors that are pruned a part at a time
 _NUMBERS = 2_000_000  # numbers in one array of heights
 _MOST_HEIGHTS = 20_000_000_000  # heights that are compared, a part at a time
 _RANGE = 1e3  # numbers within this factor are of one size
-_FLAT = 1e-12  # singular values below this share of the largest count as zero
+_FLAT = 1e-11  # singular values below this share of the largest count as zero
 _WIDEST_BOX = 10  # states whose boxes' corners are listed
 
 
@@ -166,20 +166,21 @@ def _levelled(points: Array) -> Array:
 
 
 def extreme(points: Array) -> NDArray[np.intp]:
-    """Indices of the extreme points, also where all points lie in a flat of lower dimension."""
+    """Indices of the extreme points, also where all points lie in a flat of lower dimension.
+
+    The flat is found first: of points that are hardly thicker than rounding Qhull loses corners without a word.
+    """
     from scipy.spatial import ConvexHull, QhullError  # only here: it takes long to import
 
+    centred = points - points.mean(axis=0)
+    _, values, axes = np.linalg.svd(centred, full_matrices=False)
+    rank = int((values > _FLAT * values[0]).sum()) if values[0] > 1e-15 else 0
+    if rank == 0:
+        return np.array([0])
+    along = centred @ axes[:rank].T / values[:rank]
+    if rank == 1:
+        return np.unique([along[:, 0].argmin(), along[:, 0].argmax()])
     try:
-        return ConvexHull(points).vertices  # type: ignore[no-any-return]
+        return ConvexHull(along).vertices  # type: ignore[no-any-return]
     except (QhullError, ValueError):
-        centred = points - points.mean(axis=0)
-        _, values, axes = np.linalg.svd(centred, full_matrices=False)
-        rank = int((values > _FLAT * max(values[0], 1e-300)).sum()) if values[0] > 1e-15 else 0
-        if rank == 0:
-            return np.array([0])
-        along = centred @ axes[:rank].T
-        if rank == 1:
-            return np.unique([along[:, 0].argmin(), along[:, 0].argmax()])
-        if rank < points.shape[1]:
-            return extreme(along)
         return np.arange(len(points))

@@ -276,16 +276,29 @@ class _Part:
 
 
 def _partition(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:
-    """The takers in parts: those who have evidence on the same several-skill scopes, and those whose evidence plain numbers cannot hold."""
-    wide = [scope for scope in model.boxes if len(scope) > 1]
-    told = np.stack([_says_something(model, scope) for scope in wide], axis=1) if wide else np.zeros((takers, 0), dtype=bool)
-    keys = np.column_stack([told, underflows(model, takers)])
+    """The takers in parts: those who have evidence on the same several-skill scopes, and those whose evidence plain numbers cannot hold.
+
+    On loops also those who have evidence on the same skills: it decides which part of the model matters, and nobody's bounds may depend
+    on who else is there.
+    """
+    for some, part, count in _split(model, takers, [s for s in model.boxes if len(s) > 1], underflows(model, takers)):
+        if part.is_singly_connected:
+            yield some, part, count
+            continue
+        for fewer, smaller, number in _split(part, count, [s for s in part.boxes if len(s) == 1], np.zeros(count, dtype=bool)):
+            yield (fewer if some is None else some if fewer is None else some[fewer]), smaller, number
+
+
+def _split(model: Model, takers: int, scopes: list[Scope], apart: NDArray[np.bool_]) -> Iterable[tuple[Takers | None, Model, int]]:
+    """The takers in parts that have evidence on the same of these scopes; those `apart` are in parts of their own. None: all of them."""
+    told = np.stack([_says_something(model, scope) for scope in scopes], axis=1) if scopes else np.zeros((takers, 0), dtype=bool)
+    keys = np.column_stack([told, apart])
     if (keys == keys[0]).all() and (takers == 1 or keys[0, :-1].all()):
-        yield None, _only(model, {s for s, tells in zip(wide, told[0], strict=True) if not tells}), takers
+        yield None, _only(model, {s for s, tells in zip(scopes, told[0], strict=True) if not tells}), takers
         return
     for pattern in np.unique(keys, axis=0):
         some = np.flatnonzero((keys == pattern).all(axis=1))
-        silent = {scope for scope, tells in zip(wide, pattern[:-1], strict=True) if not tells}
+        silent = {scope for scope, tells in zip(scopes, pattern[:-1], strict=True) if not tells}
         yield some, _only(model, silent).of_takers(some), len(some)
 
 
@@ -305,17 +318,17 @@ def underflows(model: Model, takers: int) -> NDArray[np.bool_]:
     Some likelihoods are too small to be held beside others, and in some network of the set the evidence may have nothing else.
     """
     found = np.zeros(takers, dtype=bool)
-    if all(low.min(initial=0.0) > _TINY for low, _ in model.boxes.values()):
+    if sum(low.min(initial=0.0) for low, _ in model.boxes.values()) > _TINY:
         return found
-    suspect = np.zeros(takers, dtype=bool)
+    depth = np.zeros(takers)  # of all boxes together
     scaled = {}
     for scope, (low, high) in model.boxes.items():
         axes = tuple(range(1, low.ndim))
         top = high.max(axis=axes, keepdims=True)
         top = np.where(np.isfinite(top), top, 0.0)
         scaled[scope] = low - top
-        suspect |= np.where(np.isfinite(low), low - top, 0.0).min(axis=axes) <= _TINY
-    some = np.flatnonzero(suspect)
+        depth = depth + np.where(np.isfinite(low), low - top, 0.0).min(axis=axes)
+    some = np.flatnonzero(depth <= _TINY)
     if len(some):
         least = junction_of(model).log_probability({scope: low[some] for scope, low in scaled.items()})
         found[some] = least < _TINY

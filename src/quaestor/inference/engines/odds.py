@@ -73,7 +73,9 @@ class OddsEngine:
             boxes[batch.scope] = (before[0] + asked[0], before[1] + asked[1])
             self._elsewhere[id(batch)] = batch, OddsMessages(self._model.with_boxes(boxes))
         found = self._elsewhere[id(batch)][1].posterior(variable)
-        return _both(np.broadcast_to(found, (2, shape[0] * shape[1] * shape[2])).reshape(2, *shape))
+        reached = np.broadcast_to(found, (2, shape[0] * shape[1] * shape[2])).reshape(2, *shape)
+        left_out = np.array([1.0, 0.0]).reshape(2, 1, 1, 1)  # an answer that no network allows
+        return _both(np.where(self.answers(batch).upper > 0, reached, left_out))
 
     def _wide(self, ends: Interval) -> Interval:
         """One pair a taker; numpy's own broadcasting costs more than many of the sums here."""

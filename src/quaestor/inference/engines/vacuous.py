@@ -18,19 +18,27 @@ class VacuousEngine:
     def __init__(self, model: Model, takers: int) -> None:
         centre = model.centre()
         self._centre = PreciseEngine(centre, takers, "joint" if centre.joint_size <= LARGEST else "junction")
-        self._sizes, self._takers = model.sizes, takers
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
         return _around(self._centre.now(variable).lower)
 
     def answers(self, batch: Batch) -> Bracket:
-        """P(class | evidence), (takers, tables, classes): no inner bounds are known, since the rows of the question are open too."""
-        return _around(np.full((self._takers, *batch.low.shape[:2]), 0.5))
+        """P(class | evidence), (takers, tables, classes)."""
+        return _around(self._centre.answers(_middle(batch)).lower)
 
     def after(self, batch: Batch, variable: int) -> Bracket:
         """P(variable | evidence, class), (takers, tables, classes, states)."""
-        return _around(np.full((self._takers, *batch.low.shape[:2], self._sizes[variable]), 1 / self._sizes[variable]))
+        return _around(self._centre.after(_middle(batch), variable).lower)
+
+
+def _middle(batch: Batch) -> Batch:
+    """The questions with every class in the middle of its interval: each class by itself can be so likely."""
+    if "middle" not in batch.kept:
+        middle = (batch.low + batch.high) / 2
+        batch.kept["middle"] = Batch(batch.scope, batch.skills, batch.index, batch.row, middle, middle)
+    found: Batch = batch.kept["middle"]
+    return found
 
 
 def _around(inner: Array) -> Bracket:
