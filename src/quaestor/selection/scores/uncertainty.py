@@ -33,7 +33,8 @@ def _gain(index: str, remaining: Remaining) -> Score:
             for target in group.targets:
                 if target.now[0] is target.now[1] and group.batch.skills == (target.skill,):
                     p = target.now[0]
-                    told = joint_gain(index, group, JointTarget(p.shape[1], p, p, p * p))  # the skill is the whole joint of its scope
+                    squares = p * p if index == "gini" else None
+                    told = joint_gain(index, group, JointTarget(p.shape[1], p, p, squares))  # the skill is the whole joint of its scope
                 else:
                     told = now(*target.now, bound)[:, None] - remaining(group, target, bound)
                 total += target.weight * told
@@ -81,7 +82,7 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
         logs = np.log(answers, out=np.zeros_like(answers), where=answers > 0)
         gain: Array = (np.einsum("tqa,tqa->tq", answers, logs) + joint.mass @ group.batch.noise.T) / -np.log(n)
         return gain
-    if joint.peak is None or joint.squares is None:
+    if joint.peak is None:
         raise QuaestorError(f"score {index} with target 'joint' is for small joints, got {n:.3g} joint states; use entropy")
     if index == "mode":
         most = joint.peak[:, 0, None, None] * table[..., 0]
@@ -89,6 +90,7 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
             np.maximum(most, joint.peak[:, configuration, None, None] * table[..., configuration], out=most)
         after = np.einsum("tqa->tq", most)
         return deviation(joint.peak.max(axis=1, keepdims=True), n) - deviation(after, n)
+    assert joint.squares is not None
     squares = np.einsum("tc,qac->tqa", joint.squares, table**2)
     left = np.divide(squares, answers, out=np.zeros_like(squares), where=answers > 0).sum(axis=-1)
     result: Array = n / (n - 1) * (left - joint.squares.sum(axis=1, keepdims=True))
