@@ -9,7 +9,7 @@ import pytest
 from helpers import random_models
 from helpers.credal_checks import SAFE, agrees, drawn
 from helpers.models import credal_bounds
-from quaestor import Network, QuaestorError, Table, Variable, bounds, load, posterior
+from quaestor import Bank, Network, QuaestorError, Table, Variable, bounds, load, posterior
 from quaestor.inference.chooser import ENGINES, methods
 from quaestor.inference.engines.enumeration import enumerate_bounds
 
@@ -161,6 +161,15 @@ def test_evidence_that_may_exclude_any_state_is_branched_on(seed):
     found, truth = (bounds(network, "A", {"E": 1}, method=method) for method in ("branch", "enumeration"))
     assert found.exact
     agrees(found, (truth.lower, truth.upper))
+
+
+def test_variables_that_do_not_matter_cost_nothing_with_any_method():
+    skills = {"a": {}, **{f"s{number}": {"parents": ["a"], "strength": 0.5} for number in range(12)}}
+    bank = Bank({"skills": skills, "questions": {"q": {"skill": "a", "right": [0.2, 0.8]}}}).widen(0.05)
+    for method in ("enumeration", "branch", "bracket"):
+        found = posterior(bank, {"q": "right"}, method=method)  # 10^8 networks in all, a few for each skill
+        assert found.exact
+        assert found["s3"].lower == pytest.approx(posterior(bank, {"q": "right"})["s3"].lower, abs=SAFE)
 
 
 def test_beliefs_admit_the_worst_gap():

@@ -310,3 +310,26 @@ def test_a_question_far_from_a_taker_is_not_impossible():
         assert all(p > 0 for p in order)
         assert order[0] == pytest.approx(np.exp(-51 if sign == 1 else -52), rel=1e-6)
     assert by_difficulty(0.5, 1 - 1e-13, 2)[0] == pytest.approx(5e-14, rel=0.02)
+
+
+@pytest.mark.parametrize("free", [[0, 1], [0, 0.5]])
+def test_what_decimals_leave_of_one_is_no_probability(free):
+    """In binary 0.7 + 0.2 + 0.1 is 2.8e-17 short of one: that is rounding, not a chance for a fourth level."""
+    table = Table([0.7, 0.2, 0.1, free[0]], [0.8, 0.3, 0.2, free[1]])
+    assert table.is_precise
+    assert table.upper.tolist() == [0.7, 0.2, 0.1, 0]
+    exact = [
+        [p, q, round(1 - p - q, 10), [0, 1]] for p in np.arange(0.05, 0.95, 0.05).round(2) for q in np.arange(0.05, 1 - p, 0.05).round(2)
+    ]
+    for row in exact:
+        lower, upper = ([end[k] if isinstance(end, list) else end for end in row] for k in (0, 1))
+        assert Table(lower, upper).is_precise, row
+
+
+def test_a_level_that_decimals_rule_out_is_ruled_out():
+    rows = {"0": [1, 0], "1": [1, 0], "2": [1, 0], "3": [0, 1]}
+    skills = {"a": {"levels": list("0123"), "prior": [[0.7, 0.8], [0.2, 0.3], [0.1, 0.2], [0, 1]]}}
+    bank = qs.Bank({"skills": skills, "questions": {"x": {"skill": "a", "classes": ["w", "r"], "table": rows}}})
+    assert bank.is_precise
+    with pytest.raises(qs.AnswerError, match="probability zero"):
+        qs.posterior(bank, {"x": "r"})

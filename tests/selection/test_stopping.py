@@ -283,6 +283,8 @@ def test_of_criteria_that_are_all_needed_all_are_named():
         str(qs.all_of(both, qs.any_of(qs.minutes(9), qs.right_answers(1))).rule(NOW)) == "entropy_below and min_questions and right_answers"
     )
     assert str(both.rule(replace(NOW, questions=1))) == ""
+    twice = qs.all_of(qs.min_questions(1), both, qs.min_questions(2))
+    assert str(twice.rule(NOW)) == "min_questions and entropy_below"
 
 
 def test_a_session_and_a_simulation_record_all_that_stopped_them():

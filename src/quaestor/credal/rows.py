@@ -22,7 +22,7 @@ def expectations(table: Table, vectors: Array) -> tuple[Array, Array]:
     orders = np.concatenate([order, order[:, ::-1]])  # the least come from the smallest first, the most from the largest
     given = fill((upper - lower)[:, orders], table.spare[:, None])  # (rows, both ends' vectors, states)
     ordered = np.take_along_axis(np.concatenate([vectors, vectors]), orders, axis=1)
-    added = np.einsum("rvs,vs->vr", given, ordered).reshape(2, len(vectors), -1)
+    added = np.einsum("rvs,vs->vr", given, ordered).reshape(2, len(vectors), len(lower))
     least, most = vectors @ lower.T + added
     for row, points in table.vertices.items():
         values = vectors @ points.T

@@ -203,7 +203,7 @@ class _Part:
             except TooLargeError:
                 if not self._settings.is_free:
                     raise
-        if self._settings.is_free:
+        if self._settings.method not in ENGINES:
             part, number = self._model.relevant_to([variable])
             if len(part.sizes) < len(self._model.sizes):
                 if part.names not in self._smaller:

@@ -196,7 +196,7 @@ def reachable(lower: Array, upper: Array) -> tuple[Array, Array]:
     upper = np.where(high < 1 - _ROUNDING, upper / np.minimum(high, 1), upper)
     raised, cut = _rest(upper), _rest(lower)
     raised = np.where(raised > lower + NOISE, np.minimum(raised, upper), lower)
-    cut = np.where(cut < upper - NOISE, np.maximum(cut, lower), upper)
+    cut = np.where(cut < upper - NOISE, np.where(cut <= lower + NOISE, lower, cut), upper)  # 1 - 0.7 - 0.2 - 0.1 is no probability
     single = (cut - raised <= np.minimum(NOISE, 1e-3 * cut)).all(axis=1, keepdims=True)  # one distribution has width zero, not rounding
     return np.where(precise, exact, raised), np.where(precise, exact, np.where(single, raised, cut))
 

@@ -177,7 +177,7 @@ class OddsMessages:
         with np.errstate(invalid="ignore"):
             found = mixed[:, 1, :, :, None] - mixed[:, 0, :, None]  # numerator and denominator at any ends of their rows
         found = found.reshape(-1, found.shape[-1])
-        self._sent[link, parent] = np.stack([np.fmin.reduce(found), np.fmax.reduce(found)])
+        self._sent[link, parent] = _mended(np.stack([np.fmin.reduce(found), np.fmax.reduce(found)]))
         return self._sent[link, parent]
 
 

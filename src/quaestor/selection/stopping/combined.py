@@ -101,8 +101,12 @@ class AllOf(Criterion):
         holds = self.holds(now)
         if not np.any(holds):
             return named_where(holds, "")
-        names = reduce(lambda first, second: first + " and " + second, [part.rule(now) for part in self.parts])
-        return np.where(holds, names, "").astype(object)
+        names = [np.broadcast_to(part.rule(now), np.shape(holds)) for part in self.parts]
+        found = named_where(holds, "")
+        for taker in np.argwhere(holds):
+            each = [name for row in names for name in str(row[tuple(taker)]).split(" and ")]
+            found[tuple(taker)] = " and ".join(dict.fromkeys(each))
+        return found
 
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether all of them decide."""

@@ -103,7 +103,8 @@ def _more(session: Session, skill: str, at: int) -> More | None:
             group, row = _seen(session, question)
             target = next(target for target in group.targets if target.skill == skill)
             low, high = (end[0, row, :, at] for end in target.after)
-            ends = [(question.classes[n], float(low[n]), float(high[n])) for n in (0, len(question.classes) - 1)]
+            given = np.flatnonzero(group.answers[1][0, row] > 0)  # the worst and the best answer that can be given
+            ends = [(question.classes[n], float(low[n]), float(high[n])) for n in (given[0], given[-1])]
             return More(question.id, ends[0], ends[1])
     return None
 
