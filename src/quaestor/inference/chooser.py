@@ -60,7 +60,7 @@ class Settings:
     began: float = field(default_factory=monotonic, compare=False)
 
     def __post_init__(self) -> None:
-        if self.method not in (*methods(), *PRECISE):
+        if self.method != "auto" and self.method not in (*methods(), *PRECISE):
             raise QuaestorError(f"method is one of {', '.join(methods())}, got {self.method!r}")
         if not self.tolerance >= 0 or self.limit < 0:
             raise QuaestorError(f"tolerance and limit are at least 0, got {self.tolerance} and {self.limit}")

@@ -25,7 +25,7 @@ def possible(model: Model, takers: int = 1) -> NDArray[np.bool_]:
     The centre of the set allows whatever any network allows.
     """
     found = np.ones(takers, dtype=bool)
-    if all(np.isfinite(high).all() for _, high in model.boxes.values()):
+    if all(high.min(initial=0.0) > -np.inf for _, high in model.boxes.values()):
         return found
     excluded = [~np.isfinite(high).all(axis=tuple(range(1, high.ndim))) for _, high in model.boxes.values()]
     some = np.flatnonzero(np.logical_or.reduce(excluded))

@@ -8,7 +8,7 @@ engine replies; nobody else makes one.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,7 @@ Ends = tuple[Array, Array]
 EXACT = 1e-10  # outer and inner bounds this close are one number
 
 
-@dataclass(frozen=True)
-class Bracket:
+class Bracket(NamedTuple):
     """Outer bounds (`lower`, `upper`) and attained ones (`inner_lower`, `inner_upper`), all of one shape with a leading axis over takers.
 
     In precise models `lower` and `upper` are one array.

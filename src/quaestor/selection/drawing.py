@@ -54,8 +54,8 @@ def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Cal
     rules = now.plan.rules
     masked = np.where(mask, gains, -np.inf)
     first = best(masked, second)
-    count = np.minimum(np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among), mask.sum(axis=1))
-    if (count > 1).any():
+    if rules.among > 1 or rules.first_among > 1:
+        count = np.minimum(np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among), mask.sum(axis=1))
         first = _among(now, masked, second, first, count)
         left.note("among", lambda taker: say("drawn from the best {count}", count=int(count[taker])), count > 1)
     if rules.exposure.chances:

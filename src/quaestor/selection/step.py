@@ -193,7 +193,8 @@ class Decision:
         """The name of the criterion that says stop, (takers,), whatever else is wanted; empty where none does."""
         if self.rules.stop is None:
             return np.full(self.evidence.takers, "", dtype=object)
-        return np.broadcast_to(self.rules.stop.rule(self.situation), self.evidence.takers)
+        found = self.rules.stop.rule(self.situation)
+        return found if found.shape == (self.evidence.takers,) else np.broadcast_to(found, self.evidence.takers)
 
     @lazy
     def _waiting(self) -> Mask:
@@ -210,7 +211,7 @@ class Decision:
         named = np.where(self._waiting, "", self._criterion)
         return np.where((named == "") & ~self._final.can_ask, NO_QUESTION, named)
 
-    @property
+    @lazy
     def stopped(self) -> Mask:
         """Whose test is over, (takers,)."""
         return np.asarray(self.rule != "")
