@@ -35,7 +35,7 @@ def test_a_bundled_bank_survives_a_file(tmp_path, name, ending):
         assert load(tmp_path / f"copy{ending}").document == version.document
 
 
-# The studies of the paper: MATH.md, section 7, items 3 and 6
+# The studies of the paper: docs/mathematics.md, what the paper gets wrong
 
 
 def rights(bank):

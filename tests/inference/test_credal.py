@@ -96,7 +96,7 @@ def test_several_parents(seed):
 
 
 def test_parents_share_the_messages_of_the_others():
-    """The trap of MATH 4.2: P(C = 1 | A) for A = 0 and A = 1 move together with P(X); independent intervals are far too wide."""
+    """The trap of polytrees: P(C = 1 | A) for A = 0 and A = 1 move together with P(X); independent intervals are far too wide."""
     right = np.array([[0.1, 0.9], [0.3, 0.8]])  # P(C = 1 | A, X)
     network = Network(
         (

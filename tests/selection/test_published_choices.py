@@ -31,7 +31,7 @@ def by_enumeration(asked, question, width=0.05):
 
 
 def defined_gain(name, bound, asked, question):
-    """The gain of MATH section 5, from bounds over all networks."""
+    """The gain by its definition, from bounds over all networks."""
     joints = by_enumeration(asked, question)
     skill, answer = joints.sum(axis=2), joints.sum(axis=1)
     now = index_bound(name, bound, skill.min(axis=0), skill.max(axis=0))
