@@ -143,3 +143,24 @@ def test_wrong_targets_are_named():
         lookahead(bank, {}, ["S1", "S9"])
     with pytest.raises(QuaestorError, match="a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got 'every'"):
         lookahead(bank, {}, "every")
+
+
+def test_look_ahead_has_the_guard_of_the_posterior_where_answers_contradict_one_another():
+    """130 answers for the lowest level of one skill, 130 for another level of its copy: plain numbers lost both, without a guard."""
+    names = ["0", "1", "2"]
+    skills = {
+        "a": {"levels": names, "prior": [[0.3, 0.35], [0.3, 0.35], [0.3, 0.4]]},
+        "b": {"levels": names, "parents": ["a"], "table": {one: [float(one == other) for other in names] for one in names}},
+    }
+    asked = {f"a{number}": {"skill": "a", "right": [0.998, 0.001, 0.001]} for number in range(130)}
+    asked |= {f"b{number}": {"skill": "b", "right": [0.001, 0.998, 0.001]} for number in range(130)}
+    bank = qs.Bank({"skills": skills, "questions": {**asked, "x": {"skill": "a", "right": [0.3, 0.5, 0.7]}}})
+    answers = dict.fromkeys(asked, "right")
+    truth = qs.posterior(bank, answers, method="enumeration")["a"]
+    target = lookahead(bank, answers).groups[0].targets[0]
+    np.testing.assert_allclose(target.now[0][0], truth.lower, atol=1e-9)
+    np.testing.assert_allclose(target.now[1][0], truth.upper, atol=1e-9)
+    for number, answer in enumerate(("wrong", "right")):
+        then = qs.posterior(bank, {**answers, "x": answer}, method="enumeration")["a"]
+        np.testing.assert_allclose(target.after[0][0, 0, number], then.lower, atol=1e-9)
+        np.testing.assert_allclose(target.after[1][0, 0, number], then.upper, atol=1e-9)

@@ -19,7 +19,7 @@ from quaestor.store.publishing import open_bank
 
 MOST = 4_000_000  # questions of all cached sessions together: some 500 MB of look-aheads in the worst case
 _EACH = 1000  # the further cost of a session, in questions
-_LONG = {"earlier", "history", "_situation"}  # cached properties that hold the earlier sessions: too large to keep
+_LONG = {"earlier", "history"}  # cached properties that hold the earlier sessions: too large to keep
 
 _LINES = (
     select(Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
