@@ -1,5 +1,6 @@
 """Where only branch and bound can tell: loops, questions on several skills. All answers of a scope are solved together."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
@@ -24,11 +25,14 @@ class _Asked:
 
 
 class LoopEngine:
-    """Certified bounds for any model, taker by taker: within the tolerance, or as near as the limit of nodes allows."""
+    """Certified bounds for any model, taker by taker: within the tolerance, or as near as the limit of nodes allows.
 
-    def __init__(self, model: Model, takers: int, tolerance: float, limit: int) -> None:
+    After `end`, a moment of `time.monotonic`, every reply is what was found until then.
+    """
+
+    def __init__(self, model: Model, takers: int, tolerance: float, limit: int, end: float | None = None) -> None:
         self._models = [model.of_taker(taker) for taker in range(takers)]
-        self._tolerance, self._limit = tolerance, limit
+        self._tolerance, self._limit, self._end = tolerance, limit, end
         self._method = "branch" if limit else "bracket"
         self.nodes = 0  # of the longest search: where it is not above the limit, all searches ended by themselves
         self._now: dict[int, Bracket] = {}
@@ -51,7 +55,7 @@ class LoopEngine:
             found = self._bracket(lower, upper, inner_lower, inner_upper)
             if found.gap <= self._tolerance or model.sizes[variable] == 2:
                 return found
-        lower, upper, inner_lower, inner_upper, nodes = bracket_bounds(model, variable, self._tolerance, self._limit)
+        lower, upper, inner_lower, inner_upper, nodes = bracket_bounds(model, variable, self._tolerance, self._limit, self._end)
         self.nodes = max(self.nodes, nodes)
         return self._bracket(lower, upper, inner_lower, inner_upper)
 
@@ -86,7 +90,7 @@ class LoopEngine:
         """For each taker what reaches a variable, finely enough to be multiplied by evidence; None where it is not known."""
         if variable not in self._reached:
             try:
-                self._reached[variable] = [reach(model, variable, self._tolerance, self._limit) for model in self._models]
+                self._reached[variable] = [reach(model, variable, self._tolerance, self._limit, self._end) for model in self._models]
             except TooLargeError:
                 self._reached[variable] = None
             else:
@@ -122,7 +126,8 @@ class LoopEngine:
             for side, end in enumerate(after):
                 ends[side].append(np.repeat(end, len(goals), axis=0))
         low, high = (np.concatenate(parts) for parts in ends)
-        found = maximise(core, np.concatenate(wanted), {scope: (low, high)}, self._tolerance, self._limit, scope)
+        found = maximise(core, np.concatenate(wanted), {scope: (low, high)}, self._tolerance, self._limit, scope, self._end)
+        self.nodes = max(self.nodes, found.nodes)
         cuts = np.cumsum([len(part) for part in wanted])[:-1]
         outer, inner = (np.split(values, cuts) for values in (found.outer, found.inner))
         shaped = [(-values[1].reshape(tables, classes), values[0].reshape(tables, classes)) for values in (outer, inner)]
@@ -136,7 +141,8 @@ class LoopEngine:
         scope, goals = tuple(core.number[v] for v in batch.scope), _goals(model.sizes[variable])
         ends = [np.repeat(end, len(goals), axis=0) for end in after]
         g = np.tile(goals, (len(after[0]), 1))
-        found = maximise(core, g, {scope: (ends[0], ends[1])}, self._tolerance, self._limit, (core.number[variable],))
+        found = maximise(core, g, {scope: (ends[0], ends[1])}, self._tolerance, self._limit, (core.number[variable],), self._end)
+        self.nodes = max(self.nodes, found.nodes)
         return self._of_goals(found.outer, found.inner, batch, model.sizes[variable])
 
     def _of_goals(self, outer: Array, inner: Array, batch: Batch, size: int) -> Bracket:
@@ -148,8 +154,8 @@ class LoopEngine:
 class ExactEngine:
     """Branch and bound with more and more nodes, until it is exact, the time is over, or more nodes would not help.
 
-    `limit` is the number of nodes of the first pass, `end` a moment of `time.monotonic`, looked at between passes. Questions are answered
-    by the first pass.
+    `limit` is the number of nodes of the first pass, `end` a moment of `time.monotonic`. Each pass starts anew; what all of them know
+    counts.
     """
 
     def __init__(self, model: Model, takers: int, limit: int, end: float | None) -> None:
@@ -157,22 +163,31 @@ class ExactEngine:
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
-        limit = self._limit
-        while True:
-            engine = LoopEngine(self._model, self._takers, EXACT, limit)
-            found = engine.now(variable)
-            over = self._end is not None and monotonic() > self._end
-            if not found.gap or over or engine.nodes <= limit:
-                return found
-            limit *= 4
+        return self._ask(lambda engine: engine.now(variable))
 
     def answers(self, batch: Batch) -> Bracket:
-        """P(class | evidence), (takers, tables, classes): within rounding or as near as the limit of nodes allows."""
-        return LoopEngine(self._model, self._takers, EXACT, self._limit).answers(batch)
+        """P(class | evidence), (takers, tables, classes)."""
+        return self._ask(lambda engine: engine.answers(batch))
 
     def after(self, batch: Batch, variable: int) -> Bracket:
-        """P(variable | evidence, class), (takers, tables, classes, states); see `answers`."""
-        return LoopEngine(self._model, self._takers, EXACT, self._limit).after(batch, variable)
+        """P(variable | evidence, class), (takers, tables, classes, states)."""
+        return self._ask(lambda engine: engine.after(batch, variable))
+
+    def _ask(self, ask: Callable[[LoopEngine], Bracket]) -> Bracket:
+        limit = self._limit
+        engine = LoopEngine(self._model, self._takers, EXACT, limit, self._end)
+        known = ask(engine)
+        while known.gap and engine.nodes > limit and (self._end is None or monotonic() < self._end):
+            limit *= 4
+            engine = LoopEngine(self._model, self._takers, EXACT, limit, self._end)
+            known = _both(known, ask(engine))
+        return known
+
+
+def _both(one: Bracket, other: Bracket) -> Bracket:
+    """What two brackets of the same bounds say together."""
+    lower, upper = np.maximum(one.lower, other.lower), np.minimum(one.upper, other.upper)
+    return Bracket(lower, upper, np.minimum(one.inner_lower, other.inner_lower), np.maximum(one.inner_upper, other.inner_upper), one.method)
 
 
 def _open(model: Model, batch: Batch, *others: int) -> tuple[Core, Ends, Ends]:

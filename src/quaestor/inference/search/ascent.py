@@ -13,14 +13,17 @@ import numpy as np
 from quaestor.inference.model import Scope
 from quaestor.inference.search.elimination import Choices, Elimination, Numbers
 
-LARGEST_JOINT = 1024  # joint states
+LARGEST_JOINT = 16_384  # joint states
+_AT_ONCE = 200_000  # numbers in one joint table of all nodes
 _SWEEPS = 30
 _ROUNDING = 1e-13
 
 
 def ascend(plan: Elimination, allowed: Choices, start: Choices, g: Numbers, goal: Sequence[int]) -> Choices:
     """Complete networks that are at least as good as those at the start, all within what is allowed; g: (nodes, *sizes of the goal)."""
-    return _Ascent(plan, allowed, start).run(g, goal)
+    step = max(1, _AT_ONCE // int(plan.model.joint_size))
+    parts = [slice(first, first + step) for first in range(0, max(1, len(g)), step)]
+    return Choices.join([_Ascent(plan, allowed.take(part), start.take(part)).run(g[part], goal) for part in parts])
 
 
 class _Ascent:
@@ -29,7 +32,7 @@ class _Ascent:
     def __init__(self, plan: Elimination, allowed: Choices, start: Choices) -> None:
         self._plan, self._allowed = plan, allowed
         self._nodes = len(start.rows[0])
-        self._current = start.take(np.arange(self._nodes))
+        self._current = start
         self._every = list(range(len(plan.model.sizes)))
         self._factors: list[tuple[Scope, Callable[[Numbers], Numbers]]] = []
         self._numbers: list[Numbers] = []
@@ -54,6 +57,7 @@ class _Ascent:
         """Sweep over the factors until nothing changes."""
         wanted = self._plan.align(g, goal, self._every)
         for _ in range(_SWEEPS):
+            self._plan.keep_time()
             after = [np.ones((self._nodes, *self._plan.model.sizes))]  # products of all factors from one on, the last ones first
             for numbers in reversed(self._numbers):
                 after.append(after[-1] * numbers)

@@ -7,7 +7,7 @@ relaxation is not positive at t are pruned, choices whose effect has a known sig
 Work is counted in nodes, never in seconds, so that runs repeat.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +15,14 @@ import numpy as np
 from quaestor.inference.model import Model, Scope, likelihood
 from quaestor.inference.search.ascent import LARGEST_JOINT, ascend
 from quaestor.inference.search.core import Core, core_of
-from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Preferred
+from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Preferred, TimeUpError
 from quaestor.inference.search.fixing import fix, split
 from quaestor.inference.search.orders import orders
+from quaestor.inference.search.shares import FEWER, LEVELS, with_shares
 
-BATCH = 512  # nodes that are bounded together
 COARSEST = 0.1  # the first gap that is proven by branching when the tolerance was too much
 _SIMILAR = 1.3  # problems whose best order is better by no more than this factor share the order of others
+_CHEAPER = 0.25  # the power of the work that an order takes which weighs as much as what it loses
 _BISECTIONS = 12  # of the range in which the root alone is asked for a bound
 _ROUNDING = 1e-12
 
@@ -40,37 +41,77 @@ class Optimum:
     nodes: int
 
 
-@dataclass
 class _Incumbents:
     """The best complete network met so far for each problem, and its value, (problems,)."""
 
-    value: Numbers
-    choices: Choices
+    def __init__(self, plan: Elimination, root: Choices, g: Numbers) -> None:
+        """Before anything is known: any network, and the least that any network can attain."""
+        self.value = g.reshape(len(g), -1).min(axis=1)
+        self.choices = complete(plan, root, plan.first_allowed(root))
 
-    def update(self, owner: Numbers, value: Numbers, choices: Choices) -> None:
-        """Replace the incumbents that are exceeded; `owner` is the problem of each candidate."""
+    def search(self, plan: Elimination, root: Choices, g: Numbers, goal: Scope) -> None:
+        """Try what the relaxation prefers at two thresholds, improved by local search.
+
+        Where the joint table is too large for that, what the relaxation prefers at the value reached, as long as that rises (Dinkelbach).
+        """
+        flat, problems = g.reshape(len(g), -1), np.arange(len(g))
+
+        def preferred_at(t: Numbers) -> Choices:
+            preferred = plan.first_allowed(root)
+            plan.eliminate(root, g - t.reshape(-1, *(1,) * len(goal)), goal, preferred)
+            return complete(plan, root, preferred)
+
+        starts = Choices.join([preferred_at(flat.mean(axis=1)), preferred_at(flat.min(axis=1) - 10)])  # far below, mass is all that counts
+        self.try_out(plan, root, np.tile(problems, 2), starts, g, goal, polish=True)
+        for _ in range(0 if plan.model.joint_size <= LARGEST_JOINT else 20):
+            before = self.value.copy()
+            self.try_out(plan, root, problems, preferred_at(before), g, goal)
+            if (self.value <= before + 1e-13).all():
+                break
+
+    def try_out(
+        self, plan: Elimination, root: Choices, owner: Numbers, networks: Choices, g: Numbers, goal: Scope, polish: bool = False
+    ) -> None:
+        """Replace the incumbents that complete networks exceed; `owner` is the problem of each.
+
+        Those that do (or all of them: `polish`) are improved by local search first, where the joint table is small enough.
+        """
+        value = evaluate(plan, networks, g[owner], goal)
+        tried = np.flatnonzero(polish | (value > self.value[owner]))
+        owner, value, networks = owner[tried], value[tried], networks.take(tried)
+        if len(tried) and plan.model.joint_size <= LARGEST_JOINT:
+            networks = ascend(plan, root.take(owner), networks, g[owner], goal)
+            value = evaluate(plan, networks, g[owner], goal)
         order = np.argsort(value)
         order = order[value[order] > self.value[owner[order]]]  # of several for one problem the last, largest one stays
         self.value[owner[order]] = value[order]
-        self.choices.put(owner[order], choices.take(order))
+        self.choices.put(owner[order], networks.take(order))
 
 
-def bracket_bounds(model: Model, target: int, tolerance: float, limit: int) -> tuple[Numbers, Numbers, Numbers, Numbers, int]:
-    """Lower, upper, inner lower and inner upper P(target | evidence), shapes (states,), and the number of nodes.
+def bracket_bounds(
+    model: Model, target: int, tolerance: float, limit: int, end: float | None = None
+) -> tuple[Numbers, Numbers, Numbers, Numbers, int]:
+    """Lower, upper, inner lower and inner upper P(target | evidence), shapes (states,), and the number of nodes; see `maximise`.
 
     The lower probability of a state is one minus the upper probability of all others together.
     """
     size = model.sizes[target]
     states = np.eye(size)
     core = core_of(model, (target,))
-    found = maximise(core, np.concatenate([states, 1 - states]), {}, tolerance, limit, (core.number[target],))
+    found = maximise(core, np.concatenate([states, 1 - states]), {}, tolerance, limit, (core.number[target],), end)
     upper, lower = found.outer[:size], 1 - found.outer[size:]
     inner_upper, inner_lower = found.inner[:size], 1 - found.inner[size:]
     return lower, upper, inner_lower, inner_upper, found.nodes
 
 
 def maximise(
-    core: Core, g: Numbers, evidence: Mapping[Scope, tuple[Numbers, Numbers]], tolerance: float, limit: int, goal: Scope
+    core: Core,
+    g: Numbers,
+    evidence: Mapping[Scope, tuple[Numbers, Numbers]],
+    tolerance: float,
+    limit: int,
+    goal: Scope,
+    end: float | None = None,
 ) -> Optimum:
     """The largest E[g(goal) | evidence] over the set, for each g, shape (problems, *sizes of the goal).
 
@@ -78,25 +119,15 @@ def maximise(
 
     Half of the nodes are spent on proving the tolerance at once: that nothing exceeds the incumbent by more. Where that fails, the root
     alone is bisected, and coarser gaps are proven one after the other while nodes are left, so that the bound is the best that the limit
-    allows.
+    allows. After `end`, a moment of `time.monotonic`, what has been found until then is all.
     """
     plans = [Elimination(core, order) for order in orders(core.model, goal)]
     ends = {scope: likelihood(box) for scope, box in core.model.boxes.items()} | dict(evidence)
     root = plans[0].open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(g))
     search = _Search(plans, root, g, goal)
-    inner, outer = search.incumbents.value, g.reshape(len(g), -1).max(axis=1)
-    used = 0
-    for turn, (gap, allowed) in enumerate([(tolerance, limit // 2), *((gap, limit) for gap in _gaps(tolerance))]):
-        if turn == 1:
-            search.bisect_at_root(outer, np.flatnonzero(outer > inner + tolerance * (1 + 1e-9)))
-        unproven = np.flatnonzero(outer > inner + gap * (1 + 1e-9))
-        while len(unproven):
-            t = inner[unproven] + gap
-            proven, nodes = search.prove(inner + gap, unproven, allowed - used)
-            used += nodes
-            outer[unproven[proven]] = np.minimum(outer[unproven[proven]], t[proven])
-            unproven = unproven[inner[unproven] > t]  # the incumbent became better on the way: prove again from there
-    return Optimum(inner, np.maximum(outer, inner), _distributions(plans[0], search.incumbents.choices, goal), used)
+    search.run(tolerance, limit, end)
+    inner = search.incumbents.value
+    return Optimum(inner, np.maximum(search.outer, inner), _distributions(plans[0], search.incumbents.choices, goal), search.used)
 
 
 def _gaps(tolerance: float) -> list[float]:
@@ -106,11 +137,38 @@ def _gaps(tolerance: float) -> list[float]:
 
 
 class _Search:
-    """The problems of one core: their incumbents, and proofs that nothing exceeds them by much."""
+    """The problems of one core: their incumbents and outer bounds, the nodes used, and proofs that nothing exceeds incumbents by much."""
 
     def __init__(self, plans: list[Elimination], root: Choices, g: Numbers, goal: Scope) -> None:
         self._plans, self._root, self._g, self._goal = plans, root, g, goal
-        self.incumbents = _first_incumbents(plans[0], root, g, goal)
+        self._shares: dict[int, list[Numbers]] = {}  # of the root, by the number of the plan
+        self.incumbents = _Incumbents(plans[0], root, g)
+        self.outer, self.used = g.reshape(len(g), -1).max(axis=1), 0
+
+    def run(self, tolerance: float, limit: int, end: float | None) -> None:
+        """Bring incumbents and outer bounds together, as near as the tolerance says or as nodes and time allow."""
+        for plan in self._plans:
+            plan.end = end
+        try:
+            self.incumbents.search(self._plans[0], self._root, self._g, self._goal)
+            self._close(tolerance, limit)
+        except TimeUpError:
+            pass  # what is known by now stands
+        for plan in self._plans:
+            plan.end = None
+
+    def _close(self, tolerance: float, limit: int) -> None:
+        """Prove the tolerance, or one gap after the other."""
+        inner = self.incumbents.value
+        is_timed = self._plans[0].end is not None
+        for turn, (gap, allowed) in enumerate([(tolerance, limit // 2), *((gap, limit) for gap in _gaps(tolerance))]):
+            if turn == (0 if is_timed else 1):  # whenever the time is over, there is a bound
+                self._bisect_at_root(np.flatnonzero(self.outer > inner + tolerance * (1 + 1e-9)))
+            unproven = np.flatnonzero(self.outer > inner + gap * (1 + 1e-9))
+            while len(unproven):
+                t = inner + gap
+                self._prove(t, unproven, allowed - self.used)
+                unproven = unproven[inner[unproven] > t[unproven]]  # the incumbent became better on the way: prove again from there
 
     def _shifted(self, problems: Numbers, t: Numbers) -> Numbers:
         """f = g - t of some problems, (problems, *sizes of the goal); t: (problems,)."""
@@ -122,45 +180,77 @@ class _Search:
         start, f = self._root.take(problems), self._shifted(problems, t)
         return np.stack([plan.eliminate(start, f, self._goal) for plan in self._plans])
 
-    def bisect_at_root(self, outer: Numbers, problems: Numbers) -> None:
-        """Lower the outer bounds of some problems to what the relaxation at the root proves, without any branching."""
-        low, high = self.incumbents.value[problems], outer[problems]
-        for _ in range(_BISECTIONS if len(problems) else 0):
-            t = (low + high) / 2
-            proven = (self._root_relaxation(problems, t) <= 0).any(axis=0)
-            low, high = np.where(proven, low, t), np.where(proven, t, high)
-        outer[problems] = high
+    def _bisect_at_root(self, problems: Numbers) -> None:
+        """Lower the outer bounds of some problems to what the relaxation at the root proves, without any branching.
 
-    def prove(self, t: Numbers, problems: Numbers, limit: int) -> tuple[Numbers, int]:
-        """Try to prove for some problems that no network exceeds t. Returns whether it is proven, (problems,), and the nodes used.
+        In every order first; then, with the choices tied together, in the one that is best for most of them.
+        """
+        if not len(problems):
+            return
+        self._bisect(problems, lambda t: self._root_relaxation(problems, t).min(axis=0))
+        chosen = self._best_order(self._root_relaxation(problems, self.incumbents.value[problems]))[0]
+        tied = self._tied_root(chosen, problems)
+        self._bisect(problems, lambda t: self._plans[chosen].eliminate(tied, self._shifted(problems, t), self._goal))
+
+    def _bisect(self, problems: Numbers, relaxation: Callable[[Numbers], Numbers]) -> None:
+        low, high = self.incumbents.value[problems], self.outer[problems]
+        for _ in range(_BISECTIONS):
+            t = (low + high) / 2
+            proven = relaxation(t) <= 0
+            low, high = np.where(proven, low, t), np.where(proven, t, high)
+            self.outer[problems] = high
+
+    def _prove(self, t: Numbers, problems: Numbers, limit: int) -> None:
+        """Try to prove for some problems that no network exceeds t, (all problems,), and lower the outer bounds of those proven.
 
         One order of elimination at the root is enough for a proof. Where none is, each problem is branched on in an order that is about as
         good for it as its best.
         """
         values = self._root_relaxation(problems, t[problems])
         proven = np.any(values <= 0, axis=0)
-        used, left = 0, np.flatnonzero(~proven)
+        self.outer[problems[proven]] = np.minimum(self.outer, t)[problems[proven]]
+        last, left = self.used + limit, np.flatnonzero(~proven)
         while len(left):
-            loss = values[:, left] / values[:, left].min(axis=0)  # against the best order for each problem
-            chosen = loss.sum(axis=1).argmin()
-            similar = loss[chosen] <= max(_SIMILAR, loss[chosen].min())
-            together, left = left[similar], left[~similar]
-            proven[together], nodes = self._branch_and_bound(self._plans[chosen], t, problems[together], limit - used)
-            used += nodes
-        return proven & (self.incumbents.value[problems] <= t[problems]), used
+            chosen, similar = self._best_order(values[:, left])
+            together, left = problems[left[similar]], left[~similar]
+            proven = self._branch_and_bound(chosen, t, together, last) & (self.incumbents.value[together] <= t[together])
+            self.outer[together[proven]] = np.minimum(self.outer, t)[together[proven]]
 
-    def _branch_and_bound(self, plan: Elimination, t: Numbers, problems: Numbers, limit: int) -> tuple[Numbers, int]:
-        """Try to prove by branching, in one order of elimination; see `prove`. A problem is proven when none of its nodes is left open."""
-        waiting, used = [(self._root.take(problems), problems)], 0
+    def _best_order(self, values: Numbers) -> tuple[int, Numbers]:
+        """The order that is the best for problems whose relaxation is positive, (orders, problems), and for which it is good enough."""
+        positive = np.maximum(values, np.finfo(float).tiny)
+        loss = positive / positive.min(axis=0)  # against the best order for each problem
+        chosen = int((loss.sum(axis=1) * [plan.work(self._goal) ** _CHEAPER for plan in self._plans]).argmin())
+        return chosen, loss[chosen] <= max(_SIMILAR, loss[chosen].min())
+
+    def _tied_root(self, chosen: int, problems: Numbers) -> Choices:
+        """The roots of some problems with the shares that hold for all of them."""
+        root = self._root
+        if chosen not in self._shares:
+            rows, messages = ([allowed[:1] for allowed in every] for every in (root.rows, root.messages))
+            low, high = (
+                {s: end.min(axis=0)[None] for s, end in root.low.items()},
+                {s: end.max(axis=0)[None] for s, end in root.high.items()},
+            )
+            plan = self._plans[chosen]
+            self._shares[chosen] = with_shares(plan, Choices(rows, messages, low, high), self._goal, LEVELS).shares
+        nodes = root.take(problems)
+        nodes.shares = [np.repeat(least, len(problems), axis=0) for least in self._shares[chosen]]
+        return nodes
+
+    def _branch_and_bound(self, chosen: int, t: Numbers, problems: Numbers, last: int) -> Numbers:
+        """Whether branching in one order of elimination proves it, (problems,); see `_prove`. It does when no node is left open."""
+        plan = self._plans[chosen]
+        waiting = [(self._tied_root(chosen, problems), problems)]
         doubtful = np.zeros(len(t), dtype=bool)
-        while waiting and used <= max(limit, 0):
-            nodes, owner = _next_batch(waiting)
+        while waiting and self.used <= last:
+            nodes, owner = _next_batch(waiting, plan.batch)
             nodes, owner = self._expand(plan, nodes, owner, t, doubtful)
-            used += len(owner)
-            parts = [slice(first, first + BATCH) for first in range(0, len(owner), BATCH)]
+            self.used += len(owner)
+            parts = [slice(first, first + plan.batch) for first in range(0, len(owner), plan.batch)]
             waiting += [(nodes.take(part), owner[part]) for part in parts]
         left = [owner for _, owner in waiting]
-        return ~np.isin(problems, np.concatenate([problems[:0], *left])) & ~doubtful[problems], used
+        return ~np.isin(problems, np.concatenate([problems[:0], *left])) & ~doubtful[problems]
 
     def _expand(self, plan: Elimination, nodes: Choices, owner: Numbers, t: Numbers, doubtful: Numbers) -> tuple[Choices, Numbers]:
         """Prune the nodes that cannot exceed t, fix choices in the others, and branch: the nodes that come of it, and their problems.
@@ -173,29 +263,29 @@ class _Search:
         nodes, owner, f, preferred = nodes.take(keep), owner[keep], f[keep], preferred.take(keep)
         if not len(owner):
             return nodes, owner
-        networks = complete(plan, nodes, preferred)
-        self.incumbents.update(owner, evaluate(plan, networks, self._g[owner], self._goal), networks)
+        self.incumbents.try_out(plan, self._root, owner, complete(plan, nodes, preferred), self._g, self._goal)
         nodes, branching, changed = fix(plan, nodes, f, self._goal, preferred)
         is_open = np.isfinite(branching.gain)
         attained = self.incumbents.value[owner] > t[owner] - _ROUNDING  # where nothing was open, the value is attained
         doubtful[owner[~is_open & ~changed & ~attained]] = True  # or should be: this is no proof
         again, branched = np.flatnonzero(~is_open & changed), np.flatnonzero(is_open)
-        children = split(plan, nodes.take(branched), preferred.take(branched), branching.take(branched))
+        parents = with_shares(plan, nodes.take(branched), self._goal, FEWER)
+        children = split(plan, parents, preferred.take(branched), branching.take(branched))
         return Choices.join([nodes.take(again), *children]), np.concatenate([owner[again], owner[branched], owner[branched]])
 
 
-def _next_batch(waiting: list[tuple[Choices, Numbers]]) -> tuple[Choices, Numbers]:
-    """Take up to a batch of nodes off those that wait, the latest first: depth first keeps few of them in memory."""
+def _next_batch(waiting: list[tuple[Choices, Numbers]], most: int) -> tuple[Choices, Numbers]:
+    """Take up to so many nodes off those that wait, the latest first: depth first keeps few of them in memory."""
     taken = [waiting.pop()]
-    while waiting and sum(len(owner) for _, owner in taken) + len(waiting[-1][1]) <= BATCH:
+    while waiting and sum(len(owner) for _, owner in taken) + len(waiting[-1][1]) <= most:
         taken.append(waiting.pop())
     return Choices.join([choices for choices, _ in taken]), np.concatenate([owner for _, owner in taken])
 
 
 def complete(plan: Elimination, nodes: Choices, preferred: Preferred) -> Choices:
-    """One complete network for each node: every row, message and end as preferred."""
+    """One complete network for each node: every row, message and end as preferred (the lower end where none is)."""
     rows = [np.eye(allowed.shape[2], dtype=bool)[vertex] for allowed, vertex in zip(nodes.rows, preferred.rows, strict=True)]
-    ends = {s: np.where(preferred.ends[s], nodes.high[s], nodes.low[s]) for s in plan.scopes}
+    ends = {s: np.where(preferred.ends.get(s, False), nodes.high[s], nodes.low[s]) for s in plan.scopes}
     messages = [np.eye(allowed.shape[1], dtype=bool)[vertex] for allowed, vertex in zip(nodes.messages, preferred.messages, strict=True)]
     return Choices(rows, messages, ends, ends)
 
@@ -214,33 +304,3 @@ def _distributions(plan: Elimination, networks: Choices, goal: Scope) -> Numbers
     count, cells = len(networks.rows[0]), int(np.prod(sizes))
     indicators = np.tile(np.eye(cells).reshape(cells, *sizes), (count, *(1 for _ in sizes)))
     return evaluate(plan, networks.take(np.repeat(np.arange(count), cells)), indicators, goal).reshape(count, *sizes)
-
-
-def _first_incumbents(plan: Elimination, root: Choices, g: Numbers, goal: Scope) -> _Incumbents:
-    """A first network for each problem: what the relaxation prefers at two thresholds, improved by local search.
-
-    Where the joint table is too large for that, by what the relaxation prefers at the value reached, as long as that rises (Dinkelbach).
-    """
-    flat, problems = g.reshape(len(g), -1), np.arange(len(g))
-
-    def preferred_at(t: Numbers) -> Choices:
-        preferred = plan.first_allowed(root)
-        plan.eliminate(root, g - t.reshape(-1, *(1,) * len(goal)), goal, preferred)
-        return complete(plan, root, preferred)
-
-    starts = Choices.join([preferred_at(flat.mean(axis=1)), preferred_at(flat.min(axis=1) - 10)])  # far below, mass is all that counts
-    twice = np.tile(problems, 2)
-    is_small = plan.model.joint_size <= LARGEST_JOINT
-    if is_small:
-        starts = ascend(plan, root.take(twice), starts, g[twice], goal)
-    value = evaluate(plan, starts, g[twice], goal)
-    incumbents = _Incumbents(value[problems].copy(), starts.take(problems))
-    incumbents.update(twice, value, starts)
-    for _ in range(0 if is_small else 20):
-        before = incumbents.value.copy()
-        networks = preferred_at(np.where(np.isfinite(before), before, 0.0))
-        incumbents.update(problems, evaluate(plan, networks, g, goal), networks)
-        if (incumbents.value <= before + 1e-13).all():
-            break
-    incumbents.value = np.maximum(incumbents.value, flat.min(axis=1))
-    return incumbents

@@ -9,11 +9,19 @@ proves that E[g | evidence] <= t for all of them. Where the same was chosen in a
 
 Any order of the variables gives a bound. Children before parents keeps every row a distribution; the target first leaves one signed number
 for each configuration around it, so that the later choices are made once, not once for each state of the target.
+
+Contexts are not free to weigh as they like: what is still to come multiplies each of them by a weight, and where it is known what share of
+the weight of all contexts each has at least (`shares`, worked out by `search.shares`), the choices of a row in its contexts can be tied
+together. For a choice j let s(k, j) be its score in context k. Any network gains at most max_j sum_k w(k) s(k, j) from it, a convex
+function of the weights w, and all weights lie in the cone whose rays are w_i = l + c e_i, with the least shares l and c = 1 - sum l. The
+linear function r . w that agrees with it at these rays is nowhere below it on the cone, so r takes the place of the best score of each
+context (which is the case l = 0).
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -23,6 +31,12 @@ from quaestor.inference.model import Model, Scope
 from quaestor.inference.search.core import Core
 
 Numbers = NDArray[Any]  # indices, flags or numbers
+_BATCH, _FEWEST = 4096, 16
+_LOWEST = -1e300  # in place of minus infinity where that is multiplied by zero
+
+
+class TimeUpError(Exception):
+    """The moment until which something may be worked out is over. Whoever set it catches this."""
 
 
 @dataclass
@@ -31,13 +45,15 @@ class Choices:
 
     `rows[v]`: (nodes, rows, vertices) booleans; `messages[v]`: (nodes, vertices) booleans; `low[scope]`, `high[scope]`: (nodes,
     configurations) ends, equal where fixed. The last vertex of rows and message sets is all ones: it takes the factor out of the product.
-    A node in which one vertex is allowed everywhere and all ends are equal is a *complete* network.
+    A node in which one vertex is allowed everywhere and all ends are equal is a *complete* network. `shares`: for each part of the
+    elimination from the goal the least share of each context, (nodes, groups, contexts), or nothing where they are not known.
     """
 
     rows: list[Numbers]
     messages: list[Numbers]
     low: dict[Scope, Numbers]
     high: dict[Scope, Numbers]
+    shares: list[Numbers] = field(default_factory=list)
 
     def take(self, nodes: Numbers | slice) -> "Choices":
         """Some of the nodes, in this order."""
@@ -46,6 +62,7 @@ class Choices:
             [allowed[nodes] for allowed in self.messages],
             {scope: ends[nodes] for scope, ends in self.low.items()},
             {scope: ends[nodes] for scope, ends in self.high.items()},
+            [least[nodes] for least in self.shares],
         )
 
     def put(self, nodes: Numbers, other: "Choices") -> None:
@@ -65,6 +82,7 @@ class Choices:
             [np.concatenate(allowed) for allowed in zip(*(part.messages for part in parts), strict=True)],
             {scope: np.concatenate([part.low[scope] for part in parts]) for scope in parts[0].low},
             {scope: np.concatenate([part.high[scope] for part in parts]) for scope in parts[0].high},
+            [np.concatenate(least) for least in zip(*(part.shares for part in parts), strict=True)],
         )
 
 
@@ -89,7 +107,8 @@ class Preferred:
 class _Multiply:
     """Multiply f by the evidence of a scope, or by the rows of a child that stays in f.
 
-    f is brought to the axes (nodes, rest, scope) by `shape` and `order`; `tail` is the shape of the numbers that multiply it.
+    f is brought to the axes (nodes, rest, scope) by `shape` and `order`; `tail` is the shape of the numbers that multiply it. A choice is
+    made in each of `groups` (a configuration of the scope, or of the child's parents), in `contexts` each.
     """
 
     scope: Scope
@@ -98,11 +117,35 @@ class _Multiply:
     order: tuple[int, ...]
     tail: tuple[int, ...]
     sizes: tuple[int, ...]
+    rest: tuple[int, ...]
+
+    @property
+    def groups(self) -> int:
+        return prod(self.sizes if self.child is None else self.sizes[:-1])
+
+    @property
+    def contexts(self) -> int:
+        return prod(self.rest) * (1 if self.child is None else self.sizes[-1])
+
+    def placed(self, values: Numbers) -> Numbers:
+        """Values of all contexts, (groups, nodes, contexts), as the f that comes of this part."""
+        nodes = values.shape[1]
+        split = values.reshape(self.groups, nodes, prod(self.rest), -1)  # the last axis: states of the child
+        return split.transpose(1, 2, 0, 3).reshape(nodes, *self.rest, *self.sizes)
+
+    def is_open(self, choices: Choices) -> Numbers:
+        """In which groups there is anything to choose, (nodes, groups)."""
+        if self.child is None:
+            return np.asarray(choices.high[self.scope] > choices.low[self.scope])
+        return np.asarray(choices.rows[self.child].sum(axis=2) > 1)
 
 
 @dataclass(frozen=True)
 class _SumOut:
-    """Sum a variable out. f is brought to the axes (parents, nodes, rest, variable) by `shape` and `order`; `parents`, `rest` are sizes."""
+    """Sum a variable out. f is brought to the axes (parents, variable, nodes, rest) by `shape` and `order`; `parents`, `rest` are sizes.
+
+    A choice is made in each of `groups` (a configuration of the parents), in `contexts` each.
+    """
 
     variable: int
     own_row: bool  # whether its own row is still to come
@@ -110,6 +153,28 @@ class _SumOut:
     order: tuple[int, ...]
     parents: tuple[int, ...]
     rest: tuple[int, ...]
+
+    @property
+    def groups(self) -> int:
+        return prod(self.parents)
+
+    @property
+    def contexts(self) -> int:
+        return prod(self.rest)
+
+    def placed(self, values: Numbers) -> Numbers:
+        """Values of all contexts, (groups, nodes, contexts), as the f that comes of this part."""
+        count = len(self.parents)
+        result = values.reshape(*self.parents, values.shape[1], *self.rest)
+        return result.transpose(count, *range(count), *range(count + 1, result.ndim))
+
+    def is_open(self, choices: Choices) -> Numbers:
+        """In which groups there is anything to choose, (nodes, groups)."""
+        messages = np.broadcast_to((choices.messages[self.variable].sum(axis=1) > 1)[:, None], (len(choices.messages[0]), self.groups))
+        return np.asarray(messages | (choices.rows[self.variable].sum(axis=2) > 1) if self.own_row else messages)
+
+
+Part = _Multiply | _SumOut
 
 
 class Elimination:
@@ -126,10 +191,12 @@ class Elimination:
         self.messages = [np.concatenate([vectors, np.ones((1, vectors.shape[1]))]) for vectors in core.messages]
         self.vertices = [_padded(model, variable) for variable in range(len(model.sizes))]
         self._products = [
-            (points[:, :, None] * vectors).reshape(len(points), -1, vectors.shape[1]).transpose(0, 2, 1).copy()
+            (points[:, :, None] * vectors).reshape(len(points), -1, vectors.shape[1])
             for (points, _), vectors in zip(self.vertices, self.messages, strict=True)
         ]
-        self._programs: dict[tuple[int, ...], list[_Multiply | _SumOut]] = {}
+        self.batch = max(_FEWEST, _BATCH // max(prod(points.shape[:2]) for points, _ in self.vertices))  # nodes that are bounded together
+        self.end: float | None = None  # a moment of `time.monotonic` after which nothing is worked out any more
+        self._programs: dict[tuple[int, ...], list[Part]] = {}
 
     def open(self, low: Mapping[Scope, Numbers], high: Mapping[Scope, Numbers], nodes: int) -> Choices:
         """Nodes in which everything is open, as at the root; ends of evidence have shape (nodes, *scope's sizes) or (*scope's sizes,)."""
@@ -144,14 +211,39 @@ class Elimination:
     def eliminate(self, choices: Choices, f: Numbers, axes: Sequence[int], preferred: Preferred | None = None) -> Numbers:
         """F of each node, (nodes,), from f of shape (nodes, *sizes of the variables in `axes`): all variables are summed out.
 
-        For complete networks F is the sum itself, not a bound. What is preferred is written into `preferred` if it is given.
+        For complete networks F is the sum itself, not a bound. What is preferred is written into `preferred` if it is given. Shares are for
+        elimination from the goal: where f starts elsewhere, choices must not have any.
         """
+        return self.finish(choices, f, self.program(axes), 0, choices.shares, preferred)
+
+    def finish(
+        self, choices: Choices, f: Numbers, program: list[Part], first: int, shares: list[Numbers], preferred: Preferred | None = None
+    ) -> Numbers:
+        """F of each node from the f that the parts before the first one have left."""
+        for number in range(first, len(program)):
+            self.keep_time()
+            part, least = program[number], shares[number] if shares else None
+            if isinstance(part, _Multiply):
+                f = self._multiply(f, part, choices, preferred, least)
+            else:
+                f = self._sum_out(f, part, choices, preferred, least)
+        return f.reshape(len(f))
+
+    def work(self, axes: Sequence[int]) -> int:
+        """How many numbers one elimination goes through, about: a measure of the time it takes."""
+        return sum(part.groups * part.contexts for part in self.program(axes))
+
+    def keep_time(self) -> None:
+        """Raise TimeUpError when the time is over."""
+        if self.end is not None and monotonic() > self.end:
+            raise TimeUpError
+
+    def program(self, axes: Sequence[int]) -> list[Part]:
+        """What is multiplied and summed, in order, when f starts on these axes."""
         key = tuple(axes)
         if key not in self._programs:
             self._programs[key] = self._program(key)
-        for part in self._programs[key]:
-            f = self._multiply(f, part, choices, preferred) if isinstance(part, _Multiply) else self._sum_out(f, part, choices, preferred)
-        return f.reshape(len(f))
+        return self._programs[key]
 
     def first_allowed(self, choices: Choices) -> Preferred:
         """The first vertex that is allowed everywhere, to be overwritten by `eliminate`, which also adds the ends."""
@@ -163,12 +255,12 @@ class Elimination:
         f = f.reshape(*f.shape, *(1,) * (len(wanted) - len(axes)))
         return f.transpose(0, *(1 + every.index(v) for v in wanted))
 
-    def _program(self, axes: Sequence[int]) -> list[_Multiply | _SumOut]:
+    def _program(self, axes: Sequence[int]) -> list[Part]:
         """What is multiplied and summed when f starts on these axes: a factor is multiplied just before the first of its variables goes."""
         model, sizes = self.model, self.model.sizes
         position = {v: number for number, v in enumerate(self.order)}
         first = [min((child, *parents), key=position.__getitem__) for child, parents in enumerate(model.parents)]
-        program: list[_Multiply | _SumOut] = []
+        program: list[Part] = []
         present = list(axes)
         for v in self.order:
             factors: list[tuple[Scope, int | None]] = [(s, None) for s in self.scopes if min(s, key=position.__getitem__) == v]
@@ -177,7 +269,8 @@ class Elimination:
                 rest = [u for u in present if u not in scope]
                 shape, order = _alignment(present, [*rest, *scope], sizes)
                 tail = (*(1 for _ in rest), *(sizes[u] for u in scope))
-                program.append(_Multiply(scope, child, shape, order, tail, tuple(sizes[u] for u in scope)))
+                of_rest = tuple(sizes[u] for u in rest)
+                program.append(_Multiply(scope, child, shape, order, tail, tuple(sizes[u] for u in scope), of_rest))
                 present = [*rest, *scope]
             own = first[v] == v
             if v in present or np.ptp(self.messages[v][:-1]) != 0 or not own:
@@ -185,52 +278,74 @@ class Elimination:
                 rest = [u for u in present if u != v and u not in parents]
                 shape, order = _alignment(present, [*rest, *parents, v], sizes)
                 count = len(rest)
-                order = (*order[1 + count : -1], 0, *order[1 : 1 + count], order[-1])
+                order = (*order[1 + count :], 0, *order[1 : 1 + count])
                 program.append(_SumOut(v, own, shape, order, tuple(sizes[u] for u in parents), tuple(sizes[u] for u in rest)))
                 present = [*parents, *rest]
         return program
 
-    def _multiply(self, f: Numbers, part: _Multiply, choices: Choices, preferred: Preferred | None) -> Numbers:
+    def _multiply(self, f: Numbers, part: _Multiply, choices: Choices, preferred: Preferred | None, least: Numbers | None) -> Numbers:
         """Multiply by the evidence of a scope or the rows of a child: its upper numbers where f is positive, else its lower ones."""
-        nodes = len(f)
+        nodes, child = len(f), part.child
         f = f.reshape(nodes, *part.shape).transpose(part.order)
-        if part.child is None:
+        if child is None:
             low, high = choices.low[part.scope], choices.high[part.scope]
         else:
-            points, allowed = self.vertices[part.child][0], choices.rows[part.child][..., None]
+            points, allowed = self.vertices[child][0], choices.rows[child][..., None]
             low, high = np.where(allowed, points, np.inf).min(axis=2), np.where(allowed, points, -np.inf).max(axis=2)
         if preferred is not None:
-            sums = f.sum(axis=tuple(range(1, 1 + len(part.tail) - len(part.sizes))))
+            sums = f.sum(axis=tuple(range(1, 1 + len(part.rest))))
             sums = np.broadcast_to(sums, (nodes, *part.sizes))
-            if part.child is None:
+            if child is None:
                 preferred.ends[part.scope] = sums.reshape(nodes, low.shape[1]) > 0
             else:
                 scores = np.einsum("nrs,rvs->nrv", sums.reshape(low.shape), points)
-                preferred.rows[part.child] = np.where(allowed[..., 0], scores, -np.inf).argmax(axis=2)
-        return f * np.where(f > 0, high.reshape(nodes, *part.tail), low.reshape(nodes, *part.tail))
+                preferred.rows[child] = np.where(allowed[..., 0], scores, -np.inf).argmax(axis=2)
+        if least is None or not least.any():
+            return f * np.where(f > 0, high.reshape(nodes, *part.tail), low.reshape(nodes, *part.tail))
+        f = np.broadcast_to(f, (nodes, *part.rest, *part.sizes)).reshape(nodes, -1, *low.shape[1:])
+        if child is None:
+            scores = np.stack([f * low[:, None], f * high[:, None]]).transpose(3, 0, 1, 2)
+        else:
+            scores = np.where(allowed[:, None], f[:, :, :, None] * points, -np.inf)  # (nodes, rest, rows, vertices, states)
+            scores = scores.transpose(2, 3, 0, 1, 4).reshape(part.groups, -1, nodes, part.contexts)
+        return part.placed(_tied(scores, least, part.is_open(choices)))
 
-    def _sum_out(self, f: Numbers, part: _SumOut, choices: Choices, preferred: Preferred | None) -> Numbers:
+    def _sum_out(self, f: Numbers, part: _SumOut, choices: Choices, preferred: Preferred | None, least: Numbers | None) -> Numbers:
         """Sum a variable out, with the best vertices of its row (if that is still to come) and of its message set in every context."""
         v, nodes = part.variable, len(f)
-        contexts, states, rows = prod(part.rest), self.model.sizes[v], prod(part.parents)
+        contexts, states, rows = part.contexts, self.model.sizes[v], part.groups
         f = f.reshape(nodes, *part.shape).transpose(part.order)
-        f = np.broadcast_to(f, (*part.parents, nodes, *part.rest, states)).reshape(rows, nodes * contexts, states)
-        open_messages = choices.messages[v]
-        vectors = self._products[v] if part.own_row else self.messages[v].T
-        scores = np.matmul(f, vectors).reshape(rows, nodes, contexts, vectors.shape[-1])
-        allowed = open_messages[None, :, None]
+        f = np.broadcast_to(f, (*part.parents, states, nodes, *part.rest)).reshape(rows, states, nodes * contexts)
+        allowed = choices.messages[v].T
+        vectors = self._products[v] if part.own_row else self.messages[v]
+        scores = np.matmul(vectors, f).reshape(rows, -1, nodes, contexts)
         if part.own_row:
-            allowed = (choices.rows[v].transpose(1, 0, 2)[..., None] & open_messages[:, None]).reshape(rows, nodes, 1, vectors.shape[-1])
-        scores = np.where(allowed, scores, -np.inf)
+            allowed = (choices.rows[v].transpose(1, 2, 0)[:, :, None] & allowed).reshape(rows, -1, nodes)
+        scores = np.where(allowed[..., None], scores, -np.inf)
         if preferred is not None:
-            split = scores.reshape(rows, nodes, contexts, -1, open_messages.shape[1])
-            message = split.max(axis=3).sum(axis=(0, 2)).argmax(axis=1)  # each row at its best in every context, one message for all
+            split = scores.reshape(rows, -1, len(self.messages[v]), nodes, contexts)
+            message = split.max(axis=1).sum(axis=(0, 3)).argmax(axis=0)  # each row at its best in every context, one message for all
             preferred.messages[v] = message
             if part.own_row:
-                preferred.rows[v] = split[:, np.arange(nodes), :, :, message].sum(axis=2).argmax(axis=2)
-        result: Numbers = scores.max(axis=3).reshape(*part.parents, nodes, *part.rest)
-        count = len(part.parents)
-        return result.transpose(count, *range(count), *range(count + 1, result.ndim))
+                preferred.rows[v] = split[:, :, message, np.arange(nodes)].sum(axis=3).argmax(axis=1).T
+        if least is None or not least.any():
+            return part.placed(scores.max(axis=1))
+        return part.placed(_tied(scores, least, part.is_open(choices)))
+
+
+def _tied(scores: Numbers, least: Numbers, is_open: Numbers) -> Numbers:
+    """What takes the place of the best score of each context: (groups, nodes, contexts) from scores (groups, choices, nodes, contexts).
+
+    `least`: the least shares, (nodes, groups, contexts). Where nothing is open, (nodes, groups), the score itself is kept to the last bit.
+    """
+    shares = least.transpose(1, 0, 2)
+    room = 1 - shares.sum(axis=2)[..., None]
+    best = scores.max(axis=1)
+    together = np.where(np.isneginf(scores[..., 0]), -np.inf, np.einsum("gnk,gjnk->gjn", shares, np.maximum(scores, _LOWEST)))
+    at_rays = (together[..., None] + room[:, None] * scores).max(axis=1)
+    tied = (at_rays - np.einsum("gnk,gnk->gn", shares, at_rays)[..., None]) / room
+    result: Numbers = np.where(is_open.T[..., None], tied, best)
+    return result
 
 
 def _alignment(present: Sequence[int], wanted: Sequence[int], sizes: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:

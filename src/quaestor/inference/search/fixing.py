@@ -11,6 +11,7 @@ Where the sign stays unknown, the bound of the slope says by how much the choice
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from quaestor.inference.search.elimination import Choices, Elimination, Numbers,
 ROWS, ENDS, MESSAGES = 0, 1, 2  # what can be open: the vertex of a row, an end of evidence, the vertex of a message set
 _MERGED = 256  # joint states up to which all slopes start from one table
 _UNKNOWN = 1e300  # the rise of what cannot be compared: it is branched on first
-_AT_ONCE = 4096  # slopes bounded at a time
+_AT_ONCE = 200_000  # numbers in one array of slopes
 
 
 @dataclass
@@ -149,6 +150,7 @@ def _slopes(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int]
     sizes = plan.model.sizes
     groups = [list(range(len(changes)))] if plan.model.joint_size <= _MERGED else [[number] for number in range(len(changes))]
     found: list[Numbers] = [np.zeros(0)] * len(changes)
+    choices = Choices(choices.rows, choices.messages, choices.low, choices.high)  # f starts elsewhere: shares are of no use
     for group in groups:
         used = {v for number in group for v in changes[number].scope} | set(axes)
         wanted = sorted(used)
@@ -160,7 +162,8 @@ def _slopes(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int]
         stops = np.cumsum([len(changes[k].node) for k in group])
         for k, stop in zip(group, stops, strict=True):
             _set_to_ones(plan, part, changes[k], slice(stop - len(changes[k].node), stop))
-        pieces = [slice(first, first + _AT_ONCE) for first in range(0, len(every), _AT_ONCE)]
+        step = max(16, _AT_ONCE // prod(shape))
+        pieces = [slice(first, first + step) for first in range(0, len(every), step)]
         values = [plan.eliminate(part.take(piece), every[piece], wanted) for piece in pieces]
         for k, value in zip(group, np.split(np.concatenate([np.zeros(0), *values]), stops[:-1]), strict=True):
             found[k] = value

@@ -40,11 +40,12 @@ class Reach:
         return lower, upper, gap
 
 
-def reach(model: Model, variable: int, tolerance: float, limit: int) -> Reach:
+def reach(model: Model, variable: int, tolerance: float, limit: int, end: float | None = None) -> Reach:
     """What reaches a variable, its own evidence left out; TooLargeError for three states and more on a loop.
 
     On a loop the states are scaled so that both weigh the same in the centre of the set: near one half an error in the probability is the
     least error in the odds, and it is the odds that later evidence multiplies. The tolerance is meant for bounds after any such evidence.
+    After `end` nothing more is asked, see `branch.maximise`.
     """
     without_own = model.with_boxes({scope: box for scope, box in model.boxes.items() if scope != (variable,)})
     part, number = without_own.relevant_to([variable])
@@ -56,7 +57,7 @@ def reach(model: Model, variable: int, tolerance: float, limit: int) -> Reach:
     links = [scope for scope in core.model.boxes if goal in scope]
     if len(core.model.parents[goal]) == 1 and not links and all(goal not in parents for parents in core.model.parents):
         try:
-            return _over_bridge(part, number[variable], core.messages[goal], tolerance, limit)
+            return _over_bridge(part, number[variable], core.messages[goal], tolerance, limit, end)
         except TooLargeError:
             pass  # two states can be bounded without the bridge
     if core.model.sizes[goal] > 2:
@@ -66,7 +67,7 @@ def reach(model: Model, variable: int, tolerance: float, limit: int) -> Reach:
     core.messages[goal] = core.messages[goal] * scale
     nodes = 0
     for finer in (tolerance / 4, tolerance / 32) if tolerance > _FINEST else (tolerance,):
-        found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,))
+        found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,), end)
         nodes += found.nodes
         if _farthest(found.inner, found.outer) <= tolerance or (found.outer - found.inner).max() > tolerance:
             break  # near enough, or the nodes were used up: asking for more would prove less
@@ -90,7 +91,7 @@ def _centre(model: Model, variable: int) -> Array:
     return marginal
 
 
-def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float, limit: int) -> Reach:
+def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float, limit: int, end: float | None) -> Reach:
     """A variable that hangs on the loops by its one parent only: what reaches the parent, sent down, times its own message set."""
     parent = model.parents[variable][0]
     below = {variable}
@@ -107,7 +108,7 @@ def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float,
         {tuple(number[v] for v in scope): box for scope, box in model.boxes.items() if not below & set(scope)},
     )
     table = model.tables[variable]
-    found = reach(rest, number[parent], tolerance, limit)
+    found = reach(rest, number[parent], tolerance, limit, end)
     own = rest.boxes.get((number[parent],))
     low, high = likelihood(own) if own is not None else (np.ones(model.sizes[parent]),) * 2
     sent = []
