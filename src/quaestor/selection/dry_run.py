@@ -2,8 +2,8 @@
 
 What makes steps slow is structure: answers to questions on several skills tie skills into loops, and with intervals the bounds then come
 from a search. So a made-up taker answers these questions, 1, 2, 4, ... and in the end all of them (of a bank without any: the questions on
-one skill), and each time the next step is measured, in seconds of computing. A search may take very long: unless the bank has exact numbers
-and few skills, the steps are taken in a process of their own, which ends itself when the time is up.
+one skill), and each time the next step is measured, in seconds of computing. A search may take very long: unless the bank is an easy one,
+the steps are taken in a process of their own, which ends itself when the time is up.
 """
 
 import json
@@ -13,8 +13,8 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from threading import Timer
-from time import process_time
+from threading import Thread
+from time import process_time, sleep
 from typing import NamedTuple
 
 import numpy as np
@@ -62,11 +62,16 @@ def worst_step(bank: Bank, rules: Rules | None = None, longest: float = LONGEST)
     most = plan_of(rules, layout).most
     order = _order(layout)[: None if most is None else max(0, most - 1)]
     rules = Rules(rules.score, rules.then, rules.bound, rules.target, rules.per, robust=rules.robust)
-    is_easy = layout.is_precise and layout.model.joint_size <= LARGEST
-    steps = list(_steps(layout, rules, order)) if is_easy else _steps_apart(bank, rules, order, longest)
+    steps = list(_steps(layout, rules, order)) if is_easy(bank) else _steps_apart(bank, rules, order, longest)
     worst = max(steps, key=lambda one: one.seconds)
     slow = next((number for number, one in enumerate(steps) if one.is_cut or one.seconds > SLOW), len(steps))
     return DryRun(steps[0].seconds, worst.seconds, worst.answered, steps[slow - 1].answered if slow else -1, steps[-1].is_cut)
+
+
+def is_easy(bank: Bank) -> bool:
+    """Whether steps are quick whatever was answered: the numbers are exact, and the joint table of the skills is small."""
+    layout = layout_of(bank)
+    return layout.is_precise and layout.model.joint_size <= LARGEST
 
 
 def tied(bank: Bank) -> list[str]:
@@ -158,12 +163,11 @@ def _main() -> None:
     begun = process_time()
 
     def cut() -> None:
+        sleep(longest)
         _write(Step(counts[done], process_time() - begun, True))
         os._exit(0)
 
-    timer = Timer(longest, cut)
-    timer.daemon = True
-    timer.start()
+    Thread(target=cut, daemon=True).start()
     for found in _steps(layout_of(bank), rules, order):
         _write(found)
         done, begun = done + 1, process_time()
