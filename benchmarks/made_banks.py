@@ -23,6 +23,15 @@ def chain_bank(skills: int, levels: int, questions: int, width: float = 0.0, see
     return qs.Bank({"skills": listed, "questions": asked, **({"imprecision": width} if width else {})})
 
 
+def graded_bank(levels: int, classes: int, questions: int, width: float, seed: int = 1) -> qs.Bank:
+    """One skill, every question with several answer classes and its own numbers."""
+    random = np.random.default_rng(seed)
+    names, worth = [str(level) for level in range(levels)], [f"c{number}" for number in range(classes)]
+    rows = random.dirichlet(np.full(classes, 2.0), (questions, levels))
+    asked = {f"Q{n}": {"skill": "s", "classes": worth, "table": dict(zip(names, rows[n].tolist(), strict=True))} for n in range(questions)}
+    return qs.Bank({"skills": {"s": {"levels": names}}, "questions": asked, "imprecision": width})
+
+
 def tree_bank(skills: int, questions: int) -> qs.Bank:
     """A binary tree of two-level skills."""
     listed: dict[str, dict[str, object]] = {"s0": {}}

@@ -3,7 +3,7 @@
 from functools import partial
 
 from machine import describe
-from made_banks import answers_of, chain_bank
+from made_banks import answers_of, chain_bank, graded_bank
 from timing import median
 
 import quaestor as qs
@@ -28,6 +28,9 @@ def main() -> None:
         for bound in ("upper", "lower"):
             print(line("the same, ±.05", chain_bank(4, 2, size, 0.05), bound, 15), flush=True)
     print(line("chain of 4 skills with 3 levels, 1,000 questions, ±.05", chain_bank(4, 3, 1_000, 0.05), "upper", 5), flush=True)
+    for levels in (3, 5):
+        print(line(f"one skill with {levels} levels, 1,000 questions, ±.05", chain_bank(1, levels, 1_000, 0.05), "upper", 5), flush=True)
+    print(line("one skill with 4 levels, 1,000 questions of 3 classes, ±.05", graded_bank(4, 3, 1_000, 0.05), "upper", 5), flush=True)
     print(line("fractions", qs.load("fractions"), "upper", 15), flush=True)
     for bound in ("upper", "lower"):
         print(line("fractions ±.05, no answers yet", qs.load("fractions").widen(0.05), bound, 5, 0), flush=True)

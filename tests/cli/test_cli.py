@@ -68,6 +68,16 @@ def test_check_passes_a_bank_with_warnings(run, in_an_empty_folder):
     assert last == "bank.yaml: 1 skill, 1 question; no errors, 1 warning"
 
 
+def test_check_warns_of_slow_steps(run, monkeypatch):
+    assert "warning:" not in run("check", "fractions")[1]
+    monkeypatch.setattr("quaestor.report.slowness.SLOW", 1e-6)
+    code, out, err = run("check", "fractions")
+    assert (code, err) == (0, "")
+    first, last = out.splitlines()
+    assert first.startswith("fractions:warning: questions: a step of a test takes at most 1e-06 s of computing, got up to 0.0 s")
+    assert last == "fractions: 5 skills, 44 questions; no errors, 1 warning"
+
+
 def test_check_prints_json(run, in_an_empty_folder):
     (in_an_empty_folder / "bad.yaml").write_text(BROKEN)
     (in_an_empty_folder / "doubtful.yaml").write_text(DOUBTFUL)

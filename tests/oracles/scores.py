@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 from scipy.optimize import linprog
+from scipy.sparse import block_diag
 
 from quaestor import Bank, Network, Table, Variable
 from quaestor.inference.engines.enumeration import combinations, joints
@@ -122,6 +123,36 @@ def theorem_one(low: np.ndarray, high: np.ndarray, rows_low: np.ndarray, rows_hi
                 break
             values.append(sign * solved.fun)
     return {bound: levels * (1 - value) / (levels - 1) for bound, value in (("upper", min(values)), ("lower", max(values)))}
+
+
+def one_program(low: np.ndarray, high: np.ndarray, rows_low: np.ndarray, rows_high: np.ndarray) -> np.ndarray:
+    """Upper M(S|Q) of many questions, (n,): the least sum_i t_i with t_i >= x_ij is one linear program, a block a question.
+
+    K(S): (n, levels); rows: (n, classes, levels). The variables of a block are p_j, x_ij and t_i.
+    """
+    n, classes, levels = rows_low.shape
+    cells = classes * levels
+    p, x, t = np.tile(np.eye(levels), (classes, 1)), np.eye(cells), np.repeat(np.eye(classes), levels, axis=0)
+    none = np.zeros((cells, classes))
+    above = [
+        np.block([[-upper.reshape(-1, 1) * p, x, none], [lower.reshape(-1, 1) * p, -x, none], [0 * p, x, -t]])
+        for lower, upper in zip(rows_low, rows_high, strict=True)
+    ]
+    equal = np.block([[-np.eye(levels), p.T, none[:levels]], [np.ones(levels), np.zeros(cells + classes)]])
+    least, most = np.zeros((n, len(equal[0]))), np.ones((n, len(equal[0])))
+    least[:, :levels], most[:, :levels] = low, np.maximum(low, high)
+    goal = np.concatenate([np.zeros(levels + cells), np.ones(classes)])
+    solved = linprog(
+        np.tile(goal, n),
+        A_ub=block_diag(above),
+        b_ub=np.zeros(3 * n * cells),
+        A_eq=block_diag([equal] * n),
+        b_eq=np.tile([0.0] * levels + [1.0], n),
+        bounds=np.stack([least.ravel(), most.ravel()], axis=1),
+        options=TIGHT,
+    )
+    assert solved.status == 0, solved.message
+    return levels * (1 - solved.x.reshape(n, -1)[:, -classes:].sum(axis=1)) / (levels - 1)
 
 
 # The pieces of a gain, from every network of vertices

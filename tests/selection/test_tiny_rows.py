@@ -59,9 +59,6 @@ def test_width_zero_is_the_precise_value(tiny):
         assert lower_mode(*arguments)[0] == pytest.approx(precise(p, rows), abs=1e-12)
 
 
-SOLVER = 5e-10  # the solver's own tolerance, 1e-10, in several lines
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_both_bounds_are_those_of_exact_programs(seed):
     rng = np.random.default_rng([5, seed])
@@ -72,8 +69,8 @@ def test_both_bounds_are_those_of_exact_programs(seed):
     vertices = [Table(*ends).row_vertices(0) for ends in (sets, *rows)]
     seen = [precise(p, np.array(chosen)) for p, *chosen in product(*vertices)]
     assert lower == pytest.approx(min(seen), abs=1e-11)  # the sum of largest x_ij is convex: its maximum is at vertices
-    assert max(seen) <= upper + SOLVER
-    assert upper == pytest.approx(exact_upper(sets, rows), abs=SOLVER)
+    assert max(seen) <= upper + 1e-11
+    assert upper == pytest.approx(exact_upper(sets, rows), abs=1e-11)
 
 
 def test_many_questions_at_once_are_those_alone():
@@ -81,7 +78,7 @@ def test_many_questions_at_once_are_those_alone():
     sets = random_row(rng, 3)
     cases = [case(sets, [random_row(rng, 3) for _ in range(3)]) for _ in range(30)]
     together = upper_mode(*(np.concatenate(parts) for parts in zip(*cases, strict=True)))
-    assert together == pytest.approx([upper_mode(*one)[0] for one in cases], abs=2 * SOLVER)
+    assert together == pytest.approx([upper_mode(*one)[0] for one in cases], abs=1e-11)
 
 
 def exact_upper(sets, rows):

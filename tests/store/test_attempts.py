@@ -49,6 +49,24 @@ def test_an_answer_that_the_bank_rules_out_leaves_the_attempt_usable(database):
     assert put(database, key, 2, "a").over
 
 
+@pytest.mark.parametrize("stop", [qs.max_questions(3), qs.probability_above(0.99)])
+def test_nothing_is_worked_out_while_an_answer_is_written_or_shown(database, monkeypatch, stop):
+    """Whatever the rules need to know: the next question and the beliefs are there before the unit of work that writes begins."""
+    key = begin(database, publish(database, qs.load("fractions"), qs.Rules(stop=stop)).code)
+    with database.read() as work:
+        attempt = attempts.by_key(work, key)
+        first = attempts.sitting(work, attempt).session.next
+        ready = attempts.prepare(work, attempt, 1, first.correct[0])
+    monkeypatch.setattr("quaestor.selection.step.Chooser", None)
+    monkeypatch.setattr("quaestor.inference.chooser.Chooser.now", None)
+    monkeypatch.setattr("quaestor.selection.step.gains_of", None)
+    with database.work() as work:
+        attempts.write(work, ready)
+    after = stands(database, key)
+    assert after.session.next is not None
+    assert list(after.session.beliefs)
+
+
 @pytest.mark.parametrize(
     ("value", "words"), [("", "the entry is empty"), ("x" * 10_001, "at most 10000 letters, got 10001"), ("no option", "is expected")]
 )

@@ -1,6 +1,7 @@
 """Check bank and network files against every rule and print what is wrong.
 
-Exit code 1 when there is an error, 0 when there are at most warnings.
+A bank that is right is also tried out, for some seconds at most: a warning says if its structure makes the steps of a test slow, and what
+would help. Exit code 1 when there is an error, 0 when there are at most warnings.
 """
 
 import argparse
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from quaestor.errors import BankError, NetworkError, Problem
 from quaestor.formats.files import NETWORK_ENDINGS, load, read_network
+from quaestor.report.slowness import slowness
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +46,9 @@ def _check(file: str) -> tuple[str, str, tuple[Problem, ...]]:
         return file, "", error.problems
     except NetworkError as error:
         return file, "", (Problem("network", "a network file follows its format", str(error).removeprefix(f"{file}: ")),)
-    return file, f"{_count(len(bank.skills), 'skill')}, {_count(len(bank.questions), 'question')}; ", bank.warnings
+    slow = slowness(bank)
+    problems = bank.warnings if slow is None else (*bank.warnings, slow)
+    return file, f"{_count(len(bank.skills), 'skill')}, {_count(len(bank.questions), 'question')}; ", problems
 
 
 def _count(number: int, noun: str) -> str:

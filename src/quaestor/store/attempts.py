@@ -25,7 +25,7 @@ from quaestor.store.invitations import EntryError, UnknownCodeError
 from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
 from quaestor.store.pace import engine
-from quaestor.store.sessions import forget, remember
+from quaestor.store.sessions import forget, remember, work_out
 from quaestor.store.sittings import Sitting, by_key, end, sitting, stand
 from quaestor.store.texts import clean
 
@@ -110,7 +110,7 @@ def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] 
     seconds = (moment - state.put).total_seconds()
     with engine(attempt.test_id, prompt):
         then = _answered(state.session, question, written, seconds)
-        then.stopped  # noqa: B018  computes the next question
+        work_out(then)
     return Ready(attempt, step, then, moment, seconds)
 
 

@@ -14,7 +14,7 @@ from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.invitations import EntryError, invited
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import hashed, token
-from quaestor.store.sessions import begun, remember
+from quaestor.store.sessions import begun, remember, work_out
 from quaestor.store.sittings import by_key, end, sitting
 from quaestor.store.texts import line
 
@@ -33,7 +33,7 @@ def look_ahead(work: Work, written: str) -> Session | None:
         if not over or found.test.retakes == "none":
             return None
     first = begun(found.test, _seed())
-    first.stopped  # noqa: B018  computes the next question
+    work_out(first)
     return first
 
 

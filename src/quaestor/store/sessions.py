@@ -14,7 +14,7 @@ from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store.memory import Memory
 from quaestor.store.models import Attempt, Event, Published
-from quaestor.store.pace import engine
+from quaestor.store.pace import engine, foresee
 from quaestor.store.publishing import open_bank
 
 MOST = 4_000_000  # questions of all cached sessions together: some 500 MB of look-aheads in the worst case
@@ -49,9 +49,11 @@ def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Sess
             session, lines = None, _lines(work, attempt, 1)
     if session is not None and not lines:
         return _copy(session), at
+    if session is None:
+        session = begun(attempt.test, attempt.seed)
+        if prompt:
+            foresee(attempt.test_id, session.bank, session.rules)
     with engine(attempt.test_id, prompt):
-        if session is None:
-            session = begun(attempt.test, attempt.seed)
         if lines:
             session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
         remember(attempt, session, at)
@@ -63,9 +65,14 @@ def _lines(work: Work, attempt: Attempt, first: int) -> list[tuple[Answer, datet
     return [(Answer(question, answer, entry, seconds / 60), at) for question, answer, entry, seconds, at in rows]
 
 
+def work_out(session: Session) -> None:
+    """Work out what every page needs, so that the session has it when it is shown: the next question, and what is known."""
+    session.next, session.beliefs  # noqa: B018
+
+
 def remember(attempt: Attempt, session: Session, at: datetime) -> None:
-    """Remember a session whose last line was written at a moment, with its next question worked out."""
-    session.next  # noqa: B018  every page needs it
+    """Remember a session whose last line was written at a moment, with what pages need."""
+    work_out(session)
     _memory.put(attempt.key, (_copy(session), at), len(session.bank.questions) + _EACH)
 
 

@@ -3,8 +3,10 @@
 What every taker does after every question must be quick, and a thread that is woken for it waits longer for the interpreter than the work
 takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). With a database in a file, where reading waits for
 nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, and holds nobody
-up in the meantime. Only tests whose steps take long are worked out in threads, so that the others wait a little for each step instead of
-once for the whole. With a database elsewhere, which may be slow or away, everything is done in threads.
+up in the meantime. With a database elsewhere, which may be slow or away, everything is done in threads.
+
+Tests whose steps take long (`store.pace`) have a lane of their own: few threads, so that the others wait a little now and then instead of
+once for the whole, and so that a class with a slow test leaves the threads of the pages free (`benchmarks/web.py` measures both).
 """
 
 import asyncio
@@ -13,6 +15,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
+from anyio import CapacityLimiter
+from anyio.lowlevel import RunVar
+from anyio.to_thread import run_sync
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
@@ -23,14 +28,19 @@ from quaestor.web.pages import database
 T = TypeVar("T")
 PATIENCE = 0.5  # seconds of trying again before a thread waits
 PAUSE = 0.004  # seconds between tries
+AT_ONCE = 2  # slow steps that are worked out at a time
+_slow: RunVar[CapacityLimiter] = RunVar("slow steps")
 
 
 async def quickly(request: Request, make: Callable[[bool], T]) -> T:
     """Do something that only reads; `make` is told whether it must be prompt, and raises `SlowError` where it cannot."""
-    if database(request).is_file:
-        with suppress(SlowError):
-            return make(True)
-    return await run_in_threadpool(make, False)
+    with suppress(SlowError):
+        return make(True) if database(request).is_file else await run_in_threadpool(make, True)
+    lane = _slow.get(None)
+    if lane is None:
+        lane = CapacityLimiter(AT_ONCE)
+        _slow.set(lane)
+    return await run_sync(make, False, limiter=lane)
 
 
 async def in_turn(request: Request, write: Callable[[bool], T]) -> T:

@@ -6,15 +6,14 @@ set (l, u) and K(Q|s_j) interval rows; x_ij = P(s_j, q_i).
 - lower M: max sum_i max_j x_ij. For an assignment of answers to levels let A_j be the answers assigned to level j; their upper
   probability is c_j = min(sum over A_j of the upper ends, 1 - sum over the others of the lower ends), and the value is the greedy maximum
   of c . p over K(S).
-- upper M: min sum_i max_j x_ij is convex: one linear program with t_i >= x_ij. With two levels and two answers it is the minimum over
-  p = P(s_1) of the largest of four lines: p, 1 - p, p a_1 + (1 - p) b_0, (1 - p) a_0 + p b_1, where a_j and b_j are the lower
-  probabilities of the two answers at level j.
+- upper M: the least sum_i t_i such that t_i >= x_ij is possible. With two levels and two answers it is the minimum over p = P(s_1) of the
+  largest of four lines: p, 1 - p, p a_1 + (1 - p) b_0, (1 - p) a_0 + p b_1, where a_j and b_j are the lower probabilities of the two
+  answers at level j. In general only the t_i are left as variables, and the limits that they meet are found one at a time (`_least_total`).
 """
 
 from itertools import combinations, product
 
 import numpy as np
-from scipy.sparse import coo_array
 
 from quaestor.credal.indices import deviation
 from quaestor.credal.intervals import largest
@@ -23,9 +22,10 @@ from quaestor.model.table import Array
 
 _CHUNK = 2_000_000  # numbers in one array
 _MOST = 500_000  # assignments of answers to levels
-_SMALL, _FINER = 1e-5, 1e4  # probabilities below this, and what the lines of the program with them are multiplied by
-_LEAST = 1e-12  # smaller ends are moved outwards, to 0 or to this
-_TOLERANCE = 1e-10  # of the solver: the finest that it knows
+_LEAST = 1e-12  # lower probabilities below this are taken for 0
+_EXACT = 1e-13  # a limit that is missed by less is met
+_HOLDS = 1e-9  # by how much the sum of the ends may miss 1
+_ROUNDS = 1000  # far more than are needed (two answers: about 10; six: up to 100)
 
 
 def lower_mode(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
@@ -46,8 +46,17 @@ def lower_mode(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Ar
 
 def upper_mode(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
     """Upper M(S|Q); shapes as for `lower_mode`."""
-    classes, levels = rows_low.shape[1:]
-    value = _four_lines(low, high, rows_low) if (classes, levels) == (2, 2) else _one_program(low, high, rows_low, rows_high)
+    n, classes, levels = rows_low.shape
+    if (classes, levels) == (2, 2):
+        return deviation(_four_lines(low, high, rows_low), levels)
+    for least, most in ((low.sum(axis=1), high.sum(axis=1)), (rows_low.sum(axis=1), rows_high.sum(axis=1))):
+        if (least > 1 + _HOLDS).any() or (most < 1 - _HOLDS).any():
+            raise QuaestorError("the upper deviation from the mode has no solution: the bounds hold no distribution")
+    value = np.empty(n)
+    step = max(1, _CHUNK // (classes**2 * levels))
+    for start in range(0, n, step):
+        some = (np.ascontiguousarray(np.moveaxis(ends[start : start + step], 0, -1)) for ends in (low, high, rows_low, rows_high))
+        value[start : start + step] = _least_total(*some)
     return deviation(value, levels)
 
 
@@ -70,54 +79,79 @@ def _four_lines(low: Array, high: Array, rows_low: Array) -> Array:
     return result
 
 
-def _one_program(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
-    """The programs of all questions as the blocks of one: variables p_j, x_ij and t_i of each.
+def _least_total(low: Array, high: Array, rows_low: Array, rows_high: Array) -> Array:
+    """The least sum_i t_i for each question: the dual simplex method on the t alone; the questions are the last axis of all arrays.
 
-    The solver takes entries of at most 1e-9 for zero, which makes x_ij <= u_ij p_j a false x_ij <= 0, and its presolve makes such entries
-    out of larger ones (1 - .5 - (.5 - 1e-9)): then valid rows have no solution. So lines with small ends are multiplied, presolve is left
-    out (the programs take as long without it), and ends below 1e-12 are moved outwards: that widens the rows, so the result stays an
-    outer bound, and as no more than 1e-12 of each P(class | level) moves, M rises by less than 2e-12 times the number of classes, which
-    is less than the solver's tolerance.
+    With P(s_j) = p there are x_ij <= t_i between l_ij p and u_ij p with the sum p where t_i >= l_ij p for all i and
+    sum_i min(u_ij p, t_i) >= p. Both hold from 0 up to a largest p, c_j(t) (`_caps`), the least of some linear functions of t. So t is
+    possible where c_j(t) >= l_j for all j and sum_j min(u_j, c_j(t)) >= 1: then some p of K(S) lies below c(t). These are many limits,
+    normal . t >= end; each is made when t misses it (`_missed`).
+
+    The method keeps as many limits as there are answers, and the t that meets them exactly. The `weights` of their normals, which sum to
+    (1, ..., 1), stay positive: so sum_i t_i is the least total under these limits alone, at most the one that is sought, and M is an outer
+    bound from the first round on. A limit that t misses takes the place of the one whose weight would be the first to turn negative. The
+    total never falls; the tiny parts that make the first weights differ keep it from standing still in a circle.
     """
-    from scipy.optimize import linprog  # only here: it takes long to import
-
-    n, classes, levels = rows_low.shape
-    cells = classes * levels
-    width = levels + cells + classes
-    first = (np.arange(n) * width)[:, None, None]
-    i, j = (grid[None] for grid in np.meshgrid(np.arange(classes), np.arange(levels), indexing="ij"))
-    p, x, t = (np.broadcast_to(first + at, (n, classes, levels)) for at in (j, levels + i * levels + j, levels + cells + i))
-    row = np.arange(n * cells).reshape(n, classes, levels)
-    ones = np.ones(row.shape)
-    rows_low, rows_high = np.where(rows_low < _LEAST, 0, rows_low), np.where(rows_high > 0, np.maximum(rows_high, _LEAST), 0)
-    finer_low, finer_high = (np.where((ends > 0) & (ends < _SMALL), _FINER, 1.0) for ends in (rows_low, rows_high))
-    above = [(row, x, finer_high), (row, p, -finer_high * rows_high)]
-    above += [(row + n * cells, p, finer_low * rows_low), (row + n * cells, x, -finer_low)]
-    above += [(row + 2 * n * cells, x, ones), (row + 2 * n * cells, t, -ones)]
-    column = np.arange(n * levels).reshape(n, 1, levels)
-    total = np.broadcast_to(n * levels + np.arange(n)[:, None, None], (n, 1, levels))
-    equal = [(np.broadcast_to(column, x.shape), x, ones), (column, p[:, :1], -ones[:, :1]), (total, p[:, :1], ones[:, :1])]
-    cost, least, most = np.zeros((n, width)), np.zeros((n, width)), np.ones((n, width))
-    cost[:, levels + cells :] = 1.0
-    least[:, :levels], most[:, :levels] = low, np.maximum(low, high)
-    solved = linprog(
-        cost.ravel(),
-        A_ub=_sparse(above, (3 * n * cells, n * width)),
-        b_ub=np.zeros(3 * n * cells),
-        A_eq=_sparse(equal, (n * levels + n, n * width)),
-        b_eq=np.concatenate([np.zeros(n * levels), np.ones(n)]),
-        bounds=np.stack([least.ravel(), most.ravel()], axis=1),
-        method="highs",
-        options={"presolve": False, "primal_feasibility_tolerance": _TOLERANCE, "dual_feasibility_tolerance": _TOLERANCE},
-    )
-    if solved.status == 2:
-        raise QuaestorError(f"the upper deviation from the mode has no solution: the bounds hold no distribution ({solved.message})")
-    if solved.status != 0:  # what was reached is no bound
-        raise QuaestorError(f"the upper deviation from the mode was not found ({solved.message})")
-    result: Array = solved.x.reshape(n, width)[:, levels + cells :].sum(axis=1)
-    return result
+    classes, n = len(rows_low), low.shape[1]
+    total, left = np.empty(n), np.arange(n)
+    t = (rows_low * low).max(axis=1)  # the first limits: t_i >= l_ij l_j
+    moves = np.repeat(np.eye(classes)[:, :, None], n, axis=2)  # [:, k]: how t moves when the end of limit k rises by one
+    weights = np.repeat((1 + 1e-11 * np.sqrt(np.arange(classes)))[:, None], n, axis=1)
+    number = np.arange(classes)[:, None]
+    for _ in range(_ROUNDS):
+        normal, short = _missed(t, low, high, rows_low, rows_high)
+        on = short > _EXACT
+        if not on.all():
+            total[left[~on]] = t[:, ~on].sum(axis=0)
+            left = left[on]
+            state = (t, moves, weights, normal, short, low, high, rows_low, rows_high)
+            t, moves, weights, normal, short, low, high, rows_low, rows_high = (one[..., on] for one in state)
+            if not len(left):
+                return total
+        parts = moves * normal[:, None]
+        share = parts.sum(axis=0)  # of the normals of the limits in the new one
+        ratio = np.full(share.shape, np.inf)
+        np.divide(weights, share, out=ratio, where=share > 1e-14 * np.abs(parts).sum(axis=0))
+        leaves = ratio.argmin(axis=0)[None]
+        is_it = number == leaves
+        move = np.take_along_axis(moves, leaves[None], 1)[:, 0] / np.take_along_axis(share, leaves, 0)
+        weight = np.take_along_axis(ratio, leaves, 0)
+        t = t + move * short
+        moves = np.where(is_it, move[:, None], moves - share * move[:, None])
+        weights = np.where(is_it, weight, weights - share * weight)
+    total[left] = t.sum(axis=0)
+    return total
 
 
-def _sparse(entries: list[tuple[Array, Array, Array]], shape: tuple[int, int]) -> coo_array:
-    rows, columns, values = (np.concatenate([part[k].ravel() for part in entries]) for k in range(3))
-    return coo_array((values, (rows, columns)), shape=shape)
+def _missed(t: Array, low: Array, high: Array, rows_low: Array, rows_high: Array) -> tuple[Array, Array]:
+    """A limit that t misses: its normal, (classes, n), and by how much, (n,); not above 0 where there is none."""
+    caps, slopes = _caps(t, rows_low, rows_high)
+    is_full = caps >= high
+    normal: Array = np.where(is_full, 0.0, slopes).sum(axis=1)
+    short: Array = np.minimum(high.sum(axis=0), 1.0) - np.where(is_full, high, caps).sum(axis=0)
+    under = np.concatenate([low - caps, -t])  # every level has its lower end, and no t_i is negative
+    worst = under.argmax(axis=0)[None]
+    most = np.take_along_axis(under, worst, 0)[0]
+    is_under = most > _EXACT
+    if is_under.any():
+        units = np.broadcast_to(np.eye(len(t))[:, :, None], (len(t), *t.shape))
+        single = np.take_along_axis(np.concatenate([slopes, units], axis=1), worst[None], 1)[:, 0]
+        normal, short = np.where(is_under, single, normal), np.where(is_under, most, short)
+    return normal, short
+
+
+def _caps(t: Array, rows_low: Array, rows_high: Array) -> tuple[Array, Array]:
+    """The largest p of every level that t leaves room for, (levels, n), and its slopes, (classes, levels, n).
+
+    It is the least of t_i / l_ij and of t(B) / (1 - u_j(not B)), where B are the answers of which t_i / u_ij is at most that of one answer.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        full = np.where(rows_high > 0, t[:, None] / rows_high, np.inf)  # the p from which on t_i, not u_ij p, is the room
+        members = full <= full[:, None]  # [i, k]: k is in the B of i
+        divisors = np.concatenate([rows_low, 1 - np.where(members, 0.0, rows_high).sum(axis=1)])
+        tops = np.concatenate([np.broadcast_to(t[:, None], rows_low.shape), np.where(members, t[:, None], 0.0).sum(axis=1)])
+        caps = np.where(divisors > _LEAST, tops / divisors, np.inf)
+    best = caps.argmin(axis=0)[None]
+    units = np.broadcast_to(np.eye(len(t), dtype=bool)[:, :, None, None], members.shape)
+    chosen = np.take_along_axis(np.concatenate([units, members]), best[:, None], 0)[0]
+    return np.take_along_axis(caps, best, 0)[0], chosen / np.take_along_axis(divisors, best, 0)
