@@ -1,0 +1,316 @@
+"""Credal inference on trees of variables with many states: rows are filled greedily, and neither their vertices nor hulls are listed.
+
+The largest E(g(T) | evidence) is the m at which the largest sum_t (g(t) - m) P(t, evidence) over all networks is zero. For a given m that
+sum is worked out from the target T upwards, variable by variable to the root. The function of the states that is pushed up has a sign at
+every state: the likelihood of what was seen there is at its upper end where the sign is positive and at its lower end elsewhere, and each
+row of a table is filled in the order of the function. Nothing is chosen twice, so this is exact, and the next m is the ratio at the
+networks chosen (Dinkelbach's method: a few steps).
+
+What hangs on this way up, subtrees with evidence, is chosen once and used at all states of the variable it hangs on. A vector over the
+states of such a variable (what is known below it and of it) has at each state one of two ends. As long as it is open which, states with a
+positive sign may use the upper and others the lower: an upper bound. Branching settles ends, one after another, where both uses weigh the
+most, until no bound exceeds what some network attains, or so many nodes have been looked at that a bracket has to do.
+
+All numbers are signs and logarithms, so that no evidence is too much.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quaestor.credal.signed import farthest_rows, log_summed, summed
+from quaestor.credal.vectors import parts
+from quaestor.inference.engine import Bracket
+from quaestor.inference.layout import Batch
+from quaestor.inference.model import Model
+from quaestor.model.table import Array
+
+NODES = 2_000  # of the search for one bound
+_NEAR = 1e-11  # a bound this near to one that is attained is attained
+_CHUNK = 400_000  # numbers in one array
+_BELOW = -2.0  # less than any goal
+_STEPS = 60  # of an ascent; a few are enough
+OPEN, LOW, HIGH = 0, 1, 2
+Numbers = NDArray[np.intp]
+Boxes = Mapping[int, tuple[Array, Array]]
+
+
+def is_forest(model: Model) -> bool:
+    """Whether every variable has at most one parent and all evidence is on single variables."""
+    return all(len(parents) <= 1 for parents in model.parents) and all(len(scope) == 1 for scope in model.boxes)
+
+
+class FillEngine:
+    """Trees with any number of levels, many takers and questions at once: exact, or a bracket after `limit` nodes for a bound."""
+
+    def __init__(self, model: Model, takers: int, limit: int = NODES) -> None:
+        self._model, self._takers, self._limit = model, takers, limit
+        self._told: Boxes = {scope[0]: box for scope, box in model.boxes.items()}
+        self._now: dict[int, Bracket] = {}
+
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states)."""
+        if variable not in self._now:
+            states = np.eye(self._model.sizes[variable])
+            self._now[variable] = self._bounds(variable, states, states, self._told, (self._takers, len(states)))
+        return self._now[variable]
+
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence), (takers, tables, classes)."""
+        low, high = (end.reshape(-1, end.shape[-1]) for end in (batch.low, batch.high))
+        return self._bounds(batch.scope[0], low, high, self._told, (self._takers, *batch.low.shape[:2]))
+
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, states)."""
+        tables, classes, levels = batch.low.shape
+        skill, states = batch.scope[0], np.eye(self._model.sizes[variable])
+        boxes = {v: (np.repeat(low, tables * classes, axis=0), np.repeat(high, tables * classes, axis=0)) for v, (low, high) in self._told.items()}
+        before = self._told.get(skill, (np.zeros((self._takers, levels)),) * 2)
+        low, high = ((end[:, None] + new.reshape(-1, levels)).reshape(-1, levels) for end, new in zip(before, batch.logs, strict=True))
+        return self._bounds(variable, states, states, {**boxes, skill: (low, high)}, (self._takers, tables, classes, len(states)))
+
+    def _bounds(self, target: int, low: Array, high: Array, boxes: Boxes, shape: tuple[int, ...]) -> Bracket:
+        """The smallest expectations of goals `low` and the largest of `high`, (goals, states), for the evidence of each case."""
+        tree = _Tree(self._model, target, boxes)
+        goals = np.concatenate([-low, high])
+        told = {v: _levelled(*box) for v, box in boxes.items() if v in tree.kids}
+        cases = len(next(iter(told.values()))[0]) if told else 1
+        inner, outer = np.empty((2, cases, len(goals)))
+        for some in parts(cases, max(1, _CHUNK // (len(goals) * tree.numbers))):
+            asked = _Asked.of(goals, {v: (low[some], high[some]) for v, (low, high) in told.items()})
+            inner[some], outer[some] = (end.reshape(-1, len(goals)) for end in _maximise(tree, asked, self._limit))
+        count = len(low)
+        ends = [np.clip(end, 0, 1) for end in (-outer[:, :count], outer[:, count:], -inner[:, :count], inner[:, count:])]
+        found = Bracket(*(np.broadcast_to(end.reshape(-1, *shape[1:]), shape) for end in ends), "fills")
+        return found if found.gap else Bracket.exact(found.inner_lower, found.inner_upper, "fills")
+
+
+def _levelled(low: Array, high: Array) -> tuple[Array, Array]:
+    """A box scaled so that its largest upper end is one."""
+    top = high.max(axis=1, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0.0)
+    return low - top, high - top
+
+
+class _Tree:
+    """What matters for a target: the way up from it to a root, and what hangs on that way or on each other and has evidence.
+
+    `kids`: for each of these variables those that hang on it; `aside`: those that hang, the lowest first; `bits`: the places of their states.
+    """
+
+    def __init__(self, model: Model, target: int, told: Boxes) -> None:
+        self.tables, self.way = model.tables, [target]
+        while model.parents[self.way[-1]]:
+            self.way.append(model.parents[self.way[-1]][0])
+        tells = {v for v in told if v not in self.way}
+        for v in reversed(range(len(model.sizes))):
+            if v in tells and model.parents[v] and model.parents[v][0] not in self.way:
+                tells.add(model.parents[v][0])
+        roots = {v for v in range(len(model.sizes)) if not model.parents[v] and v not in self.way}
+        for v in range(len(model.sizes)):  # other trees say nothing
+            if v in tells and (v in roots or (model.parents[v][0] not in tells and model.parents[v][0] not in self.way)):
+                tells.discard(v)
+        self.aside = sorted(tells, reverse=True)
+        self.kids: dict[int, list[int]] = {v: [] for v in (*self.way, *self.aside)}
+        for v in self.aside:
+            self.kids[model.parents[v][0]].append(v)
+        ends = np.cumsum([0, *(model.sizes[v] for v in self.aside)]).tolist()
+        self.bits = {v: slice(start, end) for v, start, end in zip(self.aside, ends, ends[1:], strict=False)}
+        self.width = ends[-1]
+        self.numbers = max(self.tables[v].lower.size for v in self.kids)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Problems: goals, (problems, states), whose expectation is to be largest, and boxes by variable, (problems, states)."""
+
+    goals: Array
+    boxes: Boxes
+
+    @staticmethod
+    def of(goals: Array, told: Boxes) -> "_Asked":
+        """Every goal in every case."""
+        cases = len(next(iter(told.values()))[0]) if told else 1
+        boxes = {v: (np.repeat(low, len(goals), axis=0), np.repeat(high, len(goals), axis=0)) for v, (low, high) in told.items()}
+        return _Asked(np.tile(goals, (cases, 1)), boxes)
+
+    def box(self, v: int, of: Numbers) -> tuple[Array, Array] | None:
+        return None if v not in self.boxes else (self.boxes[v][0][of], self.boxes[v][1][of])
+
+
+def _maximise(tree: _Tree, asked: _Asked, limit: int) -> tuple[Array, Array]:
+    """The largest expectation of each problem: one that is attained, and one that is not exceeded; -inf where evidence is impossible."""
+    found = np.full(len(asked.goals), _BELOW)
+    of, ends = np.arange(len(found)), np.zeros((len(found), tree.width), dtype=np.int8)
+    for _ in range(_STEPS):  # networks that are better and better
+        tried = _Push(tree, asked, of, ends, found[of])
+        if tree.width:
+            ends = tried.settled(anew=True)
+            tried = _Push(tree, asked, of, ends, found[of])
+        better = tried.ratio > found[of] + 1e-15
+        of, ends = of[better], ends[better]
+        if not len(of):
+            break
+        found[of] = tried.ratio[better]
+    outer = found.copy()
+    if tree.width:
+        outer = _branch(tree, asked, found, limit)
+    impossible = found == _BELOW
+    return np.where(impossible, -np.inf, found), np.where(impossible, -np.inf, np.maximum(outer, found))
+
+
+def _branch(tree: _Tree, asked: _Asked, found: Array, limit: int) -> Array:
+    """Raise what was found where some network attains more; bounds that none exceeds."""
+    of, ends = np.arange(len(found)), np.zeros((len(found), tree.width), dtype=np.int8)
+    looked, step = np.zeros(len(found), dtype=int), max(1, _CHUNK // tree.numbers)
+    outer = found.copy()
+    while len(of):
+        some = np.arange(len(of)) >= len(of) - step
+        now, at = of[some], ends[some]
+        np.add.at(looked, now, 1)
+        tried = _Push(tree, asked, now, at, found[now] + _NEAR)
+        above = np.flatnonzero(tried.is_above)
+        if len(above):
+            settled = _Push(tree, asked, now[above], tried.settled()[above], found[now[above]])
+            np.maximum.at(found, now[above], np.nan_to_num(settled.ratio, nan=_BELOW))
+        bit = tried.undecided()
+        above = np.flatnonzero(tried.is_above & (bit >= 0))
+        over = looked[now[above]] >= limit
+        for node in above[over]:
+            outer[now[node]] = max(outer[now[node]], _bound(tree, asked, now[node : node + 1], at[node : node + 1], found[now[node]]))
+        above = above[~over]
+        both = np.concatenate([above, above])
+        new = at[both]
+        new[np.arange(len(both)), bit[both]] = np.repeat([LOW, HIGH], len(above)).astype(np.int8)
+        of, ends = np.concatenate([of[~some], now[both]]), np.concatenate([ends[~some], new])
+    return np.maximum(outer, found)
+
+
+def _bound(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], found: float) -> float:
+    """What no network with these ends exceeds."""
+    m = found
+    for _ in range(_STEPS):
+        tried = _Push(tree, asked, of, ends, np.array([m + _NEAR]))
+        if not tried.is_above[0]:
+            return m + _NEAR
+        m = max(float(tried.ratio[0]), m + _NEAR)
+    return 1.0
+
+
+class _Push:
+    """One walk from the target up to the root for each node, with m: the networks that make sum_t (g(t) - m) P(t, evidence) largest.
+
+    `of`: the problems of the nodes; `ends`, (nodes, bits): which ends of what hangs aside are settled. `is_above`: whether the sum can be
+    positive; `ratio`: the expectation of the goal in the networks that were chosen.
+    """
+
+    def __init__(self, tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array) -> None:
+        self._tree, self._ends = tree, ends
+        self._up: dict[int, Array] = {}  # what is known of a variable aside and below it, at the ends that positive states use
+        self._down: dict[int, Array] = {}  # and the others
+        self._rows: dict[int, tuple[Array, Array]] = {}
+        self._factors: dict[int, tuple[list[Array], list[Array]]] = {}
+        for v in tree.aside:
+            high, low = ends[:, tree.bits[v]] != LOW, ends[:, tree.bits[v]] == HIGH
+            self._up[v] = self._gathered(v, high, asked.box(v, of), 0)
+            self._down[v] = self._gathered(v, low, asked.box(v, of), 1)
+        self._walk(asked, of, m)
+
+    def _gathered(self, v: int, high: NDArray[np.bool_], box: tuple[Array, Array] | None, use: int) -> Array:
+        """What is known of a variable aside, (nodes, states), at its upper ends where `high`."""
+        factors = [np.where(high, box[1], box[0]) if box else np.zeros(high.shape)]
+        for kid in self._tree.kids[v]:
+            logs = (self._up, self._down)[use][kid][:, None]
+            signs = np.where(high, 1.0, -1.0)[..., None]
+            rows = farthest_rows(self._tree.tables[kid], signs, logs)
+            self._rows.setdefault(kid, (rows, rows))
+            if use:
+                self._rows[kid] = self._rows[kid][0], rows
+            factors.append(summed(rows, np.ones(1), logs)[1])
+        self._factors.setdefault(v, (factors, factors))
+        if use:
+            self._factors[v] = self._factors[v][0], factors
+        found: Array = sum(factors[1:], factors[0])
+        return found
+
+    def _walk(self, asked: _Asked, of: Numbers, m: Array) -> None:
+        tree, goals = self._tree, asked.goals[of]
+        with np.errstate(divide="ignore"):
+            signs, logs, gain = np.sign(goals - m[:, None]), np.log(np.abs(goals - m[:, None])), np.log(np.abs(goals))
+        weight = np.zeros(goals.shape)
+        self._signs: dict[int, Array] = {}
+        self._walked: dict[int, Array] = {}  # the rows of the variables on the way
+        for v in tree.way:
+            high = signs >= 0
+            box = asked.box(v, of)
+            factors = [logs]
+            if box:
+                factors.append(np.where(high, box[1], box[0]))
+            for kid in tree.kids[v]:
+                sent = np.where(high[..., None], self._up[kid][:, None], self._down[kid][:, None])
+                rows = farthest_rows(tree.tables[kid], np.where(high, 1.0, -1.0)[..., None], sent)
+                self._rows[kid] = rows, rows
+                factors.append(summed(rows, np.ones(1), sent)[1])
+            added = sum(factors[1:], np.zeros(1))
+            logs, gain, weight = logs + added, gain + added, weight + added
+            self._signs[v], self._factors[v] = signs, (factors, factors)
+            rows = farthest_rows(tree.tables[v], signs[:, None], logs[:, None])
+            self._walked[v] = rows
+            ones = np.ones(1)
+            gain, weight = summed(rows, ones, gain[:, None])[1], summed(rows, ones, weight[:, None])[1]
+            signs, logs = summed(rows, signs[:, None], logs[:, None])
+        self.is_above = signs[:, 0] > 0
+        with np.errstate(invalid="ignore"):
+            self.ratio = np.sign(goals.sum(axis=1)) * np.exp(gain[:, 0] - weight[:, 0])
+
+    def _uses(self) -> Iterator[tuple[int, Array, Array]]:
+        """For each variable aside the logarithms of the weights with which its upper and its lower ends are used, (nodes, states)."""
+        tree = self._tree
+        uses: dict[int, tuple[Array, Array]] = {}
+        weight: Array | None = None
+        with np.errstate(divide="ignore"):
+            for v in reversed(tree.way):
+                rows = np.log(self._walked[v])
+                weight = rows[:, 0] if weight is None else log_summed(weight[..., None] + rows, axis=1)
+                factors = self._factors[v][0]
+                for kid, others in zip(tree.kids[v], _but_one(factors, len(tree.kids[v])), strict=True):
+                    rows, a = np.log(self._rows[kid][0]), weight + others
+                    signed = (np.where(self._signs[v] * sign > 0, a, -np.inf) for sign in (1, -1))
+                    uses[kid] = tuple(log_summed(one[..., None] + rows, axis=1) for one in signed)
+                weight = weight + sum(factors[1:], np.zeros(1))
+            for v in reversed(tree.aside):
+                yield v, *uses[v]
+                sides = [list(_but_one(factors, len(tree.kids[v]))) for factors in self._factors[v]]
+                for number, kid in enumerate(tree.kids[v]):
+                    rows_of = [np.log(rows) for rows in self._rows[kid]]
+                    uses[kid] = tuple(
+                        log_summed((uses[v][side] + sides[side][number])[..., None] + rows_of[side], axis=1) for side in (0, 1)
+                    )
+
+    def settled(self, anew: bool = False) -> NDArray[np.int8]:
+        """Every end that is open, or all anew, at the side that weighs more."""
+        ends = self._ends.copy()
+        for v, more, less in self._uses():
+            bits = self._tree.bits[v]
+            ends[:, bits] = np.where(anew | (ends[:, bits] == OPEN), np.where(more >= less, HIGH, LOW), ends[:, bits])
+        return ends
+
+    def undecided(self) -> Numbers:
+        """Of each node the end that is worth settling next; -1 where all that matter are."""
+        worth = np.full(self._ends.shape, -np.inf)
+        for v, more, less in self._uses():
+            with np.errstate(invalid="ignore", divide="ignore"):
+                apart = self._up[v] + np.log1p(-np.exp(self._down[v] - self._up[v]))
+            differs = (self._up[v] > self._down[v]) & (self._ends[:, self._tree.bits[v]] == OPEN)
+            worth[:, self._tree.bits[v]] = np.where(differs, np.maximum(np.minimum(more, less) + apart, -1e300), -np.inf)
+        best = worth.argmax(axis=1)
+        return np.where(np.isfinite(worth[np.arange(len(worth)), best]), best, -1)
+
+
+def _but_one(factors: list[Array], kids: int) -> Iterator[Array]:
+    """For each of the last factors, those of the kids, the product of all the others (in logarithms)."""
+    first = len(factors) - kids
+    for left_out in range(first, len(factors)):
+        yield sum((factor for place, factor in enumerate(factors) if place != left_out), np.zeros(1))
