@@ -27,13 +27,14 @@ from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model
 from quaestor.model.table import Array
 
-NODES = 2_000  # of the search for one bound
+WORK = 40_000_000  # numbers that a search may look at, about; a few seconds
 _NEAR = 1e-11  # a bound this near to one that is attained is attained
 _CHUNK = 400_000  # numbers in one array
 _BELOW = -2.0  # less than any goal
 _STEPS = 60  # of an ascent; a few are enough
 OPEN, LOW, HIGH = 0, 1, 2
 Numbers = NDArray[np.intp]
+Probe = tuple[Numbers, Array] | None  # for each node the end whose vector is one there and zero elsewhere, and whether signs are turned
 Boxes = Mapping[int, tuple[Array, Array]]
 
 
@@ -43,10 +44,10 @@ def is_forest(model: Model) -> bool:
 
 
 class FillEngine:
-    """Trees with any number of levels, many takers and questions at once: exact, or a bracket after `limit` nodes for a bound."""
+    """Trees with any number of levels, many takers and questions at once: exact, or a bracket after much work."""
 
-    def __init__(self, model: Model, takers: int, limit: int = NODES) -> None:
-        self._model, self._takers, self._limit = model, takers, limit
+    def __init__(self, model: Model, takers: int, work: int = WORK) -> None:
+        self._model, self._takers, self._work = model, takers, work
         self._told: Boxes = {scope[0]: box for scope, box in model.boxes.items()}
         self._now: dict[int, Bracket] = {}
 
@@ -78,9 +79,10 @@ class FillEngine:
         told = {v: _levelled(*box) for v, box in boxes.items() if v in tree.kids}
         cases = len(next(iter(told.values()))[0]) if told else 1
         inner, outer = np.empty((2, cases, len(goals)))
+        budget = self._work // (tree.numbers * max(1, tree.width))
         for some in parts(cases, max(1, _CHUNK // (len(goals) * tree.numbers))):
             asked = _Asked.of(goals, {v: (low[some], high[some]) for v, (low, high) in told.items()})
-            inner[some], outer[some] = (end.reshape(-1, len(goals)) for end in _maximise(tree, asked, self._limit))
+            inner[some], outer[some] = (end.reshape(-1, len(goals)) for end in _maximise(tree, asked, budget * len(asked.goals) // (cases * len(goals))))
         count = len(low)
         ends = [np.clip(end, 0, 1) for end in (-outer[:, :count], outer[:, count:], -inner[:, :count], inner[:, count:])]
         found = Bracket(*(np.broadcast_to(end.reshape(-1, *shape[1:]), shape) for end in ends), "fills")
@@ -119,6 +121,11 @@ class _Tree:
         ends = np.cumsum([0, *(model.sizes[v] for v in self.aside)]).tolist()
         self.bits = {v: slice(start, end) for v, start, end in zip(self.aside, ends, ends[1:], strict=False)}
         self.width = ends[-1]
+        self.below = {v: np.zeros(self.width, dtype=bool) for v in self.aside}  # the places of all that hangs on it, and its own
+        for v in self.aside:
+            self.below[v][self.bits[v]] = True
+            for kid in self.kids[v]:
+                self.below[v] |= self.below[kid]
         self.numbers = max(self.tables[v].lower.size for v in self.kids)
 
 
@@ -140,7 +147,7 @@ class _Asked:
         return None if v not in self.boxes else (self.boxes[v][0][of], self.boxes[v][1][of])
 
 
-def _maximise(tree: _Tree, asked: _Asked, limit: int) -> tuple[Array, Array]:
+def _maximise(tree: _Tree, asked: _Asked, budget: int) -> tuple[Array, Array]:
     """The largest expectation of each problem: one that is attained, and one that is not exceeded; -inf where evidence is impossible."""
     found = np.full(len(asked.goals), _BELOW)
     of, ends = np.arange(len(found)), np.zeros((len(found), tree.width), dtype=np.int8)
@@ -154,49 +161,94 @@ def _maximise(tree: _Tree, asked: _Asked, limit: int) -> tuple[Array, Array]:
         if not len(of):
             break
         found[of] = tried.ratio[better]
-    outer = found.copy()
+    outer, of = found.copy(), np.flatnonzero(found > _BELOW)
     if tree.width:
-        outer = _branch(tree, asked, found, limit)
+        outer[of] = _branch(tree, asked, of, found, budget)
     impossible = found == _BELOW
     return np.where(impossible, -np.inf, found), np.where(impossible, -np.inf, np.maximum(outer, found))
 
 
-def _branch(tree: _Tree, asked: _Asked, found: Array, limit: int) -> Array:
-    """Raise what was found where some network attains more; bounds that none exceeds."""
-    of, ends = np.arange(len(found)), np.zeros((len(found), tree.width), dtype=np.int8)
-    looked, step = np.zeros(len(found), dtype=int), max(1, _CHUNK // tree.numbers)
-    outer = found.copy()
-    while len(of):
-        some = np.arange(len(of)) >= len(of) - step
-        now, at = of[some], ends[some]
+def _branch(tree: _Tree, asked: _Asked, problems: Numbers, found: Array, budget: int) -> Array:
+    """Bounds that no network exceeds, (problems,); what was found is raised where some network attains more.
+
+    Problems take turns, so that the nodes that the easy ones do not need are left for the hard ones.
+    """
+    of, ends = problems, np.zeros((len(problems), tree.width), dtype=np.int8)
+    looked, step = np.zeros(len(found), dtype=int), max(1, _CHUNK // (tree.numbers * 2 * tree.width))
+    m = found + _NEAR  # one for the whole search: what is ruled out is ruled out for it
+    while len(of) and looked.sum() < budget:
+        order = np.argsort(looked[of], kind="stable")
+        now, at = of[order[:step]], ends[order[:step]]
+        of, ends = of[order[step:]], ends[order[step:]]
         np.add.at(looked, now, 1)
-        tried = _Push(tree, asked, now, at, found[now] + _NEAR)
-        above = np.flatnonzero(tried.is_above)
-        if len(above):
-            settled = _Push(tree, asked, now[above], tried.settled()[above], found[now[above]])
-            np.maximum.at(found, now[above], np.nan_to_num(settled.ratio, nan=_BELOW))
-        bit = tried.undecided()
-        above = np.flatnonzero(tried.is_above & (bit >= 0))
-        over = looked[now[above]] >= limit
-        for node in above[over]:
-            outer[now[node]] = max(outer[now[node]], _bound(tree, asked, now[node : node + 1], at[node : node + 1], found[now[node]]))
-        above = above[~over]
-        both = np.concatenate([above, above])
-        new = at[both]
-        new[np.arange(len(both)), bit[both]] = np.repeat([LOW, HIGH], len(above)).astype(np.int8)
-        of, ends = np.concatenate([of[~some], now[both]]), np.concatenate([ends[~some], new])
-    return np.maximum(outer, found)
+        tried, at, open_ = _looked_at(tree, asked, now, at, m[now])
+        np.maximum.at(found, now, np.nan_to_num(tried.best, nan=_BELOW))
+        risen = found + _NEAR > m + _NEAR
+        if risen.any():  # what was ruled out, was for less: these begin again
+            m = np.where(risen, found + _NEAR, m)
+            again, kept = np.flatnonzero(risen), ~risen[of]
+            of = np.concatenate([of[kept], again])
+            ends = np.concatenate([ends[kept], np.zeros((len(again), tree.width), dtype=np.int8)])
+            open_ &= ~risen[now]
+        now, at, bit = now[open_], at[open_], tried.bit[open_]
+        new = np.concatenate([at, at])
+        new[np.arange(len(new)), np.concatenate([bit, bit])] = np.repeat([LOW, HIGH], len(at)).astype(np.int8)
+        of, ends = np.concatenate([of, now, now]), np.concatenate([ends, new])
+    outer = m.copy()
+    for some in parts(len(of), max(1, _CHUNK // tree.numbers)):
+        np.maximum.at(outer, of[some], _bound(tree, asked, of[some], ends[some], m[of[some]]))
+    return outer[problems]
 
 
-def _bound(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], found: float) -> float:
-    """What no network with these ends exceeds."""
-    m = found
+@dataclass(frozen=True)
+class _Looked:
+    """What nodes show, (nodes,): the best network met, and the end to settle next, -1 where all that matter are."""
+
+    best: Array
+    bit: Numbers
+
+
+def _looked_at(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array) -> tuple[_Looked, NDArray[np.int8], NDArray[np.bool_]]:
+    """Nodes, their ends settled where one is never better than the other, and whether networks in them may exceed m.
+
+    The sum is linear in each vector v that hangs aside: sum_s v(s) G(s), where G depends on all other choices. Its bounds are the sums with
+    v = 1 at one state and 0 elsewhere. Where G has one sign, the end is settled. Elsewhere a network of the node exceeds the one with all
+    ends settled at its better sides by no more than the width of each open end times the bound of G on its worse side.
+    """
+    ends = ends.copy()
+    open_ = np.flatnonzero(_Push(tree, asked, of, ends, m).is_above)
+    node, bit = np.nonzero(ends[open_] == OPEN)
+    node = open_[node]
+    both, flip = np.concatenate([node, node]), np.repeat([1.0, -1.0], len(node))
+    probes = _Push(tree, asked, of[both], ends[both], m[both], (np.concatenate([bit, bit]), flip))
+    can = probes.is_above.reshape(2, -1)
+    ends[node, bit] = np.where(~can[0], LOW, np.where(~can[1], HIGH, OPEN))
+    worse = np.full((2, *ends.shape), -np.inf)  # log of the largest G and -G
+    worse[:, node, bit] = np.where(can, probes.value.reshape(2, -1), -np.inf)
+    tried = _Push(tree, asked, of, ends, m)
+    settled = tried.settled()
+    pure = _Push(tree, asked, of, settled, m)
+    side = np.where(settled == HIGH, worse[1], worse[0])
+    extra = log_summed(np.where(ends == OPEN, tried.widths() + side, -np.inf)) if tree.width else pure.value
+    within = ~pure.is_above & ((extra == -np.inf) | (extra <= pure.value))
+    bit = tried.undecided()
+    left = np.zeros(len(of), dtype=bool)
+    left[open_] = True
+    return _Looked(pure.ratio, bit), ends, left & tried.is_above & ~within & (bit >= 0)
+
+
+def _bound(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array) -> Array:
+    """What no network with these ends exceeds, (nodes,)."""
+    m = m.copy()
+    left = np.arange(len(of))
     for _ in range(_STEPS):
-        tried = _Push(tree, asked, of, ends, np.array([m + _NEAR]))
-        if not tried.is_above[0]:
-            return m + _NEAR
-        m = max(float(tried.ratio[0]), m + _NEAR)
-    return 1.0
+        tried = _Push(tree, asked, of[left], ends[left], m[left])
+        left = left[tried.is_above]
+        if not len(left):
+            return m
+        m[left] = np.maximum(tried.ratio[tried.is_above], m[left]) + _NEAR
+    m[left] = 1.0
+    return m
 
 
 class _Push:
@@ -206,7 +258,7 @@ class _Push:
     positive; `ratio`: the expectation of the goal in the networks that were chosen.
     """
 
-    def __init__(self, tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array) -> None:
+    def __init__(self, tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array, probe: Probe = None) -> None:
         self._tree, self._ends = tree, ends
         self._up: dict[int, Array] = {}  # what is known of a variable aside and below it, at the ends that positive states use
         self._down: dict[int, Array] = {}  # and the others
@@ -214,16 +266,21 @@ class _Push:
         self._factors: dict[int, tuple[list[Array], list[Array]]] = {}
         for v in tree.aside:
             high, low = ends[:, tree.bits[v]] != LOW, ends[:, tree.bits[v]] == HIGH
-            self._up[v] = self._gathered(v, high, asked.box(v, of), 0)
-            self._down[v] = self._gathered(v, low, asked.box(v, of), 1)
-        self._walk(asked, of, m)
+            self._up[v] = self._gathered(v, high, asked.box(v, of), 0, probe)
+            self._down[v] = self._gathered(v, low, asked.box(v, of), 1, probe)
+            if probe is not None:
+                at = probe[0] - tree.bits[v].start
+                inside = (at >= 0) & (at < high.shape[1])
+                self._up[v][inside] = self._down[v][inside] = np.where(at[inside, None] == np.arange(high.shape[1]), 0.0, -np.inf)
+        self._walk(asked, of, m, probe)
 
-    def _gathered(self, v: int, high: NDArray[np.bool_], box: tuple[Array, Array] | None, use: int) -> Array:
+    def _gathered(self, v: int, high: NDArray[np.bool_], box: tuple[Array, Array] | None, use: int, probe: Probe) -> Array:
         """What is known of a variable aside, (nodes, states), at its upper ends where `high`."""
         factors = [np.where(high, box[1], box[0]) if box else np.zeros(high.shape)]
         for kid in self._tree.kids[v]:
             logs = (self._up, self._down)[use][kid][:, None]
-            signs = np.where(high, 1.0, -1.0)[..., None]
+            way = high if probe is None else np.where(self._tree.below[kid][probe[0]][:, None], use == 0, high)
+            signs = np.where(way, 1.0, -1.0)[..., None]
             rows = farthest_rows(self._tree.tables[kid], signs, logs)
             self._rows.setdefault(kid, (rows, rows))
             if use:
@@ -235,10 +292,12 @@ class _Push:
         found: Array = sum(factors[1:], factors[0])
         return found
 
-    def _walk(self, asked: _Asked, of: Numbers, m: Array) -> None:
+    def _walk(self, asked: _Asked, of: Numbers, m: Array, probe: Probe) -> None:
         tree, goals = self._tree, asked.goals[of]
         with np.errstate(divide="ignore"):
             signs, logs, gain = np.sign(goals - m[:, None]), np.log(np.abs(goals - m[:, None])), np.log(np.abs(goals))
+        if probe is not None:
+            signs = signs * probe[1][:, None]
         weight = np.zeros(goals.shape)
         self._signs: dict[int, Array] = {}
         self._walked: dict[int, Array] = {}  # the rows of the variables on the way
@@ -261,7 +320,7 @@ class _Push:
             ones = np.ones(1)
             gain, weight = summed(rows, ones, gain[:, None])[1], summed(rows, ones, weight[:, None])[1]
             signs, logs = summed(rows, signs[:, None], logs[:, None])
-        self.is_above = signs[:, 0] > 0
+        self.is_above, self.value = signs[:, 0] > 0, logs[:, 0]
         with np.errstate(invalid="ignore"):
             self.ratio = np.sign(goals.sum(axis=1)) * np.exp(gain[:, 0] - weight[:, 0])
 
@@ -297,14 +356,22 @@ class _Push:
             ends[:, bits] = np.where(anew | (ends[:, bits] == OPEN), np.where(more >= less, HIGH, LOW), ends[:, bits])
         return ends
 
+    def widths(self) -> Array:
+        """The logarithms of the distances between the ends, (nodes, bits)."""
+        found = np.full(self._ends.shape, -np.inf)
+        for v in self._tree.aside:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                apart = self._up[v] + np.log1p(-np.exp(self._down[v] - self._up[v]))
+            found[:, self._tree.bits[v]] = np.where(self._up[v] > self._down[v], apart, -np.inf)
+        return found
+
     def undecided(self) -> Numbers:
         """Of each node the end that is worth settling next; -1 where all that matter are."""
         worth = np.full(self._ends.shape, -np.inf)
         for v, more, less in self._uses():
-            with np.errstate(invalid="ignore", divide="ignore"):
-                apart = self._up[v] + np.log1p(-np.exp(self._down[v] - self._up[v]))
-            differs = (self._up[v] > self._down[v]) & (self._ends[:, self._tree.bits[v]] == OPEN)
-            worth[:, self._tree.bits[v]] = np.where(differs, np.maximum(np.minimum(more, less) + apart, -1e300), -np.inf)
+            worth[:, self._tree.bits[v]] = np.minimum(more, less)
+        apart = self.widths()
+        worth = np.where((apart > -np.inf) & (self._ends == OPEN), np.maximum(worth + apart, -1e300), -np.inf)
         best = worth.argmax(axis=1)
         return np.where(np.isfinite(worth[np.arange(len(worth)), best]), best, -1)
 
