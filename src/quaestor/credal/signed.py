@@ -25,29 +25,36 @@ def log_summed(logs: Array, axis: int = -1) -> Array:
     return found
 
 
-def farthest_rows(table: Table, signs: Array, logs: Array) -> Array:
-    """The distributions that make sum_s p(s) signs(s) exp(logs(s)) largest, (..., rows, states): a greedy fill of each interval row.
+def _keys(signs: Array, logs: Array) -> Array:
+    """Plain numbers in the order of signs and logarithms along the last axis."""
+    finite = np.isfinite(logs)
+    least = np.where(finite, logs, np.inf).min(axis=-1, keepdims=True) - 1
+    with np.errstate(invalid="ignore"):
+        found: Array = signs * np.where(finite, logs - least, 0.0)
+    return found
 
-    `signs` and `logs` go with that shape; only their order matters, but for rows of vertices.
+
+def farthest(low: Array, high: Array, spare: Array, signs: Array, logs: Array) -> Array:
+    """The p between `low` and `high` that make sum_s p(s) signs(s) exp(logs(s)) largest, (..., states): a greedy fill.
+
+    `spare`: what the lower ends leave of one.
     """
+    shape = np.broadcast_shapes(low.shape, signs.shape, logs.shape)
+    order = np.broadcast_to(np.argsort(-_keys(signs, logs), axis=-1), shape)
+    rows = np.empty(shape)
+    np.put_along_axis(rows, order, fill(np.take_along_axis(np.broadcast_to(high - low, shape), order, axis=-1), spare), axis=-1)
+    rows += low
+    return rows
+
+
+def farthest_rows(table: Table, signs: Array, logs: Array) -> Array:
+    """The same for all rows of a table, (..., rows, states)."""
     states = table.shape[-1]
     lower, upper = table.lower.reshape(-1, states), table.upper.reshape(-1, states)
-    shape = np.broadcast_shapes(signs.shape, logs.shape, lower.shape)
     if table.is_precise:
-        return np.broadcast_to(lower, shape)
-    finite = np.isfinite(logs)
-    floor = np.where(finite, logs, np.inf).min(axis=-1, keepdims=True) - 1
-    with np.errstate(invalid="ignore"):
-        order = np.argsort(-signs * np.where(finite, logs - floor, 0.0), axis=-1)
-    order = np.broadcast_to(order, shape)
-    room = np.take_along_axis(np.broadcast_to(upper - lower, shape), order, axis=-1)
-    rows = np.empty(shape)
-    np.put_along_axis(rows, order, fill(room, table.spare), axis=-1)
-    rows += lower
+        return np.broadcast_to(lower, np.broadcast_shapes(signs.shape, logs.shape, lower.shape))
+    rows = farthest(lower, upper, table.spare, signs, logs)
     for row, points in table.vertices.items():
-        at = np.s_[..., row if signs.shape[-2] > 1 else 0, None, :], np.s_[..., row if logs.shape[-2] > 1 else 0, None, :]
-        sign, log = summed(points, signs[at[0]], logs[at[1]])
-        least = np.where(np.isfinite(log), log, np.inf).min(axis=-1, keepdims=True) - 1
-        with np.errstate(invalid="ignore"):
-            rows[..., row, :] = points[(sign * np.where(np.isfinite(log), log - least, 0.0)).argmax(axis=-1)]
+        sign, log = (end[..., row if end.shape[-2] > 1 else 0, None, :] for end in (signs, logs))
+        rows[..., row, :] = points[_keys(*summed(points, sign, log)).argmax(axis=-1)]
     return rows

@@ -8,7 +8,8 @@ In each part, for `auto`:
 | --- | --- |
 | precise | `joint` where the joint is small, else `junction` |
 | singly connected, two states each | `odds`: closed form, in logarithms, so that no evidence is too much |
-| singly connected | `hulls`: sets of messages, unless they grow too large |
+| singly connected, few states | `hulls`: sets of messages, unless they grow too large |
+| singly connected, evidence on single variables | `fills`: rows filled greedily, in logarithms too; polytrees as brackets |
 | else, few networks | `enumeration` |
 | else | `branch`: branch and bound, certified to a tolerance or as near as a limit of nodes allows |
 
@@ -29,6 +30,7 @@ from quaestor.credal.vectors import TooLargeError
 from quaestor.errors import QuaestorError
 from quaestor.inference.engine import EXACT, Bracket, Ends, Engine, joined_methods
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
+from quaestor.inference.engines.fills import FillEngine, fits, is_forest
 from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
@@ -45,6 +47,8 @@ NODES = 20_000
 FEW = 64  # networks that are simply all tried
 FEW_IN_LOGARITHMS = 1024  # networks that are all tried where plain numbers cannot hold the evidence
 MOST = 10_000_000  # networks that are tried when asked for by name
+_FEW_IN_TREES = 4  # states; with more, greedy fills are faster
+_FEW_IN_POLYTREES = 5  # states; with more, hulls may take minutes
 _TINY = -600.0  # log of numbers that products may round to zero
 Takers = NDArray[np.intp]
 
@@ -90,6 +94,7 @@ class Entry:
 ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before enumeration and branch and bound
     "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
     "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
+    "fills": Entry(FillEngine, fits, "a singly connected model with evidence on single variables", in_logarithms=True),
 }
 PRECISE = ("joint", "junction")
 
@@ -240,7 +245,8 @@ class _Part:
         if method in ENGINES and not ENGINES[method].fits(self._model):
             raise QuaestorError(f"method {method} needs {ENGINES[method].needs}")
         wanted = ENGINES if self._settings.is_free else {name: ENGINES[name] for name in (method,) if name in ENGINES}
-        return [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._underflows)]
+        found = [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._underflows)]
+        return [name for name in found if name != "hulls"] if "fills" in found and not hulls_stay_small(self._model) else found
 
     def _patient(self, asked: bool = False) -> str:
         """The engine for all other models; questions that are only `asked` about are not worth enumeration."""
@@ -273,6 +279,11 @@ class _Part:
             return ExactEngine(self._model, self._takers, self._settings.limit, end)
         limit = 0 if self._settings.method == "bracket" else self._settings.limit
         return LoopEngine(self._model, self._takers, self._settings.tolerance, limit)
+
+
+def hulls_stay_small(model: Model) -> bool:
+    """Whether sets of messages are worth listing: hulls in more dimensions have too many vertices, and orders of states explode."""
+    return max(model.sizes) <= (_FEW_IN_TREES if is_forest(model) else _FEW_IN_POLYTREES)
 
 
 def _partition(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:

@@ -16,16 +16,18 @@ All numbers are signs and logarithms, so that no evidence is too much.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.credal.signed import farthest_rows, log_summed, summed
+from quaestor.credal.signed import farthest, farthest_rows, log_summed, summed
 from quaestor.credal.vectors import parts
 from quaestor.inference.engine import Bracket
+from quaestor.inference.junction import junction_of
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model
-from quaestor.model.table import Array
+from quaestor.model.table import Array, Table, left
 
 WORK = 40_000_000  # numbers that a search may look at, about; a few seconds
 _NEAR = 1e-11  # a bound this near to one that is attained is attained
@@ -35,12 +37,18 @@ _STEPS = 60  # of an ascent; a few are enough
 OPEN, LOW, HIGH = 0, 1, 2
 Numbers = NDArray[np.intp]
 Probe = tuple[Numbers, Array] | None  # for each node the end whose vector is one there and zero elsewhere, and whether signs are turned
-Boxes = Mapping[int, tuple[Array, Array]]
+Key = int | tuple[int, int]
+Boxes = Mapping[Key, tuple[Array, Array]]
+
+
+def fits(model: Model) -> bool:
+    """Whether a model is singly connected and all its evidence is on single variables."""
+    return model.is_singly_connected and all(len(scope) == 1 for scope in model.boxes)
 
 
 def is_forest(model: Model) -> bool:
-    """Whether every variable has at most one parent and all evidence is on single variables."""
-    return all(len(parents) <= 1 for parents in model.parents) and all(len(scope) == 1 for scope in model.boxes)
+    """Whether every variable has at most one parent."""
+    return model.keep("forest", lambda: all(len(parents) <= 1 for parents in model.parents))
 
 
 class FillEngine:
@@ -74,19 +82,55 @@ class FillEngine:
 
     def _bounds(self, target: int, low: Array, high: Array, boxes: Boxes, shape: tuple[int, ...]) -> Bracket:
         """The smallest expectations of goals `low` and the largest of `high`, (goals, states), for the evidence of each case."""
-        tree = _Tree(self._model, target, boxes)
         goals = np.concatenate([-low, high])
-        told = {v: _levelled(*box) for v, box in boxes.items() if v in tree.kids}
-        cases = len(next(iter(told.values()))[0]) if told else 1
+        told = {v: _levelled(*box) for v, box in boxes.items()}
+        inner, outer = self._largest(target, goals, told, None)
+        count = len(low)
+        ends = [np.clip(end, 0, 1) for end in (-outer[:, :count], outer[:, count:], -inner[:, :count], inner[:, count:])]
+        found = Bracket(*(np.broadcast_to(end, (prod(shape) // count, count)).reshape(shape) for end in ends), "fills")
+        return found if found.gap else Bracket.exact(found.inner_lower, found.inner_upper, "fills")
+
+    def _largest(self, target: int, goals: Array, told: Boxes, without: int | None) -> tuple[Array, Array]:
+        """The largest expectations, (cases, goals): attained ones, and such as no network exceeds; one family may be left out."""
+        tree = _Tree(self._model, target, told, without)
+        sides = {(v, parent): self._side(parent, told, v) for v in tree.kids for parent in tree.others[v]}
+        boxes: Boxes = {v: told[v] for v in tree.kids if v in told} | {key: side[:2] for key, side in sides.items()}
+        cases = max([1, *(len(low) for low, _ in boxes.values())])
         inner, outer = np.empty((2, cases, len(goals)))
         budget = self._work // (tree.numbers * max(1, tree.width))
         for some in parts(cases, max(1, _CHUNK // (len(goals) * tree.numbers))):
-            asked = _Asked.of(goals, {v: (low[some], high[some]) for v, (low, high) in told.items()})
-            inner[some], outer[some] = (end.reshape(-1, len(goals)) for end in _maximise(tree, asked, budget * len(asked.goals) // (cases * len(goals))))
-        count = len(low)
-        ends = [np.clip(end, 0, 1) for end in (-outer[:, :count], outer[:, count:], -inner[:, :count], inner[:, count:])]
-        found = Bracket(*(np.broadcast_to(end.reshape(-1, *shape[1:]), shape) for end in ends), "fills")
-        return found if found.gap else Bracket.exact(found.inner_lower, found.inner_upper, "fills")
+            share = budget * len(range(cases)[some]) // cases
+            asked = _Asked.of(goals, boxes, np.arange(cases)[some])
+            found = _maximise(tree, asked, share)
+            if any((low < high).any() for low, high, _ in sides.values()):  # sides that were chosen for each state alone: a bound
+                pinned = {key: (side[2], side[2]) for key, side in sides.items()}
+                found = _maximise(tree, _Asked.of(goals, {**boxes, **pinned}, np.arange(cases)[some]), share)[0], found[1]
+            inner[some], outer[some] = (end.reshape(-1, len(goals)) for end in found)
+        return inner, outer
+
+    def _side(self, parent: int, told: Boxes, child: int) -> tuple[Array, Array, Array]:
+        """What a parent says to a child, as a distribution, (cases, states): its bounds, and one that some network has."""
+        beyond = _beyond(self._model, parent, child)
+        boxes = {v: box for v, box in told.items() if v in beyond}
+        size = self._model.sizes[parent]
+        _, outer = self._largest(parent, np.concatenate([-np.eye(size), np.eye(size)]), boxes, child)
+        low, high = np.clip(-outer[:, :size], 0, 1), np.clip(outer[:, size:], 0, 1)
+        middle = self._model.with_boxes({(v,): box for v, box in boxes.items()}).centre()
+        junction = junction_of(middle)
+        centre = junction.marginal(junction.calibrate({scope: low for scope, (low, _) in middle.boxes.items()}), (parent,))
+        possible = (low <= high).all(axis=1, keepdims=True)
+        return np.where(possible, low, 0), np.where(possible, high, 0), np.where(possible, np.nan_to_num(centre).reshape(-1, size), 0)
+
+
+def _beyond(model: Model, start: int, family: int) -> set[int]:
+    """What hangs together with a variable when a family is left out."""
+    links = [{child, *parents} for child, parents in enumerate(model.parents) if child != family]
+    found, reached = {start}, [start]
+    for v in reached:
+        new = {other for link in links if v in link for other in link} - found
+        found |= new
+        reached += new
+    return found
 
 
 def _levelled(low: Array, high: Array) -> tuple[Array, Array]:
@@ -99,25 +143,30 @@ def _levelled(low: Array, high: Array) -> tuple[Array, Array]:
 class _Tree:
     """What matters for a target: the way up from it to a root, and what hangs on that way or on each other and has evidence.
 
-    `kids`: for each of these variables those that hang on it; `aside`: those that hang, the lowest first; `bits`: the places of their states.
+    `kids`: for each of these variables those that hang on it; `others`: its parents on neither the way nor what it hangs on; `tables`: its
+    rows with the parent that counts first. `aside`: those that hang, the lowest first; `bits`: the places of their states.
     """
 
-    def __init__(self, model: Model, target: int, told: Boxes) -> None:
-        self.tables, self.way = model.tables, [target]
+    def __init__(self, model: Model, target: int, told: Boxes, without: int | None) -> None:
+        self.way, main = [target], {}
         while model.parents[self.way[-1]]:
-            self.way.append(model.parents[self.way[-1]][0])
-        tells = {v for v in told if v not in self.way}
-        for v in reversed(range(len(model.sizes))):
-            if v in tells and model.parents[v] and model.parents[v][0] not in self.way:
-                tells.add(model.parents[v][0])
-        roots = {v for v in range(len(model.sizes)) if not model.parents[v] and v not in self.way}
-        for v in range(len(model.sizes)):  # other trees say nothing
-            if v in tells and (v in roots or (model.parents[v][0] not in tells and model.parents[v][0] not in self.way)):
-                tells.discard(v)
-        self.aside = sorted(tells, reverse=True)
-        self.kids: dict[int, list[int]] = {v: [] for v in (*self.way, *self.aside)}
-        for v in self.aside:
-            self.kids[model.parents[v][0]].append(v)
+            v = self.way[-1]
+            main[v] = max(model.parents[v], key=lambda parent: len(_beyond(model, parent, v)))
+            self.way.append(main[v])
+        reached = list(self.way)
+        for v in reached:
+            for child, parents in enumerate(model.parents):
+                if v in parents and child != without and child not in main:
+                    main[child] = v
+                    reached.append(child)
+        tells = set(self.way)
+        for v in reversed(reached):
+            if v in told or v in tells:
+                tells |= {v, main.get(v, v)}
+        self.aside = [v for v in reversed(reached) if v in tells and v not in self.way]
+        self.kids: dict[int, list[int]] = {v: [kid for kid in self.aside if main[kid] == v] for v in (*self.way, *self.aside)}
+        self.others = {v: [parent for parent in model.parents[v] if parent != main[v]] for v in self.kids}
+        self.tables = {v: _turned(model.tables[v], model.parents[v].index(main[v]) if v in main else 0) for v in self.kids}
         ends = np.cumsum([0, *(model.sizes[v] for v in self.aside)]).tolist()
         self.bits = {v: slice(start, end) for v, start, end in zip(self.aside, ends, ends[1:], strict=False)}
         self.width = ends[-1]
@@ -129,21 +178,35 @@ class _Tree:
         self.numbers = max(self.tables[v].lower.size for v in self.kids)
 
 
+def _turned(table: Table, axis: int) -> Table:
+    """A table with one of its parents first."""
+    if not axis:
+        return table
+    rows = np.moveaxis(np.arange(table.rows).reshape(table.shape[:-1]), axis, 0).reshape(-1).tolist()
+    vertices = {new: table.vertices[old] for new, old in enumerate(rows) if old in table.vertices}
+    return Table.of_checked(np.moveaxis(table.lower, axis, 0), np.moveaxis(table.upper, axis, 0), vertices)
+
+
 @dataclass(frozen=True)
 class _Asked:
-    """Problems: goals, (problems, states), whose expectation is to be largest, and boxes by variable, (problems, states)."""
+    """Problems: goals, (problems, states), whose expectation is to be largest, and boxes, (problems, states).
+
+    A box is the likelihood of what was seen of a variable, in logarithms, or what one of its parents says, as a distribution.
+    """
 
     goals: Array
     boxes: Boxes
 
     @staticmethod
-    def of(goals: Array, told: Boxes) -> "_Asked":
-        """Every goal in every case."""
-        cases = len(next(iter(told.values()))[0]) if told else 1
-        boxes = {v: (np.repeat(low, len(goals), axis=0), np.repeat(high, len(goals), axis=0)) for v, (low, high) in told.items()}
-        return _Asked(np.tile(goals, (cases, 1)), boxes)
+    def of(goals: Array, boxes: Boxes, cases: Numbers) -> "_Asked":
+        """Every goal in some of the cases; boxes that are the same in all have one."""
+        spread = {}
+        for key, box in boxes.items():
+            low, high = (np.repeat(end[cases if len(end) > 1 else cases * 0], len(goals), axis=0) for end in box)
+            spread[key] = low, high
+        return _Asked(np.tile(goals, (len(cases), 1)), spread)
 
-    def box(self, v: int, of: Numbers) -> tuple[Array, Array] | None:
+    def box(self, v: Key, of: Numbers) -> tuple[Array, Array] | None:
         return None if v not in self.boxes else (self.boxes[v][0][of], self.boxes[v][1][of])
 
 
@@ -259,7 +322,7 @@ class _Push:
     """
 
     def __init__(self, tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array, probe: Probe = None) -> None:
-        self._tree, self._ends = tree, ends
+        self._tree, self._ends, self._asked, self._of = tree, ends, asked, of
         self._up: dict[int, Array] = {}  # what is known of a variable aside and below it, at the ends that positive states use
         self._down: dict[int, Array] = {}  # and the others
         self._rows: dict[int, tuple[Array, Array]] = {}
@@ -281,7 +344,7 @@ class _Push:
             logs = (self._up, self._down)[use][kid][:, None]
             way = high if probe is None else np.where(self._tree.below[kid][probe[0]][:, None], use == 0, high)
             signs = np.where(way, 1.0, -1.0)[..., None]
-            rows = farthest_rows(self._tree.tables[kid], signs, logs)
+            rows = self._farthest(kid, signs, logs)
             self._rows.setdefault(kid, (rows, rows))
             if use:
                 self._rows[kid] = self._rows[kid][0], rows
@@ -291,6 +354,23 @@ class _Push:
             self._factors[v] = self._factors[v][0], factors
         found: Array = sum(factors[1:], factors[0])
         return found
+
+    def _farthest(self, v: int, signs: Array, logs: Array) -> Array:
+        """The rows, (nodes, states of the parent that counts, states), that are the farthest; each state has its own of the others."""
+        table, others = self._tree.tables[v], self._tree.others[v]
+        if not others:
+            return farthest_rows(table, signs, logs)
+        shape = (len(logs), *table.shape[:1], *(1 for _ in others), table.shape[-1])
+        signs, logs = (np.broadcast_to(end, (*shape[:2], shape[-1])).reshape(shape) for end in (signs, logs))
+        full = (len(logs), *table.shape)
+        flat = (len(logs), table.rows, shape[-1])
+        rows = farthest_rows(table, np.broadcast_to(signs, full).reshape(flat), np.broadcast_to(logs, full).reshape(flat)).reshape(full)
+        for parent in reversed(others):
+            sign, log = summed(rows, signs, logs)
+            low, high = (end.reshape(len(end), *(1 for _ in sign.shape[2:]), sign.shape[-1]) for end in self._asked.box((v, parent), self._of))
+            rows = (farthest(low, high, left(low), sign, log)[..., None] * rows).sum(axis=-2)
+            signs, logs = signs[..., 0, :], logs[..., 0, :]
+        return rows
 
     def _walk(self, asked: _Asked, of: Numbers, m: Array, probe: Probe) -> None:
         tree, goals = self._tree, asked.goals[of]
@@ -309,13 +389,13 @@ class _Push:
                 factors.append(np.where(high, box[1], box[0]))
             for kid in tree.kids[v]:
                 sent = np.where(high[..., None], self._up[kid][:, None], self._down[kid][:, None])
-                rows = farthest_rows(tree.tables[kid], np.where(high, 1.0, -1.0)[..., None], sent)
+                rows = self._farthest(kid, np.where(high, 1.0, -1.0)[..., None], sent)
                 self._rows[kid] = rows, rows
                 factors.append(summed(rows, np.ones(1), sent)[1])
             added = sum(factors[1:], np.zeros(1))
             logs, gain, weight = logs + added, gain + added, weight + added
             self._signs[v], self._factors[v] = signs, (factors, factors)
-            rows = farthest_rows(tree.tables[v], signs[:, None], logs[:, None])
+            rows = self._farthest(v, signs[:, None], logs[:, None])
             self._walked[v] = rows
             ones = np.ones(1)
             gain, weight = summed(rows, ones, gain[:, None])[1], summed(rows, ones, weight[:, None])[1]
