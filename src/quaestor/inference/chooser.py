@@ -26,11 +26,12 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.credal.rows import open_states
 from quaestor.credal.vectors import TooLargeError
 from quaestor.errors import QuaestorError
 from quaestor.inference.engine import EXACT, Bracket, Ends, Engine, joined_methods
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
-from quaestor.inference.engines.fills import FillEngine, fits, is_forest
+from quaestor.inference.engines.fills import WORK, FillEngine, fits, is_forest
 from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
@@ -48,7 +49,8 @@ FEW = 64  # networks that are simply all tried
 FEW_IN_LOGARITHMS = 1024  # networks that are all tried where plain numbers cannot hold the evidence
 MOST = 10_000_000  # networks that are tried when asked for by name
 _FEW_IN_TREES = 4  # states; with more, greedy fills are faster
-_FEW_IN_POLYTREES = 5  # states; with more, hulls may take minutes
+_FEW_IN_POLYTREES = 5  # open states; with more, hulls may take minutes, and so may branch and bound with as many
+_PATIENCE = 16  # times the work of `fills`, for method exact
 _TINY = -600.0  # log of numbers that products may round to zero
 Takers = NDArray[np.intp]
 
@@ -246,7 +248,23 @@ class _Part:
             raise QuaestorError(f"method {method} needs {ENGINES[method].needs}")
         wanted = ENGINES if self._settings.is_free else {name: ENGINES[name] for name in (method,) if name in ENGINES}
         found = [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._underflows)]
-        return [name for name in found if name != "hulls"] if "fills" in found and not hulls_stay_small(self._model) else found
+        return [name for name in found if self._is_worth(name, found)] if self._settings.is_free else found
+
+    def _is_worth(self, name: str, found: list[str]) -> bool:
+        """Whether `auto` tries an engine that fits: hulls of many states explode, fills leave a gap on polytrees."""
+        if is_forest(self._model):
+            return name != "hulls" or max(self._model.sizes) <= _FEW_IN_TREES or "fills" not in found
+        if name == "hulls":
+            return self._most_open <= _FEW_IN_POLYTREES
+        if name == "fills":
+            return combinations(self._model) > FEW_IN_LOGARITHMS if self._underflows else self._most_open >= _FEW_IN_POLYTREES
+        return True
+
+    @lazy
+    def _most_open(self) -> int:
+        """The most states of one table or box that have a width: with these grow the sets that hulls and branch and bound list."""
+        rows = self._model.keep("open states", lambda: max(len(open_states(table)) for table in self._model.tables))
+        return max([rows, *((low != high).reshape(-1, low.shape[-1]).any(axis=0).sum() for low, high in self._model.boxes.values())])
 
     def _patient(self, asked: bool = False) -> str:
         """The engine for all other models; questions that are only `asked` about are not worth enumeration."""
@@ -268,6 +286,8 @@ class _Part:
         return self._made[name]
 
     def _make(self, name: str) -> Engine:
+        if name == "fills" and self._settings.method == "exact":
+            return FillEngine(self._model, self._takers, _PATIENCE * WORK)
         if name in ENGINES:
             return ENGINES[name].make(self._model, self._takers)
         if name == "enumeration":
@@ -279,11 +299,6 @@ class _Part:
             return ExactEngine(self._model, self._takers, self._settings.limit, end)
         limit = 0 if self._settings.method == "bracket" else self._settings.limit
         return LoopEngine(self._model, self._takers, self._settings.tolerance, limit)
-
-
-def hulls_stay_small(model: Model) -> bool:
-    """Whether sets of messages are worth listing: hulls in more dimensions have too many vertices, and orders of states explode."""
-    return max(model.sizes) <= (_FEW_IN_TREES if is_forest(model) else _FEW_IN_POLYTREES)
 
 
 def _partition(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:

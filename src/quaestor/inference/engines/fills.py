@@ -30,9 +30,10 @@ from quaestor.inference.model import Model
 from quaestor.model.table import Array, Table, left
 
 WORK = 40_000_000  # numbers that a search may look at, about; a few seconds
-_NEAR = 1e-11  # a bound this near to one that is attained is attained
-_CHUNK = 400_000  # numbers in one array
+_NEAR = 1e-12  # a bound this near to one that is attained is attained
+_CHUNK = 1_000_000  # numbers in one array
 _BELOW = -2.0  # less than any goal
+_DOUBLINGS = 40
 _STEPS = 60  # of an ascent; a few are enough
 OPEN, LOW, HIGH = 0, 1, 2
 Numbers = NDArray[np.intp]
@@ -96,16 +97,19 @@ class FillEngine:
         sides = {(v, parent): self._side(parent, told, v) for v in tree.kids for parent in tree.others[v]}
         boxes: Boxes = {v: told[v] for v in tree.kids if v in told} | {key: side[:2] for key, side in sides.items()}
         cases = max([1, *(len(low) for low, _ in boxes.values())])
+        pinned: Boxes = {**boxes, **{key: (side[2], side[2]) for key, side in sides.items()}}
+        is_shared = any((low < high).any() for low, high, _ in sides.values())  # each state chooses a side by itself: a bound
+        alone = cases // self._takers if tree.width and cases > 1 else cases  # nobody's bounds depend on the work for others
+        step = min(alone, max(1, _CHUNK // (len(goals) * tree.numbers)))
+        budget = self._work // (tree.numbers * max(1, tree.width)) * step // alone
         inner, outer = np.empty((2, cases, len(goals)))
-        budget = self._work // (tree.numbers * max(1, tree.width))
-        for some in parts(cases, max(1, _CHUNK // (len(goals) * tree.numbers))):
-            share = budget * len(range(cases)[some]) // cases
-            asked = _Asked.of(goals, boxes, np.arange(cases)[some])
-            found = _maximise(tree, asked, share)
-            if any((low < high).any() for low, high, _ in sides.values()):  # sides that were chosen for each state alone: a bound
-                pinned = {key: (side[2], side[2]) for key, side in sides.items()}
-                found = _maximise(tree, _Asked.of(goals, {**boxes, **pinned}, np.arange(cases)[some]), share)[0], found[1]
-            inner[some], outer[some] = (end.reshape(-1, len(goals)) for end in found)
+        for one in parts(cases, alone):
+            for some in parts(alone, step):
+                number = np.arange(cases)[one][some]
+                found = _maximise(tree, _Asked.of(goals, boxes, number), budget)
+                if is_shared:
+                    found = _maximise(tree, _Asked.of(goals, pinned, number), budget)[0], found[1]
+                inner[number], outer[number] = (end.reshape(-1, len(goals)) for end in found)
         return inner, outer
 
     def _side(self, parent: int, told: Boxes, child: int) -> tuple[Array, Array, Array]:
@@ -304,12 +308,12 @@ def _bound(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: A
     """What no network with these ends exceeds, (nodes,)."""
     m = m.copy()
     left = np.arange(len(of))
-    for _ in range(_STEPS):
+    for doubled in range(_DOUBLINGS):
         tried = _Push(tree, asked, of[left], ends[left], m[left])
         left = left[tried.is_above]
         if not len(left):
             return m
-        m[left] = np.maximum(tried.ratio[tried.is_above], m[left]) + _NEAR
+        m[left] = np.maximum(tried.ratio[tried.is_above], m[left]) + _NEAR * 2**doubled  # past what rounding blurs
     m[left] = 1.0
     return m
 
