@@ -160,7 +160,8 @@ def test_networks_of_the_set_are_inside(seed):
     """Chains and polytrees with 6 to 12 levels, bracketed or exact: no network of the set is outside, and less work is never narrower."""
     rng = np.random.default_rng(seed)
     graph, levels = (CHAIN, *POLYTREES)[seed % 4], int(rng.integers(6, 13 if seed % 4 == 0 else 8))
-    bank = random_models.bank(rng, graph, [[skill] for skill in range(len(graph))], sizes=[levels] * len(graph), kinds=("interval",), width=0.1)
+    scopes, sizes = [[skill] for skill in range(len(graph))], [levels] * len(graph)
+    bank = random_models.bank(rng, graph, scopes, sizes=sizes, kinds=("interval",), width=0.1)
     evidence = evidence_of(bank, random_models.answer(rng, bank))
     engine = FillEngine(evidence.model, 1, 500_000)
     for skill in range(len(graph)):
@@ -171,7 +172,8 @@ def test_networks_of_the_set_are_inside(seed):
         assert (found.upper >= found.inner_upper).all()
         for _ in range(20):
             tables = tuple(vertex(rng, table) for table in evidence.model.tables)
-            boxes = {scope: (pick := np.where(rng.random(low.shape) < 0.5, low, high), pick) for scope, (low, high) in evidence.model.boxes.items()}
+            picks = {scope: np.where(rng.random(low.shape) < 0.5, low, high) for scope, (low, high) in evidence.model.boxes.items()}
+            boxes = {scope: (pick, pick) for scope, pick in picks.items()}
             inside = Chooser(replace(evidence.model, tables=tables, boxes=boxes, is_asked_credally=False, kept={}), 1).now(skill)
             assert (found.lower <= inside.lower + SAFE).all()
             assert (found.upper >= inside.upper - SAFE).all()

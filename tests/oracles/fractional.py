@@ -18,9 +18,7 @@ def largest(goal, low, high, prior_low, prior_high):
             continue
         scale = likelihood.max()
         weights = np.append(goal * likelihood / scale, 0.0)  # y = t p and, last, t itself
-        bounds = np.concatenate(
-            [np.column_stack([np.eye(states), -prior_high]), np.column_stack([-np.eye(states), prior_low])]
-        )
+        bounds = np.concatenate([np.column_stack([np.eye(states), -prior_high]), np.column_stack([-np.eye(states), prior_low])])
         equal = np.stack([np.append(likelihood / scale, 0.0), np.append(np.ones(states), -1.0)])
         solved = linprog(-weights, A_ub=bounds, b_ub=np.zeros(2 * states), A_eq=equal, b_eq=[1.0, 0.0], method="highs")
         if solved.status == 0:

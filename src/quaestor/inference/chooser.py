@@ -14,8 +14,8 @@ In each part, for `auto`:
 | else | `branch`: branch and bound, certified to a tolerance or as near as a limit of nodes allows |
 
 The posterior of a variable looks at the part of the model that matters for it, which may be simpler than the whole. Questions on several
-skills go to `branch`. Evidence that contradicts itself beyond what plain numbers hold is worked out by enumeration (in logarithms) where
-the networks are few; otherwise nothing is claimed, and the gap says so.
+skills go to `branch`. Evidence that contradicts itself beyond what plain numbers hold goes to an engine that works in logarithms, or to
+enumeration where the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
 from collections.abc import Callable, Iterable
@@ -264,7 +264,8 @@ class _Part:
     def _most_open(self) -> int:
         """The most states of one table or box that have a width: with these grow the sets that hulls and branch and bound list."""
         rows = self._model.keep("open states", lambda: max(len(open_states(table)) for table in self._model.tables))
-        return max([rows, *((low != high).reshape(-1, low.shape[-1]).any(axis=0).sum() for low, high in self._model.boxes.values())])
+        boxes = [int((low != high).reshape(-1, low.shape[-1]).any(axis=0).sum()) for low, high in self._model.boxes.values()]
+        return max(rows, *boxes, 0)
 
     def _patient(self, asked: bool = False) -> str:
         """The engine for all other models; questions that are only `asked` about are not worth enumeration."""

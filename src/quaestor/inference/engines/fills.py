@@ -11,6 +11,9 @@ states of such a variable (what is known below it and of it) has at each state o
 positive sign may use the upper and others the lower: an upper bound. Branching settles ends, one after another, where both uses weigh the
 most, until no bound exceeds what some network attains, or so many nodes have been looked at that a bracket has to do.
 
+In a polytree what other parents say to a child is replaced by its bounds, a set that may be larger, and chosen anew for each state of the
+parent on the way: an upper bound. With one distribution that they do say, the rest attains a lower one.
+
 All numbers are signs and logarithms, so that no evidence is too much.
 """
 
@@ -33,12 +36,12 @@ WORK = 40_000_000  # numbers that a search may look at, about; a few seconds
 _NEAR = 1e-12  # a bound this near to one that is attained is attained
 _CHUNK = 1_000_000  # numbers in one array
 _BELOW = -2.0  # less than any goal
-_DOUBLINGS = 40
+_DOUBLINGS = 40  # steps past rounding, each twice the last; a few are enough
 _STEPS = 60  # of an ascent; a few are enough
-OPEN, LOW, HIGH = 0, 1, 2
+OPEN, LOW, HIGH = 0, 1, 2  # which of its ends a vector aside has at a state
 Numbers = NDArray[np.intp]
 Probe = tuple[Numbers, Array] | None  # for each node the end whose vector is one there and zero elsewhere, and whether signs are turned
-Key = int | tuple[int, int]
+Key = int | tuple[int, int]  # a variable, or a variable and one of its parents
 Boxes = Mapping[Key, tuple[Array, Array]]
 
 
@@ -76,7 +79,8 @@ class FillEngine:
         """P(variable | evidence, class), (takers, tables, classes, states)."""
         tables, classes, levels = batch.low.shape
         skill, states = batch.scope[0], np.eye(self._model.sizes[variable])
-        boxes = {v: (np.repeat(low, tables * classes, axis=0), np.repeat(high, tables * classes, axis=0)) for v, (low, high) in self._told.items()}
+        each = tables * classes
+        boxes = {v: (np.repeat(low, each, axis=0), np.repeat(high, each, axis=0)) for v, (low, high) in self._told.items()}
         before = self._told.get(skill, (np.zeros((self._takers, levels)),) * 2)
         low, high = ((end[:, None] + new.reshape(-1, levels)).reshape(-1, levels) for end, new in zip(before, batch.logs, strict=True))
         return self._bounds(variable, states, states, {**boxes, skill: (low, high)}, (self._takers, tables, classes, len(states)))
@@ -88,7 +92,8 @@ class FillEngine:
         inner, outer = self._largest(target, goals, told, None)
         count = len(low)
         ends = [np.clip(end, 0, 1) for end in (-outer[:, :count], outer[:, count:], -inner[:, :count], inner[:, count:])]
-        found = Bracket(*(np.broadcast_to(end, (prod(shape) // count, count)).reshape(shape) for end in ends), "fills")
+        lower, upper, *attained = (np.broadcast_to(end, (prod(shape) // count, count)).reshape(shape) for end in ends)
+        found = Bracket(lower, upper, attained[0], attained[1], "fills")
         return found if found.gap else Bracket.exact(found.inner_lower, found.inner_upper, "fills")
 
     def _largest(self, target: int, goals: Array, told: Boxes, without: int | None) -> tuple[Array, Array]:
@@ -115,11 +120,11 @@ class FillEngine:
     def _side(self, parent: int, told: Boxes, child: int) -> tuple[Array, Array, Array]:
         """What a parent says to a child, as a distribution, (cases, states): its bounds, and one that some network has."""
         beyond = _beyond(self._model, parent, child)
-        boxes = {v: box for v, box in told.items() if v in beyond}
+        boxes: Boxes = {v: box for v, box in told.items() if v in beyond}
         size = self._model.sizes[parent]
         _, outer = self._largest(parent, np.concatenate([-np.eye(size), np.eye(size)]), boxes, child)
         low, high = np.clip(-outer[:, :size], 0, 1), np.clip(outer[:, size:], 0, 1)
-        middle = self._model.with_boxes({(v,): box for v, box in boxes.items()}).centre()
+        middle = self._model.with_boxes({(v,): boxes[v] for v in beyond if v in boxes}).centre()
         junction = junction_of(middle)
         centre = junction.marginal(junction.calibrate({scope: low for scope, (low, _) in middle.boxes.items()}), (parent,))
         possible = (low <= high).all(axis=1, keepdims=True)
@@ -210,7 +215,8 @@ class _Asked:
             spread[key] = low, high
         return _Asked(np.tile(goals, (len(cases), 1)), spread)
 
-    def box(self, v: Key, of: Numbers) -> tuple[Array, Array] | None:
+    def box(self, v: int, of: Numbers) -> tuple[Array, Array] | None:
+        """What was seen of a variable, for some problems, (len(of), states)."""
         return None if v not in self.boxes else (self.boxes[v][0][of], self.boxes[v][1][of])
 
 
@@ -248,16 +254,17 @@ def _branch(tree: _Tree, asked: _Asked, problems: Numbers, found: Array, budget:
         now, at = of[order[:step]], ends[order[:step]]
         of, ends = of[order[step:]], ends[order[step:]]
         np.add.at(looked, now, 1)
-        tried, at, open_ = _looked_at(tree, asked, now, at, m[now])
-        np.maximum.at(found, now, np.nan_to_num(tried.best, nan=_BELOW))
-        risen = found + _NEAR > m + _NEAR
+        tried = _looked_at(tree, asked, now, at, m[now])
+        open_ = tried.is_open
+        np.maximum.at(found, now, tried.best)
+        risen = found > m
         if risen.any():  # what was ruled out, was for less: these begin again
             m = np.where(risen, found + _NEAR, m)
             again, kept = np.flatnonzero(risen), ~risen[of]
             of = np.concatenate([of[kept], again])
             ends = np.concatenate([ends[kept], np.zeros((len(again), tree.width), dtype=np.int8)])
-            open_ &= ~risen[now]
-        now, at, bit = now[open_], at[open_], tried.bit[open_]
+            open_ = open_ & ~risen[now]
+        now, at, bit = now[open_], tried.ends[open_], tried.bit[open_]
         new = np.concatenate([at, at])
         new[np.arange(len(new)), np.concatenate([bit, bit])] = np.repeat([LOW, HIGH], len(at)).astype(np.int8)
         of, ends = np.concatenate([of, now, now]), np.concatenate([ends, new])
@@ -269,14 +276,16 @@ def _branch(tree: _Tree, asked: _Asked, problems: Numbers, found: Array, budget:
 
 @dataclass(frozen=True)
 class _Looked:
-    """What nodes show, (nodes,): the best network met, and the end to settle next, -1 where all that matter are."""
+    """What nodes show, (nodes,): the goal in the best network met, the ends, the one to settle next, and whether m may be exceeded."""
 
     best: Array
+    ends: NDArray[np.int8]
     bit: Numbers
+    is_open: NDArray[np.bool_]
 
 
-def _looked_at(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array) -> tuple[_Looked, NDArray[np.int8], NDArray[np.bool_]]:
-    """Nodes, their ends settled where one is never better than the other, and whether networks in them may exceed m.
+def _looked_at(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array) -> _Looked:
+    """What is left of nodes, with their ends settled where one is never better than the other.
 
     The sum is linear in each vector v that hangs aside: sum_s v(s) G(s), where G depends on all other choices. Its bounds are the sums with
     v = 1 at one state and 0 elsewhere. Where G has one sign, the end is settled. Elsewhere a network of the node exceeds the one with all
@@ -299,22 +308,22 @@ def _looked_at(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], 
     extra = log_summed(np.where(ends == OPEN, tried.widths() + side, -np.inf)) if tree.width else pure.value
     within = ~pure.is_above & ((extra == -np.inf) | (extra <= pure.value))
     bit = tried.undecided()
-    left = np.zeros(len(of), dtype=bool)
-    left[open_] = True
-    return _Looked(pure.ratio, bit), ends, left & tried.is_above & ~within & (bit >= 0)
+    still = np.zeros(len(of), dtype=bool)
+    still[open_] = True
+    return _Looked(np.nan_to_num(pure.ratio, nan=_BELOW), ends, bit, still & tried.is_above & ~within & (bit >= 0))
 
 
 def _bound(tree: _Tree, asked: _Asked, of: Numbers, ends: NDArray[np.int8], m: Array) -> Array:
     """What no network with these ends exceeds, (nodes,)."""
     m = m.copy()
-    left = np.arange(len(of))
+    some = np.arange(len(of))
     for doubled in range(_DOUBLINGS):
-        tried = _Push(tree, asked, of[left], ends[left], m[left])
-        left = left[tried.is_above]
-        if not len(left):
+        tried = _Push(tree, asked, of[some], ends[some], m[some])
+        some = some[tried.is_above]
+        if not len(some):
             return m
-        m[left] = np.maximum(tried.ratio[tried.is_above], m[left]) + _NEAR * 2**doubled  # past what rounding blurs
-    m[left] = 1.0
+        m[some] = np.maximum(tried.ratio[tried.is_above], m[some]) + _NEAR * 2**doubled  # past what rounding blurs
+    m[some] = 1.0
     return m
 
 
@@ -371,7 +380,8 @@ class _Push:
         rows = farthest_rows(table, np.broadcast_to(signs, full).reshape(flat), np.broadcast_to(logs, full).reshape(flat)).reshape(full)
         for parent in reversed(others):
             sign, log = summed(rows, signs, logs)
-            low, high = (end.reshape(len(end), *(1 for _ in sign.shape[2:]), sign.shape[-1]) for end in self._asked.box((v, parent), self._of))
+            sizes = (len(logs), *(1 for _ in sign.shape[2:]), sign.shape[-1])
+            low, high = (end[self._of].reshape(sizes) for end in self._asked.boxes[v, parent])
             rows = (farthest(low, high, left(low), sign, log)[..., None] * rows).sum(axis=-2)
             signs, logs = signs[..., 0, :], logs[..., 0, :]
         return rows
@@ -420,17 +430,18 @@ class _Push:
                 factors = self._factors[v][0]
                 for kid, others in zip(tree.kids[v], _but_one(factors, len(tree.kids[v])), strict=True):
                     rows, a = np.log(self._rows[kid][0]), weight + others
-                    signed = (np.where(self._signs[v] * sign > 0, a, -np.inf) for sign in (1, -1))
-                    uses[kid] = tuple(log_summed(one[..., None] + rows, axis=1) for one in signed)
+                    more, less = (np.where(self._signs[v] * sign > 0, a, -np.inf) for sign in (1, -1))
+                    uses[kid] = log_summed(more[..., None] + rows, axis=1), log_summed(less[..., None] + rows, axis=1)
                 weight = weight + sum(factors[1:], np.zeros(1))
             for v in reversed(tree.aside):
                 yield v, *uses[v]
-                sides = [list(_but_one(factors, len(tree.kids[v]))) for factors in self._factors[v]]
-                for number, kid in enumerate(tree.kids[v]):
-                    rows_of = [np.log(rows) for rows in self._rows[kid]]
-                    uses[kid] = tuple(
-                        log_summed((uses[v][side] + sides[side][number])[..., None] + rows_of[side], axis=1) for side in (0, 1)
+                both = zip(*(_but_one(factors, len(tree.kids[v])) for factors in self._factors[v]), strict=True)
+                for kid, rest in zip(tree.kids[v], both, strict=True):
+                    more, less = (
+                        log_summed((use + other)[..., None] + np.log(rows), axis=1)
+                        for use, other, rows in zip(uses[v], rest, self._rows[kid], strict=True)
                     )
+                    uses[kid] = more, less
 
     def settled(self, anew: bool = False) -> NDArray[np.int8]:
         """Every end that is open, or all anew, at the side that weighs more."""
