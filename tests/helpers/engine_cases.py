@@ -11,6 +11,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.conflict import possible
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
+from quaestor.inference.engines.fills import FillEngine, fits
 from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
@@ -41,6 +42,7 @@ ENGINES = {
     "junction": Kind(lambda model, takers: PreciseEngine(model, takers, "junction"), lambda model: model.is_precise),
     "odds": Kind(OddsEngine, applies, _alone),
     "hulls": Kind(HullEngine, lambda model: model.is_singly_connected, _alone),
+    "fills": Kind(FillEngine, fits, _alone),
     "branch": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 20_000), near=2e-9),
     "bracket": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 0), near=2e-9),
     "exact": Kind(lambda model, takers: ExactEngine(model, takers, 20_000, None), near=2e-9),

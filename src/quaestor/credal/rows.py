@@ -33,13 +33,13 @@ def expectations(table: Table, vectors: Array) -> tuple[Array, Array]:
 
 def row_choices(table: Table) -> int:
     """How many ways `extreme_rows` has to fill all rows."""
-    return factorial(len(_open_states(table))) * prod(len(points) for points in table.vertices.values())
+    return factorial(len(open_states(table))) * prod(len(points) for points in table.vertices.values())
 
 
 def extreme_rows(table: Table) -> list[Array]:
     """Tables, shape (rows, states), among whose mixtures are all extreme points of sums of the rows' credal sets."""
     found = []
-    for rows in _filled(table, list(permutations(_open_states(table)))):
+    for rows in _filled(table, list(permutations(open_states(table)))):
         for choice in product(*table.vertices.values()):
             for row, point in zip(table.vertices, choice, strict=True):
                 rows[row] = point
@@ -47,7 +47,7 @@ def extreme_rows(table: Table) -> list[Array]:
     return found
 
 
-def _open_states(table: Table) -> list[int]:
+def open_states(table: Table) -> list[int]:
     """The states to which some interval row can give more or less: only their order matters."""
     room = (table.upper - table.lower).reshape(-1, table.shape[-1])
     rows = [row for row in range(table.rows) if row not in table.vertices]

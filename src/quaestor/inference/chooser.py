@@ -8,13 +8,14 @@ In each part, for `auto`:
 | --- | --- |
 | precise | `joint` where the joint is small, else `junction` |
 | singly connected, two states each | `odds`: closed form, in logarithms, so that no evidence is too much |
-| singly connected | `hulls`: sets of messages, unless they grow too large |
+| singly connected, few states | `hulls`: sets of messages, unless they grow too large |
+| singly connected, evidence on single variables | `fills`: rows filled greedily, in logarithms too; polytrees as brackets |
 | else, few networks | `enumeration` |
 | else | `branch`: branch and bound, certified to a tolerance or as near as a limit of nodes allows |
 
 The posterior of a variable looks at the part of the model that matters for it, which may be simpler than the whole. Questions on several
-skills go to `branch`. Evidence that contradicts itself beyond what plain numbers hold is worked out by enumeration (in logarithms) where
-the networks are few; otherwise nothing is claimed, and the gap says so.
+skills go to `branch`. Evidence that contradicts itself beyond what plain numbers hold goes to an engine that works in logarithms, or to
+enumeration where the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,10 +26,12 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.credal.rows import open_states
 from quaestor.credal.vectors import TooLargeError
 from quaestor.errors import QuaestorError
 from quaestor.inference.engine import EXACT, Bracket, Ends, Engine, joined_methods
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
+from quaestor.inference.engines.fills import WORK, FillEngine, fits, is_forest
 from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
@@ -45,6 +48,9 @@ NODES = 20_000
 FEW = 64  # networks that are simply all tried
 FEW_IN_LOGARITHMS = 1024  # networks that are all tried where plain numbers cannot hold the evidence
 MOST = 10_000_000  # networks that are tried when asked for by name
+_FEW_IN_TREES = 4  # states; with more, greedy fills are faster
+_FEW_IN_POLYTREES = 5  # open states; with more, hulls may take minutes, and so may branch and bound with as many
+_PATIENCE = 16  # times the work of `fills`, for method exact
 _TINY = -600.0  # log of numbers that products may round to zero
 Takers = NDArray[np.intp]
 
@@ -90,6 +96,7 @@ class Entry:
 ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before enumeration and branch and bound
     "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
     "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
+    "fills": Entry(FillEngine, fits, "a singly connected model with evidence on single variables", in_logarithms=True),
 }
 PRECISE = ("joint", "junction")
 
@@ -240,7 +247,25 @@ class _Part:
         if method in ENGINES and not ENGINES[method].fits(self._model):
             raise QuaestorError(f"method {method} needs {ENGINES[method].needs}")
         wanted = ENGINES if self._settings.is_free else {name: ENGINES[name] for name in (method,) if name in ENGINES}
-        return [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._underflows)]
+        found = [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._underflows)]
+        return [name for name in found if self._is_worth(name, found)] if self._settings.is_free else found
+
+    def _is_worth(self, name: str, found: list[str]) -> bool:
+        """Whether `auto` tries an engine that fits: hulls of many states explode, fills leave a gap on polytrees."""
+        if is_forest(self._model):
+            return name != "hulls" or max(self._model.sizes) <= _FEW_IN_TREES or "fills" not in found
+        if name == "hulls":
+            return self._most_open <= _FEW_IN_POLYTREES
+        if name == "fills":
+            return combinations(self._model) > FEW_IN_LOGARITHMS if self._underflows else self._most_open >= _FEW_IN_POLYTREES
+        return True
+
+    @lazy
+    def _most_open(self) -> int:
+        """The most states of one table or box that have a width: with these grow the sets that hulls and branch and bound list."""
+        rows = self._model.keep("open states", lambda: max(len(open_states(table)) for table in self._model.tables))
+        boxes = [int((low != high).reshape(-1, low.shape[-1]).any(axis=0).sum()) for low, high in self._model.boxes.values()]
+        return max(rows, *boxes, 0)
 
     def _patient(self, asked: bool = False) -> str:
         """The engine for all other models; questions that are only `asked` about are not worth enumeration."""
@@ -262,6 +287,8 @@ class _Part:
         return self._made[name]
 
     def _make(self, name: str) -> Engine:
+        if name == "fills" and self._settings.method == "exact":
+            return FillEngine(self._model, self._takers, _PATIENCE * WORK)
         if name in ENGINES:
             return ENGINES[name].make(self._model, self._takers)
         if name == "enumeration":
