@@ -41,6 +41,7 @@ from quaestor.inference.joint import LARGEST
 from quaestor.inference.junction import junction_of
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model, Scope
+from quaestor.inference.search.reach import Known
 from quaestor.lazy import lazy
 
 TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
@@ -198,8 +199,9 @@ class Chooser:
 class _Part:
     """Takers whose evidence has one structure: engines from the fastest to the most patient, each made when something needs it."""
 
-    def __init__(self, model: Model, takers: int, settings: Settings) -> None:
+    def __init__(self, model: Model, takers: int, settings: Settings, known: list[Known] | None = None) -> None:
         self._model, self._takers, self._settings = model, takers, settings
+        self._known: list[Known] = known or [{} for _ in range(takers)]
         self._made: dict[str, Engine] = {}
         self._smaller: dict[tuple[str, ...], _Part] = {}
 
@@ -214,7 +216,7 @@ class _Part:
             part, number = self._model.relevant_to([variable])
             if len(part.sizes) < len(self._model.sizes):
                 if part.names not in self._smaller:
-                    self._smaller[part.names] = _Part(part, self._takers, self._settings)
+                    self._smaller[part.names] = _Part(part, self._takers, self._settings, self._known)
                 return self._smaller[part.names].now(number[variable])
         return self._engine(self._patient()).now(variable)
 
@@ -299,7 +301,7 @@ class _Part:
             end = None if self._settings.seconds is None else self._settings.began + self._settings.seconds
             return ExactEngine(self._model, self._takers, self._settings.limit, end)
         limit = 0 if self._settings.method == "bracket" else self._settings.limit
-        return LoopEngine(self._model, self._takers, self._settings.tolerance, limit)
+        return LoopEngine(self._model, self._takers, self._settings.tolerance, limit, None, self._known)
 
 
 def _partition(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:

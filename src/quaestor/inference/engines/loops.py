@@ -12,7 +12,7 @@ from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model, likelihood
 from quaestor.inference.search.branch import bracket_bounds, maximise
 from quaestor.inference.search.core import Core, core_of
-from quaestor.inference.search.reach import Reach, reach
+from quaestor.inference.search.reach import Known, Reach, reach
 from quaestor.model.table import Array
 
 
@@ -27,13 +27,17 @@ class _Asked:
 class LoopEngine:
     """Certified bounds for any model, taker by taker: within the tolerance, or as near as the limit of nodes allows.
 
-    After `end`, a moment of `time.monotonic`, every reply is what was found until then.
+    After `end`, a moment of `time.monotonic`, every reply is what was found until then. `known`: what has been found to reach variables of
+    each taker, shared with engines for other parts of the same evidence.
     """
 
-    def __init__(self, model: Model, takers: int, tolerance: float, limit: int, end: float | None = None) -> None:
+    def __init__(
+        self, model: Model, takers: int, tolerance: float, limit: int, end: float | None = None, known: list[Known] | None = None
+    ) -> None:
         self._models = [model.of_taker(taker) for taker in range(takers)]
         self._tolerance, self._limit, self._end = tolerance, limit, end
         self._method = "branch" if limit else "bracket"
+        self._known = known or [{} for _ in range(takers)]
         self.nodes = 0  # of the longest search: where it is not above the limit, all searches ended by themselves
         self._now: dict[int, Bracket] = {}
         self._asked: dict[int, tuple[Batch, list[_Asked]]] = {}
@@ -90,7 +94,10 @@ class LoopEngine:
         """For each taker what reaches a variable, finely enough to be multiplied by evidence; None where it is not known."""
         if variable not in self._reached:
             try:
-                self._reached[variable] = [reach(model, variable, self._tolerance, self._limit, self._end) for model in self._models]
+                self._reached[variable] = [
+                    reach(model, variable, self._tolerance, self._limit, self._end, known)
+                    for model, known in zip(self._models, self._known, strict=True)
+                ]
             except TooLargeError:
                 self._reached[variable] = None
             else:

@@ -18,10 +18,13 @@ from quaestor.inference.search.core import Core, core_of
 from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Preferred, TimeUpError
 from quaestor.inference.search.fixing import fix, split
 from quaestor.inference.search.orders import orders
+from quaestor.inference.search.settling import settle
 from quaestor.inference.search.shares import FEWER, LEVELS, with_shares
 
 COARSEST = 0.1  # the first gap that is proven by branching when the tolerance was too much
 _SIMILAR = 1.3  # problems whose best order is better by no more than this factor share the order of others
+_SETTLED = 500  # nodes into which a problem may part before it is branched on
+_LIGHTER = 16  # nodes made on the way that count for one
 _CHEAPER = 0.25  # the power of the work that an order takes which weighs as much as what it loses
 _BISECTIONS = 12  # of the range in which the root alone is asked for a bound
 _ROUNDING = 1e-12
@@ -76,12 +79,17 @@ class _Incumbents:
 
         Those that do (or all of them: `polish`) are improved by local search first, where the joint table is small enough.
         """
+        if not len(owner):
+            return
         value = evaluate(plan, networks, g[owner], goal)
         tried = np.flatnonzero(polish | (value > self.value[owner]))
         owner, value, networks = owner[tried], value[tried], networks.take(tried)
         if len(tried) and plan.model.joint_size <= LARGEST_JOINT:
-            networks = ascend(plan, root.take(owner), networks, g[owner], goal)
-            value = evaluate(plan, networks, g[owner], goal)
+            climbed = ascend(plan, root.take(owner), networks.take(np.arange(len(owner))), g[owner], goal)
+            height = evaluate(plan, climbed, g[owner], goal)
+            better = np.flatnonzero(height > value)  # where the evidence became impossible on the way up, it is not
+            networks.put(better, climbed.take(better))
+            value[better] = height[better]
         order = np.argsort(value)
         order = order[value[order] > self.value[owner[order]]]  # of several for one problem the last, largest one stays
         self.value[owner[order]] = value[order]
@@ -213,8 +221,23 @@ class _Search:
         while len(left):
             chosen, similar = self._best_order(values[:, left])
             together, left = problems[left[similar]], left[~similar]
+            together = self._settle(chosen, t, together, last)
+            if not len(together):
+                continue
             proven = self._branch_and_bound(chosen, t, together, last) & (self.incumbents.value[together] <= t[together])
             self.outer[together[proven]] = np.minimum(self.outer, t)[together[proven]]
+
+    def _settle(self, chosen: int, t: Numbers, problems: Numbers, last: int) -> Numbers:
+        """Try to prove it for some problems by settling choices in one order of elimination; those for which nothing came of it."""
+        if self.used >= last:
+            return problems
+        plan, f = self._plans[chosen], self._shifted(problems, t[problems])
+        proven, owner, networks, nodes = settle(plan, self._tied_root(chosen, problems), f, self._goal, _SETTLED)
+        self.used += -(-nodes // _LIGHTER)
+        self.outer[problems[proven]] = np.minimum(self.outer, t)[problems[proven]]
+        self.incumbents.try_out(plan, self._root, problems[owner], networks, self._g, self._goal)
+        left = problems[~proven]
+        return np.asarray(left[self.incumbents.value[left] <= t[left]])
 
     def _best_order(self, values: Numbers) -> tuple[int, Numbers]:
         """The order that is the best for problems whose relaxation is positive, (orders, problems), and for which it is good enough."""
@@ -246,7 +269,7 @@ class _Search:
         while waiting and self.used <= last:
             nodes, owner = _next_batch(waiting, plan.batch)
             nodes, owner = self._expand(plan, nodes, owner, t, doubtful)
-            self.used += len(owner)
+            self.used += len(owner) * plan.weight(self._goal)
             parts = [slice(first, first + plan.batch) for first in range(0, len(owner), plan.batch)]
             waiting += [(nodes.take(part), owner[part]) for part in parts]
         left = [owner for _, owner in waiting]

@@ -32,6 +32,7 @@ from quaestor.inference.search.core import Core
 
 Numbers = NDArray[Any]  # indices, flags or numbers
 _BATCH, _FEWEST = 4096, 16
+_SMALL = 16_384  # numbers in an elimination, times choices, of a model whose nodes count for one
 _LOWEST = -1e300  # in place of minus infinity where that is multiplied by zero
 
 
@@ -104,7 +105,7 @@ class Preferred:
 
 
 @dataclass(frozen=True)
-class _Multiply:
+class Multiply:
     """Multiply f by the evidence of a scope, or by the rows of a child that stays in f.
 
     f is brought to the axes (nodes, rest, scope) by `shape` and `order`; `tail` is the shape of the numbers that multiply it. A choice is
@@ -121,10 +122,12 @@ class _Multiply:
 
     @property
     def groups(self) -> int:
+        """In how many groups a choice is made."""
         return prod(self.sizes if self.child is None else self.sizes[:-1])
 
     @property
     def contexts(self) -> int:
+        """In how many contexts each of them has a score."""
         return prod(self.rest) * (1 if self.child is None else self.sizes[-1])
 
     def placed(self, values: Numbers) -> Numbers:
@@ -141,7 +144,7 @@ class _Multiply:
 
 
 @dataclass(frozen=True)
-class _SumOut:
+class SumOut:
     """Sum a variable out. f is brought to the axes (parents, variable, nodes, rest) by `shape` and `order`; `parents`, `rest` are sizes.
 
     A choice is made in each of `groups` (a configuration of the parents), in `contexts` each.
@@ -156,10 +159,12 @@ class _SumOut:
 
     @property
     def groups(self) -> int:
+        """In how many groups a choice is made."""
         return prod(self.parents)
 
     @property
     def contexts(self) -> int:
+        """In how many contexts each of them has a score."""
         return prod(self.rest)
 
     def placed(self, values: Numbers) -> Numbers:
@@ -174,7 +179,7 @@ class _SumOut:
         return np.asarray(messages | (choices.rows[self.variable].sum(axis=2) > 1) if self.own_row else messages)
 
 
-Part = _Multiply | _SumOut
+Part = Multiply | SumOut
 
 
 class Elimination:
@@ -223,7 +228,7 @@ class Elimination:
         for number in range(first, len(program)):
             self.keep_time()
             part, least = program[number], shares[number] if shares else None
-            if isinstance(part, _Multiply):
+            if isinstance(part, Multiply):
                 f = self._multiply(f, part, choices, preferred, least)
             else:
                 f = self._sum_out(f, part, choices, preferred, least)
@@ -232,6 +237,11 @@ class Elimination:
     def work(self, axes: Sequence[int]) -> int:
         """How many numbers one elimination goes through, about: a measure of the time it takes."""
         return sum(part.groups * part.contexts for part in self.program(axes))
+
+    def weight(self, axes: Sequence[int]) -> int:
+        """How many nodes of a small model one of this model counts for: in a large one each takes much longer."""
+        choices = sum(prod(allowed.shape) for _, allowed in self.vertices)
+        return 1 + self.work(axes) * choices // _SMALL
 
     def keep_time(self) -> None:
         """Raise TimeUpError when the time is over."""
@@ -270,7 +280,7 @@ class Elimination:
                 shape, order = _alignment(present, [*rest, *scope], sizes)
                 tail = (*(1 for _ in rest), *(sizes[u] for u in scope))
                 of_rest = tuple(sizes[u] for u in rest)
-                program.append(_Multiply(scope, child, shape, order, tail, tuple(sizes[u] for u in scope), of_rest))
+                program.append(Multiply(scope, child, shape, order, tail, tuple(sizes[u] for u in scope), of_rest))
                 present = [*rest, *scope]
             own = first[v] == v
             if v in present or np.ptp(self.messages[v][:-1]) != 0 or not own:
@@ -279,11 +289,17 @@ class Elimination:
                 shape, order = _alignment(present, [*rest, *parents, v], sizes)
                 count = len(rest)
                 order = (*order[1 + count :], 0, *order[1 : 1 + count])
-                program.append(_SumOut(v, own, shape, order, tuple(sizes[u] for u in parents), tuple(sizes[u] for u in rest)))
+                program.append(SumOut(v, own, shape, order, tuple(sizes[u] for u in parents), tuple(sizes[u] for u in rest)))
                 present = [*parents, *rest]
         return program
 
-    def _multiply(self, f: Numbers, part: _Multiply, choices: Choices, preferred: Preferred | None, least: Numbers | None) -> Numbers:
+    def scores(self, f: Numbers, part: Part, choices: Choices) -> Numbers:
+        """What f becomes in each context with each choice of each group, (groups, choices, nodes, contexts); -inf where not allowed."""
+        if isinstance(part, SumOut):
+            return self._scores_of_sum(f, part, choices)
+        return self._scores_of_product(f.reshape(len(f), *part.shape).transpose(part.order), part, choices)
+
+    def _multiply(self, f: Numbers, part: Multiply, choices: Choices, preferred: Preferred | None, least: Numbers | None) -> Numbers:
         """Multiply by the evidence of a scope or the rows of a child: its upper numbers where f is positive, else its lower ones."""
         nodes, child = len(f), part.child
         f = f.reshape(nodes, *part.shape).transpose(part.order)
@@ -302,28 +318,25 @@ class Elimination:
                 preferred.rows[child] = np.where(allowed[..., 0], scores, -np.inf).argmax(axis=2)
         if least is None or not least.any():
             return f * np.where(f > 0, high.reshape(nodes, *part.tail), low.reshape(nodes, *part.tail))
-        f = np.broadcast_to(f, (nodes, *part.rest, *part.sizes)).reshape(nodes, -1, *low.shape[1:])
-        if child is None:
-            scores = np.stack([f * low[:, None], f * high[:, None]]).transpose(3, 0, 1, 2)
-        else:
-            scores = np.where(allowed[:, None], f[:, :, :, None] * points, -np.inf)  # (nodes, rest, rows, vertices, states)
-            scores = scores.transpose(2, 3, 0, 1, 4).reshape(part.groups, -1, nodes, part.contexts)
-        return part.placed(_tied(scores, least, part.is_open(choices)))
+        return part.placed(_tied(self._scores_of_product(f, part, choices), least, part.is_open(choices)))
 
-    def _sum_out(self, f: Numbers, part: _SumOut, choices: Choices, preferred: Preferred | None, least: Numbers | None) -> Numbers:
+    def _scores_of_product(self, f: Numbers, part: Multiply, choices: Choices) -> Numbers:
+        """See `scores`; f has the axes (nodes, rest, scope)."""
+        nodes = len(f)
+        f = np.broadcast_to(f, (nodes, *part.rest, *part.sizes))
+        if part.child is None:
+            f = f.reshape(nodes, -1, part.groups)
+            return np.stack([f * choices.low[part.scope][:, None], f * choices.high[part.scope][:, None]]).transpose(3, 0, 1, 2)
+        f = f.reshape(nodes, -1, part.groups, 1, part.sizes[-1])
+        scores = np.where(choices.rows[part.child][:, None, ..., None], f * self.vertices[part.child][0], -np.inf)
+        return scores.transpose(2, 3, 0, 1, 4).reshape(part.groups, -1, nodes, part.contexts)
+
+    def _sum_out(self, f: Numbers, part: SumOut, choices: Choices, preferred: Preferred | None, least: Numbers | None) -> Numbers:
         """Sum a variable out, with the best vertices of its row (if that is still to come) and of its message set in every context."""
         v, nodes = part.variable, len(f)
-        contexts, states, rows = part.contexts, self.model.sizes[v], part.groups
-        f = f.reshape(nodes, *part.shape).transpose(part.order)
-        f = np.broadcast_to(f, (*part.parents, states, nodes, *part.rest)).reshape(rows, states, nodes * contexts)
-        allowed = choices.messages[v].T
-        vectors = self._products[v] if part.own_row else self.messages[v]
-        scores = np.matmul(vectors, f).reshape(rows, -1, nodes, contexts)
-        if part.own_row:
-            allowed = (choices.rows[v].transpose(1, 2, 0)[:, :, None] & allowed).reshape(rows, -1, nodes)
-        scores = np.where(allowed[..., None], scores, -np.inf)
+        scores = self._scores_of_sum(f, part, choices)
         if preferred is not None:
-            split = scores.reshape(rows, -1, len(self.messages[v]), nodes, contexts)
+            split = scores.reshape(part.groups, -1, len(self.messages[v]), nodes, part.contexts)
             message = split.max(axis=1).sum(axis=(0, 3)).argmax(axis=0)  # each row at its best in every context, one message for all
             preferred.messages[v] = message
             if part.own_row:
@@ -331,6 +344,19 @@ class Elimination:
         if least is None or not least.any():
             return part.placed(scores.max(axis=1))
         return part.placed(_tied(scores, least, part.is_open(choices)))
+
+    def _scores_of_sum(self, f: Numbers, part: SumOut, choices: Choices) -> Numbers:
+        """See `scores`; the choices of a group are the pairs of a vertex of its row (if that is still to come) and one of the messages."""
+        v, nodes = part.variable, len(f)
+        contexts, states, rows = part.contexts, self.model.sizes[v], part.groups
+        f = f.reshape(nodes, *part.shape).transpose(part.order)
+        f = np.broadcast_to(f, (*part.parents, states, nodes, *part.rest)).reshape(rows, states, nodes * contexts)
+        allowed = choices.messages[v].T
+        vectors = self._products[v] if part.own_row else self.messages[v]
+        scores = np.matmul(vectors, f).reshape(rows, vectors.shape[-2], nodes, contexts)
+        if part.own_row:
+            allowed = (choices.rows[v].transpose(1, 2, 0)[:, :, None] & allowed).reshape(rows, vectors.shape[-2], nodes)
+        return np.where(allowed[..., None], scores, -np.inf)
 
 
 def _tied(scores: Numbers, least: Numbers, is_open: Numbers) -> Numbers:

@@ -40,29 +40,41 @@ class Reach:
         return lower, upper, gap
 
 
-def reach(model: Model, variable: int, tolerance: float, limit: int, end: float | None = None) -> Reach:
+Known = dict[tuple[tuple[str, ...], str], Reach]  # by the names of the variables that matter, and of the one that is reached
+
+
+def reach(model: Model, variable: int, tolerance: float, limit: int, end: float | None = None, known: Known | None = None) -> Reach:
     """What reaches a variable, its own evidence left out; TooLargeError for three states and more on a loop.
 
     On a loop the states are scaled so that both weigh the same in the centre of the set: near one half an error in the probability is the
     least error in the odds, and it is the odds that later evidence multiplies. The tolerance is meant for bounds after any such evidence.
-    After `end` nothing more is asked, see `branch.maximise`.
+    After `end` nothing more is asked, see `branch.maximise`. `known`: what has been found with the same evidence, which grows.
     """
+    known = {} if known is None else known
     without_own = model.with_boxes({scope: box for scope, box in model.boxes.items() if scope != (variable,)})
     part, number = without_own.relevant_to([variable])
-    core = core_of(part, (number[variable],))
-    goal = core.number[number[variable]]
+    key = part.names, model.names[variable]
+    if key not in known:
+        known[key] = _reach(part, number[variable], tolerance, limit, end, known)
+    return known[key]
+
+
+def _reach(part: Model, variable: int, tolerance: float, limit: int, end: float | None, known: Known) -> Reach:
+    """What reaches a variable without evidence of its own, in the part of a model that matters for it."""
+    core = core_of(part, (variable,))
+    goal = core.number[variable]
     if len(core.model.sizes) == 1:
         vectors = hull((core.model.tables[0].row_vertices(0)[:, None] * core.messages[0][None]).reshape(-1, core.model.sizes[0]))
         return Reach(vectors, vectors)
     links = [scope for scope in core.model.boxes if goal in scope]
     if len(core.model.parents[goal]) == 1 and not links and all(goal not in parents for parents in core.model.parents):
         try:
-            return _over_bridge(part, number[variable], core.messages[goal], tolerance, limit, end)
+            return _over_bridge(part, variable, core.messages[goal], tolerance, limit, end, known)
         except TooLargeError:
             pass  # two states can be bounded without the bridge
     if core.model.sizes[goal] > 2:
-        raise TooLargeError(f"{model.names[variable]}: more than two states on a loop")
-    centre = _centre(part, number[variable])
+        raise TooLargeError(f"{part.names[variable]}: more than two states on a loop")
+    centre = _centre(part, variable)
     scale = 1 / np.where(centre > _LEAST, centre, 1)
     core.messages[goal] = core.messages[goal] * scale
     nodes = 0
@@ -91,7 +103,7 @@ def _centre(model: Model, variable: int) -> Array:
     return marginal
 
 
-def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float, limit: int, end: float | None) -> Reach:
+def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float, limit: int, end: float | None, known: Known) -> Reach:
     """A variable that hangs on the loops by its one parent only: what reaches the parent, sent down, times its own message set."""
     parent = model.parents[variable][0]
     below = {variable}
@@ -108,7 +120,7 @@ def _over_bridge(model: Model, variable: int, messages: Array, tolerance: float,
         {tuple(number[v] for v in scope): box for scope, box in model.boxes.items() if not below & set(scope)},
     )
     table = model.tables[variable]
-    found = reach(rest, number[parent], tolerance, limit, end)
+    found = reach(rest, number[parent], tolerance, limit, end, known)
     own = rest.boxes.get((number[parent],))
     low, high = likelihood(own) if own is not None else (np.ones(model.sizes[parent]),) * 2
     sent = []

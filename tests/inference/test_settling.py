@@ -1,0 +1,58 @@
+"""Proofs that settle choices in the order of elimination: against every network where they can be listed, and against random ones."""
+
+import numpy as np
+import pytest
+
+from helpers.random_models import loopy, network, relevant
+from quaestor.inference.engines.enumeration import combinations, enumerate_bounds
+from quaestor.inference.model import likelihood
+from quaestor.inference.search.branch import evaluate
+from quaestor.inference.search.core import core_of
+from quaestor.inference.search.elimination import Elimination
+from quaestor.inference.search.orders import orders
+from quaestor.inference.search.settling import settle
+from quaestor.inference.search.shares import LEVELS, with_shares
+
+
+def problem(seed):
+    """A network with loops that has few enough networks: its core, its goal, and the upper probabilities of the goal."""
+    rng = np.random.default_rng(seed)
+    while True:
+        graph = loopy(rng, int(rng.integers(3, 6)), 2)
+        net = network(rng, graph, (2, 2, 3), ("interval", "precise", "vertices"), 0.2)
+        leaves = [v for v in range(1, len(graph)) if all(v not in above for above in graph)]
+        model, target = relevant(net, 0, dict.fromkeys(leaves, 0))
+        if not model.is_singly_connected and 64 < combinations(model) < 200_000:
+            core = core_of(model, (target,))
+            return core, (core.number[target],), enumerate_bounds(model, target)[1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("tied", [False, True])
+def test_what_is_shown_is_what_enumeration_finds(seed, tied):
+    core, goal, upper = problem(seed)
+    states = np.eye(len(upper))
+    ends = {scope: likelihood(box) for scope, box in core.model.boxes.items()}
+    for order in orders(core.model, goal):
+        plan = Elimination(core, order)
+        root = plan.open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(upper))
+        root = with_shares(plan, root, goal, LEVELS) if tied else root
+        shown, _, _, _ = settle(plan, root, states - (upper + 1e-7)[:, None], goal, 100_000)
+        assert shown.all()
+        shown, owner, networks, _ = settle(plan, root, states - (upper - 1e-7)[:, None], goal, 100_000)
+        assert not shown.any()
+        assert set(owner.tolist()) == set(range(len(upper)))
+        values = evaluate(plan, networks, states[owner], goal)
+        assert (values <= upper[owner] + 1e-9).all()
+        for state in range(len(upper)):
+            assert values[owner == state].max() > upper[state] - 1e-7  # one of those found is the best there is
+
+
+def test_nodes_that_part_too_often_show_nothing():
+    core, goal, upper = problem(3)
+    plan = Elimination(core, orders(core.model, goal)[0])
+    ends = {scope: likelihood(box) for scope, box in core.model.boxes.items()}
+    root = plan.open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(upper))
+    shown, owner, _, _ = settle(plan, root, np.eye(len(upper)) - (upper - 1e-3)[:, None], goal, 1)
+    assert not shown.any()
+    assert not len(owner)
