@@ -33,6 +33,7 @@ from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
+from quaestor.inference.engines.separators import SeparatorEngine
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.junction import junction_of
@@ -90,6 +91,7 @@ class Entry:
 ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before enumeration and branch and bound
     "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
     "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
+    "separators": Entry(SeparatorEngine, lambda model: not model.is_singly_connected, "a model with loops", lambda batch: True),
 }
 PRECISE = ("joint", "junction")
 
