@@ -15,6 +15,7 @@ from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
+from quaestor.inference.engines.separators import SeparatorEngine, ties
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.evidence import OPEN, Evidence
 
@@ -41,6 +42,7 @@ ENGINES = {
     "junction": Kind(lambda model, takers: PreciseEngine(model, takers, "junction"), lambda model: model.is_precise),
     "odds": Kind(OddsEngine, applies, _alone),
     "hulls": Kind(HullEngine, lambda model: model.is_singly_connected, _alone),
+    "separators": Kind(SeparatorEngine, ties),
     "branch": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 20_000), near=2e-9),
     "bracket": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 0), near=2e-9),
     "exact": Kind(lambda model, takers: ExactEngine(model, takers, 20_000, None), near=2e-9),

@@ -59,7 +59,7 @@ def test_misuse_is_told_in_words():
     loop = random_models.network(rng, [(), (0,), (0, 1)], (2,), ("interval",))
     three = random_models.network(rng, [(), (0,)], (3,), ("interval",))
     bank = load("multiplication")
-    ways = "auto, odds, hulls, enumeration, branch, bracket, exact"
+    ways = "auto, odds, hulls, separators, enumeration, branch, bracket, exact"
     assert message(bounds, loop, 0, method="guess") == f"method is one of {ways}, got 'guess'"
     assert message(posterior, bank, method="guess") == f"method is one of {ways}, got 'guess'"
     assert message(posterior, bank.widen(0.1), method="guess") == f"method is one of {ways}, got 'guess'"

@@ -9,11 +9,12 @@ In each part, for `auto`:
 | precise | `joint` where the joint is small, else `junction` |
 | singly connected, two states each | `odds`: closed form, in logarithms, so that no evidence is too much |
 | singly connected | `hulls`: sets of messages, unless they grow too large |
+| narrow loops | `separators`: sets of messages over several variables, unless they grow too large |
 | else, few networks | `enumeration` |
 | else | `branch`: branch and bound, certified to a tolerance or as near as a limit of nodes allows |
 
 The posterior of a variable looks at the part of the model that matters for it, which may be simpler than the whole. Questions on several
-skills go to `branch`. Evidence that contradicts itself beyond what plain numbers hold is worked out by enumeration (in logarithms) where
+skills go to `separators` too, else to `branch`. Evidence that contradicts itself beyond what plain numbers hold is worked out by enumeration (in logarithms) where
 the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
@@ -33,7 +34,7 @@ from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
-from quaestor.inference.engines.separators import SeparatorEngine
+from quaestor.inference.engines.separators import SeparatorEngine, ties
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.junction import junction_of
@@ -91,7 +92,7 @@ class Entry:
 ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before enumeration and branch and bound
     "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
     "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
-    "separators": Entry(SeparatorEngine, lambda model: not model.is_singly_connected, "a model with loops", lambda batch: True),
+    "separators": Entry(SeparatorEngine, ties, "loops, or questions on several skills", lambda batch: True),
 }
 PRECISE = ("joint", "junction")
 
@@ -199,19 +200,41 @@ class _Part:
         self._smaller: dict[tuple[str, ...], _Part] = {}
 
     def now(self, variable: int) -> Bracket:
+        if not self._model.is_singly_connected:
+            part, number = self._part(variable)
+            if part is not self and part._model.is_singly_connected:  # without loops others are faster
+                return part.now(number)
         for name in self._fitting:
             try:
                 return self._engine(name).now(variable)
             except TooLargeError:
                 if not self._settings.is_free:
                     raise
-        if self._settings.method not in ENGINES:
-            part, number = self._model.relevant_to([variable])
-            if len(part.sizes) < len(self._model.sizes):
-                if part.names not in self._smaller:
-                    self._smaller[part.names] = _Part(part, self._takers, self._settings)
-                return self._smaller[part.names].now(number[variable])
-        return self._engine(self._patient()).now(variable)
+                if self._takers > 1:
+                    return self._each(lambda alone: alone.now(variable))
+        part, number = self._part(variable)
+        return self._engine(self._patient()).now(variable) if part is self else part.now(number)
+
+    def _part(self, variable: int) -> "tuple[_Part, int]":
+        """What matters for a variable, and its number there; all of it where a method of the table is asked for by name."""
+        if self._settings.method in ENGINES:
+            return self, variable
+        part, number = self._model.relevant_to([variable])
+        if len(part.sizes) == len(self._model.sizes):
+            return self, variable
+        if part.names not in self._smaller:
+            self._smaller[part.names] = _Part(part, self._takers, self._settings)
+        return self._smaller[part.names], number[variable]
+
+    def _each(self, ask: "Callable[[_Part], Bracket]") -> Bracket:
+        """Every taker alone: which sets are too large depends on the numbers, and nobody's bounds may depend on who else is there."""
+        found = [ask(alone) for alone in self._alone]
+        ends = [np.concatenate([bracket[end] for bracket in found]) for end in range(4)]
+        return Bracket(ends[0], ends[1], ends[2], ends[3], joined_methods(bracket.method for bracket in found))
+
+    @lazy
+    def _alone(self) -> "list[_Part]":
+        return [_Part(self._model.of_takers(np.array([taker])), 1, self._settings) for taker in range(self._takers)]
 
     def answers(self, batch: Batch) -> Bracket:
         return self._first(batch, lambda engine: engine.answers(batch))
@@ -228,6 +251,8 @@ class _Part:
                 except TooLargeError:
                     if not self._settings.is_free:
                         raise
+                    if self._takers > 1:
+                        return self._each(lambda alone: alone._first(batch, ask))
         return ask(self._engine(self._patient(asked=True)))
 
     @lazy

@@ -28,9 +28,16 @@ from quaestor.lazy import lazy
 from quaestor.model.table import Array
 
 _MOST_CELLS = 6  # configurations of a separator
-_MOST = {2: 20_000_000, 3: 4_000_000, 4: 2_000_000}  # candidates for a set of vectors, by configurations: more of them cost more each
-_MOST_WIDE = 20_000  # candidates over more configurations
+_FEW_CELLS = 4  # configurations of a goal of which the vertices are found
+_MOST = {1: 1, 2: 50_000_000, 3: 2_000_000, 4: 500_000, 5: 2_000, 6: 500}  # candidates for a hull over so many configurations
+_MOST_TABLES = 20_000  # choices of the rows of tables
+_MOST_WIDE = 2_000  # vectors over the configurations of a goal that are too many for a hull
 _CHUNK = 4_000_000  # numbers in one array of the look-ahead
+
+
+def ties(model: Model) -> bool:
+    """Whether a model has loops or questions on several variables; without them `engines.hulls` finds the same, and sooner."""
+    return not model.is_singly_connected or any(len(scope) > 1 for scope in model.scopes)
 
 
 class SeparatorEngine:
@@ -285,7 +292,9 @@ class SeparatorMessages:
                 if one in self._buckets.idle and self._buckets.above[one] == other:
                     self._sent[one, other] = np.ones((1, _cells(separator, self._model.sizes)))
                 else:
-                    self._sent[one, other] = self._summed(one, separator, other)
+                    pieces, candidates, cells = self._summed(one, separator, other)
+                    _refuse(candidates, _MOST.get(cells, 0), cells)
+                    self._sent[one, other] = joined(pieces)
         return self._sent[source, target]
 
     def around(self, goal: Scope) -> Array:
@@ -295,18 +304,16 @@ class SeparatorMessages:
             bucket = next(number for number, clique in enumerate(self._buckets.cliques) if set(goal) <= set(clique))
             for source in self._buckets.near[bucket]:
                 self._send(source, bucket)
-            return self._summed(bucket, goal, None)
+            return _reaching(*self._summed(bucket, goal))
         one, other = min(shared, key=lambda edge: _cells(self._buckets.separator(*edge), sizes))
         up, down = self._send(one, other), self._send(other, one)
         member = _members(self._buckets.separator(one, other), goal, sizes)
-        _refuse(len(up) * len(down), member.shape[1])
         step = max(1, LARGEST // max(1, len(down)))
-        return joined(
-            np.stack([(up[part] * inside) @ down.T for inside in member.T], axis=-1).reshape(-1, len(member.T)) for part in parts(len(up), step)
-        )
+        pieces = (np.stack([(up[part] * inside) @ down.T for inside in member.T], axis=-1) for part in parts(len(up), step))
+        return _reaching((piece.reshape(-1, member.shape[1]) for piece in pieces), len(up) * len(down), member.shape[1])
 
-    def _summed(self, bucket: int, goal: Scope, without: int | None) -> Array:
-        """The vertices of all that a bucket knows of a goal, but from one neighbour."""
+    def _summed(self, bucket: int, goal: Scope, without: int | None = None) -> tuple[Iterator[Array], int, int]:
+        """All that a bucket knows of a goal, but from one neighbour: vectors in parts, how many, and over how many configurations."""
         sizes, clique = self._model.sizes, self._buckets.cliques[bucket]
         sets = [(self._buckets.separator(near, bucket), self._sent[near, bucket]) for near in self._buckets.near[bucket] if near != without]
         low = high = np.ones(_cells(clique, sizes))
@@ -319,22 +326,22 @@ class SeparatorMessages:
                 low, high = low * least[0, place], high * most[0, place]
             else:
                 vectors = corners(least, most)
-                sets.append((scope, hull(vectors) if vectors.shape[1] <= _MOST_CELLS else vectors))
+                sets.append((scope, hull(vectors) if len(vectors) <= _MOST.get(vectors.shape[1], 0) else vectors))
         choices = self._choices(bucket, goal)
         factors = [vectors[:, _places(clique, scope, sizes)] for scope, vectors in _merged(sets, sizes)]
-        return joined(_pieces([choices.tables, *factors], low, high, choices))
+        factors.append(choices.tables)
+        cells, is_open = choices.mixing.shape[2], bool(choices.apart) or low is not high
+        each = len(choices.mixing) << (cells if is_open else 0)
+        return _pieces(factors, (low, high), choices, each), prod(map(len, factors)) * each, cells
 
     def _choices(self, bucket: int, goal: Scope) -> _Choices:
         clique, families = self._buckets.cliques[bucket], tuple(self._families[bucket])
         return self._model.keep(("choices", clique, families, goal), lambda: _choices_of(self._model, clique, families, goal))
 
 
-def _pieces(factors: list[Array], low: Array, high: Array, choices: _Choices) -> Iterator[Array]:
-    """The vectors over the goal from all products of factors, (vectors, bucket's configurations), within a box, a part at a time."""
-    cells = choices.mixing.shape[2]
-    is_open = bool(choices.apart) or low is not high
-    each = len(choices.mixing) << (cells if is_open else 0)
-    _refuse(prod(map(len, factors)) * each, cells)
+def _pieces(factors: list[Array], box: Ends, choices: _Choices, each: int) -> Iterator[Array]:
+    """Vectors over the goal from all products of factors, (vectors, bucket's configurations), within a box, so many of each product."""
+    (low, high), cells = box, choices.mixing.shape[2]
     *rest, largest = sorted(factors, key=len)
     others = np.ones((1, len(low)))
     for factor in rest:
@@ -348,7 +355,7 @@ def _pieces(factors: list[Array], low: Array, high: Array, choices: _Choices) ->
             for row in choices.apart:
                 values = [_mixed(end, row) for end in ends]
                 least, most = least + values[0].min(axis=1, keepdims=True), most + values[-1].max(axis=1, keepdims=True)
-            yield corners(least.reshape(-1, cells), most.reshape(-1, cells)) if is_open else least.reshape(-1, cells)
+            yield corners(least.reshape(-1, cells), most.reshape(-1, cells))
 
 
 def _mixed(vectors: Array, mixing: Array) -> Array:
@@ -367,14 +374,14 @@ def _choices_of(model: Model, clique: Scope, families: tuple[int, ...], goal: Sc
     order = sorted(range(len(families)), key=lambda number: sum(alone[number]))
     for number in order[:-1]:
         for cells, choice in listed[number]:
-            _refuse(len(tables) * len(choice), len(member))
+            _refuse(len(tables) * len(choice), _MOST_TABLES, len(member))
             tables = (tables[:, None] * np.where(cells, choice, 1.0)[None]).reshape(-1, len(member))
     for number in order[-1:]:
         together = [choice for (_, choice), is_alone in zip(listed[number], alone[number], strict=True) if not is_alone]
         apart = [choice[:, :, None] * member for (_, choice), is_alone in zip(listed[number], alone[number], strict=True) if is_alone]
         rows = np.zeros((1, len(member)))
         for choice in together:
-            _refuse(len(rows) * len(choice), len(member))
+            _refuse(len(rows) * len(choice), _MOST_TABLES, len(member))
             rows = (rows[:, None] + choice[None]).reshape(-1, len(member))
         mixing = rows[:, :, None] * member
     return _Choices(tables, mixing, apart)
@@ -414,7 +421,7 @@ def _merged(sets: list[tuple[Scope, Array]], sizes: tuple[int, ...]) -> list[tup
     found: list[tuple[Scope, Array]] = []
     for scope, vectors in sorted(sets, key=lambda one: len(one[0]), reverse=True):
         for number, (around, others) in enumerate(found):
-            if set(scope) <= set(around) and len(vectors) * len(others) <= LARGEST:
+            if set(scope) <= set(around) and len(vectors) * len(others) <= min(LARGEST, _MOST.get(others.shape[1], 0)):
                 spread = vectors[:, _places(around, scope, sizes)]
                 found[number] = around, hull((others[:, None] * spread[None]).reshape(-1, others.shape[1]))
                 break
@@ -423,8 +430,19 @@ def _merged(sets: list[tuple[Scope, Array]], sizes: tuple[int, ...]) -> list[tup
     return found
 
 
-def _refuse(candidates: int, cells: int) -> None:
-    """Stop before there are too many candidates for a set of vectors over so many configurations."""
-    most = _MOST.get(cells, _MOST_WIDE)
+def _refuse(candidates: int, most: int, cells: int) -> None:
+    """Stop before there are too many vectors over so many configurations."""
     if candidates > most:
         raise TooLargeError(f"more than {most} candidate messages over {cells} configurations")
+
+
+def _reaching(pieces: Iterator[Array], candidates: int, cells: int) -> Array:
+    """The vectors that reach a goal, normalised; only where its configurations are few it is worth to find the vertices."""
+    if cells <= _FEW_CELLS:
+        _refuse(candidates, _MOST[cells], cells)
+        return joined(pieces)
+    _refuse(candidates, _MOST_WIDE, cells)
+    vectors = np.concatenate(list(pieces))
+    sums = vectors.sum(axis=1, keepdims=True)
+    normalised: Array = vectors[sums[:, 0] > 0] / sums[sums[:, 0] > 0]
+    return normalised
