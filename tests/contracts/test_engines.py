@@ -34,7 +34,8 @@ from quaestor.inference.lookahead import lookahead
 
 SHORT = {"precise": [0, 1], "binary": [0, 2], "levels": [0, 1], "many levels": [0, 3], "loops": [0, 1], "two skills": [0, 2]}
 LONG = 12
-PLAIN = ("odds", "hulls", "separators", "branch", "joint", "junction", "chooser", "vacuous", "enumeration")  # all but other settings of branch
+# All but other settings of branch
+PLAIN = ("odds", "hulls", "separators", "branch", "joint", "junction", "chooser", "vacuous", "enumeration")
 long = pytest.mark.long
 
 

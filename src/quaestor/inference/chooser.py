@@ -14,8 +14,8 @@ In each part, for `auto`:
 | else | `branch`: branch and bound, certified to a tolerance or as near as a limit of nodes allows |
 
 The posterior of a variable looks at the part of the model that matters for it, which may be simpler than the whole. Questions on several
-skills go to `separators` too, else to `branch`. Evidence that contradicts itself beyond what plain numbers hold is worked out by enumeration (in logarithms) where
-the networks are few; otherwise nothing is claimed, and the gap says so.
+skills go to `separators`, too, or to `branch`. Evidence that contradicts itself beyond what plain numbers hold is worked out by enumeration
+(in logarithms) where the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
 from collections.abc import Callable, Iterable

@@ -3,9 +3,9 @@
 Variables are eliminated one after the other. The *bucket* of a variable holds the tables and the evidence in which it is the first to be
 eliminated, and shares with the bucket above it a *separator*: all that is left of it when the variable is summed out. The buckets form a
 tree, and what one sends to the next is a set of vectors over the separator's configurations, of which only the directions matter: it is
-kept as the vertices of the convex hull of the normalised vectors. All that is multiplied is linear in each row, each end of the evidence and
-each message, so every posterior is a ratio that is linear in each of them, and its bounds are attained at vertices (see `engines.hulls`,
-where every separator is one variable).
+kept as the vertices of the convex hull of the normalised vectors. A product of tables, evidence and messages is linear in each row, in each
+number of the evidence and in each message, so every posterior is a ratio that is linear in each of them, and its bounds are attained at
+vertices (see `engines.hulls`, where every separator is one variable).
 
 What a bucket sends is found from one vertex of each message, every choice of vertices of its rows, and the ends of its boxes. A row that
 touches one configuration of the result only, and each number of a box that covers the separator, stand for an interval there, independent
@@ -50,6 +50,7 @@ class SeparatorEngine:
         self._models = [model.of_taker(taker) for taker in range(takers)]
         self._made: list[dict[object, SeparatorMessages]] = [{} for _ in self._models]
         self._reached: dict[tuple[int, Scope], Array] = {}
+        self._too_large: dict[Scope, TooLargeError] = {}
         self._asked: tuple[Batch | None, dict[tuple[int, int], SeparatorMessages]] = None, {}
 
     def now(self, variable: int) -> Bracket:
@@ -106,9 +107,15 @@ class SeparatorEngine:
 
     def _vectors(self, taker: int, scope: Scope) -> Array:
         """The vertices of all that is known of a scope, (vertices, configurations)."""
+        if scope in self._too_large:
+            raise self._too_large[scope]
         if (taker, scope) not in self._reached:
-            messages, number = self._messages(taker, scope)
-            self._reached[taker, scope] = messages.around(tuple(number[v] for v in scope))
+            try:
+                messages, number = self._messages(taker, scope)
+                self._reached[taker, scope] = messages.around(tuple(number[v] for v in scope))
+            except TooLargeError as error:
+                self._too_large[scope] = error
+                raise
         return self._reached[taker, scope]
 
     def _messages(self, taker: int, scope: Scope, others: Scope = ()) -> tuple["SeparatorMessages", dict[int, int]]:
@@ -248,8 +255,8 @@ class _Choices:
     """What the rows of a bucket's tables leave open when it is summed to a goal.
 
     `tables`: the products of all tables but one, for each choice of their rows' vertices, (choices, configurations). Of that one table,
-    `mixing`: for each choice of those of its rows that touch several configurations of the goal, what a configuration of the bucket gives to
-    each of the goal, (choices, bucket's, goal's configurations); `apart`: for every other row the same for each of its vertices.
+    `mixing`: for each choice of those of its rows that touch several configurations of the goal, what a configuration of the bucket gives
+    to each of the goal, (choices, bucket's, goal's configurations); `apart`: for every other row the same for each of its vertices.
     """
 
     tables: Array
