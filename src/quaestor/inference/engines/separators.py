@@ -29,7 +29,7 @@ from quaestor.model.table import Array
 
 _MOST_CELLS = 6  # configurations of a separator
 _FEW_CELLS = 4  # configurations of a goal of which the vertices are found
-_MOST = {1: 1, 2: 50_000_000, 3: 2_000_000, 4: 500_000, 5: 2_000, 6: 500}  # candidates for a hull over so many configurations
+_MOST = {1: 1, 2: 50_000_000, 3: 2_000_000, 4: 500_000, 5: 2_000, 6: 1_000}  # candidates for a hull over so many configurations
 _MOST_TABLES = 20_000  # choices of the rows of tables
 _MOST_WIDE = 2_000  # vectors over the configurations of a goal that are too many for a hull
 _CHUNK = 4_000_000  # numbers in one array of the look-ahead
@@ -121,7 +121,8 @@ class SeparatorEngine:
     def _messages(self, taker: int, scope: Scope, others: Scope = ()) -> tuple["SeparatorMessages", dict[int, int]]:
         """Messages that reach a scope, and the numbers of the variables there; with `others` evidence on the scope may be added.
 
-        All goals share the messages of the whole model where it is narrow; else only what matters for these variables is looked at.
+        All goals share the messages of the whole model where it is narrow; else only what matters for these variables is looked at, with
+        nothing idle.
         """
         model = self._models[taker]
         if others and scope not in model.boxes:
@@ -129,9 +130,9 @@ class SeparatorEngine:
             model = model.with_boxes({**model.boxes, scope: (silent, silent)})
         whole = model, {v: v for v in range(len(model.sizes))}
         for part, number in (whole, model.relevant_to((*scope, *others))):
-            buckets = _buckets_of(part, tuple(number[v] for v in scope))
+            buckets = _buckets_of(part, tuple(number[v] for v in scope), _idle(part) if part is model else frozenset())
             if buckets.widest <= _MOST_CELLS:
-                key = part.names, tuple(part.boxes), buckets.cliques
+                key = part.names, tuple(part.boxes), buckets
                 if key not in self._made[taker]:
                     self._made[taker][key] = SeparatorMessages(part, buckets)
                 return self._made[taker][key], number
@@ -211,20 +212,24 @@ def _cells(scope: Scope, sizes: tuple[int, ...]) -> int:
     return prod(sizes[v] for v in scope)
 
 
-def _buckets_of(model: Model, goal: Scope) -> _Buckets:
-    """The buckets of a model, one of which holds a goal."""
-    told = tuple(sorted(model.boxes))
-    found = model.keep(("buckets", told, ()), lambda: _buckets(model, ()))
-    return found if found.holds(goal) else model.keep(("buckets", told, goal), lambda: _buckets(model, goal))
-
-
-def _buckets(model: Model, goal: Scope) -> _Buckets:
-    """What has no evidence below it goes first, children before parents, and sends nothing up; then what leaves the fewest new links."""
+def _idle(model: Model) -> frozenset[int]:
+    """The variables that have no evidence on them or below them."""
     above_evidence = {v for scope in model.boxes for v in scope}
     for child in reversed(range(len(model.sizes))):
         if child in above_evidence:
             above_evidence.update(model.parents[child])
-    idle = frozenset(range(len(model.sizes))) - above_evidence
+    return frozenset(range(len(model.sizes))) - above_evidence
+
+
+def _buckets_of(model: Model, goal: Scope, idle: frozenset[int]) -> _Buckets:
+    """The buckets of a model, one of which holds a goal."""
+    told = tuple(sorted(model.boxes))
+    found = model.keep(("buckets", told, (), idle), lambda: _buckets(model, (), idle))
+    return found if found.holds(goal) else model.keep(("buckets", told, goal, idle), lambda: _buckets(model, goal, idle))
+
+
+def _buckets(model: Model, goal: Scope, idle: frozenset[int]) -> _Buckets:
+    """The idle ones go first, children before parents, so that they send ones; then what leaves the fewest new links."""
     linked: list[set[int]] = [set() for _ in model.sizes]
     for group in (*((*parents, child) for child, parents in enumerate(model.parents)), *model.boxes, goal):
         for v in group:
