@@ -30,9 +30,9 @@ def posterior(
     messages on others; `separators`, the same on narrow loops; `enumeration` when the vertices are few; else `branch`, branch and bound
     until the gap is at most `tolerance` or `limit` nodes are used up (`bracket`: its root alone). `exact` is `auto` whose branch and bound
     goes on, with more and more nodes (`limit` is the first number), until it is exact or `seconds` are over; without `seconds` that may
-    take very long. What is not exact is a certified bracket and says so. Impossible answers raise AnswerError with a smallest set of conflicting ones; networks that exclude
-    the answers while others allow them are left out. `stated` holds what is known of skills otherwise: for each the lower and upper
-    likelihood of what was seen at each of its levels; in a precise bank both are the same.
+    take very long. What is not exact is a certified bracket and says so. Impossible answers raise AnswerError with a smallest set of
+    conflicting ones; networks that exclude the answers while others allow them are left out. `stated` holds what is known of skills
+    otherwise: for each the lower and upper likelihood of what was seen at each of its levels; in a precise bank both are the same.
     """
     evidence = Evidence.of(bank, answers or {}, stated)
     refuse_conflict(evidence, stated, answers)

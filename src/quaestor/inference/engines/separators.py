@@ -27,9 +27,10 @@ from quaestor.inference.model import Box, Model, Scope, likelihood
 from quaestor.lazy import lazy
 from quaestor.model.table import Array
 
-_MOST_CELLS = 6  # configurations of a separator
-_FEW_CELLS = 4  # configurations of a goal of which the vertices are found
+_MOST_CELLS = 16  # configurations of a separator
+_HULL_CELLS = 4  # configurations of a goal of which the vertices are found
 _MOST = {1: 1, 2: 50_000_000, 3: 2_000_000, 4: 500_000, 5: 2_000, 6: 1_000}  # candidates for a hull over so many configurations
+_FEW = 200  # candidates over more configurations: they are all kept
 _MOST_TABLES = 20_000  # choices of the rows of tables
 _MOST_WIDE = 2_000  # vectors over the configurations of a goal that are too many for a hull
 _CHUNK = 4_000_000  # numbers in one array of the look-ahead
@@ -131,7 +132,7 @@ class SeparatorEngine:
         whole = model, {v: v for v in range(len(model.sizes))}
         for part, number in (whole, model.relevant_to((*scope, *others))):
             buckets = _buckets_of(part, tuple(number[v] for v in scope), _idle(part) if part is model else frozenset())
-            if buckets.widest <= _MOST_CELLS:
+            if buckets.widest <= (max(_MOST) if part is model else _MOST_CELLS):
                 key = part.names, tuple(part.boxes), buckets
                 if key not in self._made[taker]:
                     self._made[taker][key] = SeparatorMessages(part, buckets)
@@ -305,8 +306,8 @@ class SeparatorMessages:
                     self._sent[one, other] = np.ones((1, _cells(separator, self._model.sizes)))
                 else:
                     pieces, candidates, cells = self._summed(one, separator, other)
-                    _refuse(candidates, _MOST.get(cells, 0), cells)
-                    self._sent[one, other] = joined(pieces)
+                    _refuse(candidates, _MOST.get(cells, _FEW), cells)
+                    self._sent[one, other] = joined(pieces) if cells in _MOST else _normalised(pieces)
         return self._sent[source, target]
 
     def around(self, goal: Scope) -> Array:
@@ -450,11 +451,16 @@ def _refuse(candidates: int, most: int, cells: int) -> None:
 
 def _reaching(pieces: Iterator[Array], candidates: int, cells: int) -> Array:
     """The vectors that reach a goal, normalised; only where its configurations are few it is worth to find the vertices."""
-    if cells <= _FEW_CELLS:
+    if cells <= _HULL_CELLS:
         _refuse(candidates, _MOST[cells], cells)
         return joined(pieces)
     _refuse(candidates, _MOST_WIDE, cells)
+    return _normalised(pieces)
+
+
+def _normalised(pieces: Iterator[Array]) -> Array:
+    """All vectors that are possible, as directions, each once."""
     vectors = np.concatenate(list(pieces))
-    sums = vectors.sum(axis=1, keepdims=True)
-    normalised: Array = vectors[sums[:, 0] > 0] / sums[sums[:, 0] > 0]
+    sums = vectors.sum(axis=1)
+    normalised: Array = np.unique(vectors[sums > 0] / sums[sums > 0, None], axis=0)
     return normalised
