@@ -51,7 +51,7 @@ class SeparatorEngine:
         self._models = [model.of_taker(taker) for taker in range(takers)]
         self._made: list[dict[object, SeparatorMessages]] = [{} for _ in self._models]
         self._reached: dict[tuple[int, Scope], Array] = {}
-        self._too_large: dict[Scope, TooLargeError] = {}
+        self._too_large: dict[Scope, str] = {}
         self._asked: tuple[Batch | None, dict[tuple[int, int], SeparatorMessages]] = None, {}
 
     def now(self, variable: int) -> Bracket:
@@ -109,13 +109,13 @@ class SeparatorEngine:
     def _vectors(self, taker: int, scope: Scope) -> Array:
         """The vertices of all that is known of a scope, (vertices, configurations)."""
         if scope in self._too_large:
-            raise self._too_large[scope]
+            raise TooLargeError(self._too_large[scope])
         if (taker, scope) not in self._reached:
             try:
                 messages, number = self._messages(taker, scope)
                 self._reached[taker, scope] = messages.around(tuple(number[v] for v in scope))
             except TooLargeError as error:
-                self._too_large[scope] = error
+                self._too_large[scope] = str(error)
                 raise
         return self._reached[taker, scope]
 
@@ -129,15 +129,17 @@ class SeparatorEngine:
         if others and scope not in model.boxes:
             silent = np.zeros([model.sizes[v] for v in scope])
             model = model.with_boxes({**model.boxes, scope: (silent, silent)})
-        whole = model, {v: v for v in range(len(model.sizes))}
-        for part, number in (whole, model.relevant_to((*scope, *others))):
-            buckets = _buckets_of(part, tuple(number[v] for v in scope), _idle(part) if part is model else frozenset())
-            if buckets.widest <= (max(_MOST) if part is model else _MOST_CELLS):
-                key = part.names, tuple(part.boxes), buckets
-                if key not in self._made[taker]:
-                    self._made[taker][key] = SeparatorMessages(part, buckets)
-                return self._made[taker][key], number
-        raise TooLargeError(f"{', '.join(model.names[v] for v in scope)}: more than {_MOST_CELLS} configurations of a separator")
+        number = {v: v for v in range(len(model.sizes))}
+        buckets = _buckets_of(model, scope, _idle(model))
+        if buckets.widest > max(_MOST):
+            model, number = model.relevant_to((*scope, *others))
+            buckets = _buckets_of(model, tuple(number[v] for v in scope), frozenset())
+        if buckets.widest > _MOST_CELLS:
+            raise TooLargeError(f"{buckets.widest} configurations of a separator, at most {_MOST_CELLS}")
+        key = model.names, tuple(model.boxes), buckets
+        if key not in self._made[taker]:
+            self._made[taker][key] = SeparatorMessages(model, buckets)
+        return self._made[taker][key], number
 
 
 def _stacked(found: list[Ends]) -> Bracket:
