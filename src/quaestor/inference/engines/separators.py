@@ -49,10 +49,11 @@ class SeparatorEngine:
 
     def __init__(self, model: Model, takers: int) -> None:
         self._models = [model.of_taker(taker) for taker in range(takers)]
-        self._made: list[dict[object, SeparatorMessages]] = [{} for _ in self._models]
+        self._made: dict[object, SeparatorMessages] = {}
         self._reached: dict[tuple[int, Scope], Array] = {}
         self._too_large: dict[Scope, str] = {}
-        self._asked: tuple[Batch | None, dict[tuple[int, int], SeparatorMessages]] = None, {}
+        self._asked: Batch | None = None  # the last one about which variables elsewhere were asked, and what is known after its answers
+        self._after: dict[object, SeparatorMessages] = {}
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
@@ -87,9 +88,9 @@ class SeparatorEngine:
 
     def _elsewhere(self, taker: int, batch: Batch, variable: int) -> Ends:
         """Only the messages that lead from the question's scope to the variable are worked out anew for each answer."""
-        if self._asked[0] is not batch:
-            self._asked = batch, {}
-        model, known = self._models[taker], self._asked[1]
+        if self._asked is not batch:
+            self._asked, self._after = batch, {}
+        model = self._models[taker]
         before = model.boxes.get(batch.scope, (0.0, 0.0))
         messages, number = self._messages(taker, batch.scope, (variable,))
         goal, scope = (number[variable],), tuple(number[v] for v in batch.scope)
@@ -100,9 +101,9 @@ class SeparatorEngine:
         lower, upper = np.ones((len(possible), ones.size)), np.zeros((len(possible), ones.size))
         logs = [log.reshape(-1, *levels) for log in batch.logs]
         for place in np.flatnonzero(possible).tolist():
-            if (taker, place) not in known or known[taker, place].base is not messages:
-                known[taker, place] = messages.updated(scope, (logs[0][place] + before[0], logs[1][place] + before[1]))
-            found = _bounds(known[taker, place].around(goal), ones, ones, np.eye(ones.size))
+            if (messages, place) not in self._after:
+                self._after[messages, place] = messages.updated(scope, (logs[0][place] + before[0], logs[1][place] + before[1]))
+            found = _bounds(self._after[messages, place].around(goal), ones, ones, np.eye(ones.size))
             lower[place], upper[place] = found[0][0], found[1][0]
         return lower.reshape(tables, classes, -1), upper.reshape(tables, classes, -1)
 
@@ -125,8 +126,9 @@ class SeparatorEngine:
         All goals share the messages of the whole model where it is narrow; else only what matters for these variables is looked at, with
         nothing idle.
         """
-        model = self._models[taker]
+        model, made = self._models[taker], self._made
         if others and scope not in model.boxes:
+            made = self._after
             silent = np.zeros([model.sizes[v] for v in scope])
             model = model.with_boxes({**model.boxes, scope: (silent, silent)})
         number = {v: v for v in range(len(model.sizes))}
@@ -136,10 +138,10 @@ class SeparatorEngine:
             buckets = _buckets_of(model, tuple(number[v] for v in scope), frozenset())
         if buckets.widest > _MOST_CELLS:
             raise TooLargeError(f"{buckets.widest} configurations of a separator, at most {_MOST_CELLS}")
-        key = model.names, tuple(model.boxes), buckets
-        if key not in self._made[taker]:
-            self._made[taker][key] = SeparatorMessages(model, buckets)
-        return self._made[taker][key], number
+        key = taker, model.names, tuple(model.boxes), buckets
+        if key not in made:
+            made[key] = SeparatorMessages(model, buckets)
+        return made[key], number
 
 
 def _stacked(found: list[Ends]) -> Bracket:
@@ -282,7 +284,6 @@ class SeparatorMessages:
         for child, parents in enumerate(model.parents):
             self._families[buckets.home((*parents, child))].append(child)
         self._sent: dict[tuple[int, int], Array] = {}
-        self.base = self
 
     def updated(self, scope: Scope, box: Box) -> "SeparatorMessages":
         """The same with other evidence on a scope; messages that do not come from there are shared."""
