@@ -29,10 +29,10 @@ def test_auto_takes_the_method_that_fits():
     assert bounds(Network(tuple(variables)), 3).method == "separators"
     assert bounds(loop.widen(0.1), 1).method == "odds"
     assert bounds(loop.widen(0.1), 3).method == "separators"
-    wide = random_models.network(rng, [(), (0,), (0,), (0,), (0,), (1, 2, 3, 4)], (2,), ("precise",))
+    wide = random_models.network(rng, [(), (0,), (0,), (0,), (0,), (0,), (1, 2, 3, 4, 5)], (2,), ("precise",))
     few = [Variable(v.name, v.states, v.parents, v.table.widen(0.1) if v.name == "v0" else v.table) for v in wide.variables]
-    assert bounds(Network(tuple(few)), 5).method == "enumeration"
-    assert bounds(wide.widen(0.1), 5).method == "branch"
+    assert bounds(Network(tuple(few)), 6).method == "enumeration"
+    assert bounds(wide.widen(0.1), 6).method == "branch"
     assert posterior(load("four-skills").widen(0.05)).method == "odds"
     assert posterior(load("fractions").widen(0.05)).method == "hulls"
 
