@@ -273,6 +273,14 @@ class _Choices:
     mixing: Array
     apart: list[Array]
 
+    @property
+    def is_open(self) -> NDArray[np.bool_]:
+        """Which configurations of the goal are intervals, because of rows of their own."""
+        found = np.zeros(self.mixing.shape[2], dtype=bool)
+        for row in self.apart:
+            found |= (len(row) > 1) & (row > 0).any(axis=(0, 1))
+        return found
+
 
 class SeparatorMessages:
     """The sets of messages between the buckets of a model with the evidence of one taker, each worked out once."""
@@ -346,9 +354,9 @@ class SeparatorMessages:
         choices = self._choices(bucket, goal)
         factors = [vectors[:, _places(clique, scope, sizes)] for scope, vectors in _merged(sets, sizes)]
         factors.append(choices.tables)
-        cells, is_open = choices.mixing.shape[2], bool(choices.apart) or low is not high
-        each = len(choices.mixing) << (cells if is_open else 0)
-        return _pieces(factors, (low, high), choices, each), prod(map(len, factors)) * each, cells
+        is_open = choices.is_open | (_members(clique, goal, sizes)[low != high] > 0).any(axis=0)
+        each = len(choices.mixing) << int(is_open.sum())
+        return _pieces(factors, (low, high), choices, each), prod(map(len, factors)) * each, len(is_open)
 
     def _choices(self, bucket: int, goal: Scope) -> _Choices:
         clique, families = self._buckets.cliques[bucket], tuple(self._families[bucket])
