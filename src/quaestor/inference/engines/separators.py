@@ -29,7 +29,7 @@ from quaestor.model.table import Array
 
 _MOST_CELLS = 16  # configurations of a separator
 _HULL_CELLS = 4  # configurations of a goal of which the vertices are found
-_MOST = {1: 1, 2: 50_000_000, 3: 2_000_000, 4: 500_000, 5: 2_000, 6: 1_000}  # candidates for a hull over so many configurations
+_MOST = {1: 1, 2: 50_000_000, 3: 2_000_000, 4: 500_000, 5: 2_000, 6: 300}  # candidates for a hull over so many configurations
 _FEW = 200  # candidates over more configurations: they are all kept
 _MOST_TABLES = 20_000  # choices of the rows of tables
 _MOST_WIDE = 2_000  # vectors over the configurations of a goal that are too many for a hull
