@@ -34,7 +34,8 @@ from quaestor.inference.lookahead import lookahead
 
 SHORT = {"precise": [0, 1], "binary": [0, 2], "levels": [0, 1], "many levels": [0, 3], "loops": [0, 1], "two skills": [0, 2]}
 LONG = 12
-PLAIN = ("odds", "hulls", "fills", "branch", "joint", "junction", "chooser", "vacuous", "enumeration")  # all but other settings of branch
+# All but other settings of branch
+PLAIN = ("odds", "hulls", "fills", "separators", "branch", "joint", "junction", "chooser", "vacuous", "enumeration")
 long = pytest.mark.long
 
 
@@ -114,7 +115,7 @@ def test_the_order_of_answers_does_not_matter(kind, name, seed):
             assert np.abs(one[known] - other[known]).max(initial=0) <= 1e-9
 
 
-@cases(kinds=("binary", "levels", "loops", "two skills"), names=("odds", "hulls", "fills", "branch", "chooser"))
+@cases(kinds=("binary", "levels", "loops", "two skills"), names=("odds", "hulls", "fills", "separators", "branch", "chooser"))
 def test_wider_intervals_give_wider_bounds(kind, name, seed):
     narrow = fitted(kind, name, seed)
     wide = Case(narrow.bank.widen(0.02), narrow.takers)
@@ -151,7 +152,7 @@ def test_takers_together_are_as_each_alone(kind, name, seed):
             continue
         for asked, reply in replies_of(name, alone).items():
             known = told(found.truth[asked])[taker]
-            near = 1e-9 if kind in ("loops", "two skills") or name in ("hulls", "fills", "branch") else 1e-12
+            near = 1e-9 if kind in ("loops", "two skills") or name in ("hulls", "fills", "separators", "branch") else 1e-12
             for end in ("lower", "upper", "inner_lower", "inner_upper"):
                 one, other = getattr(together[asked], end)[taker][known], getattr(reply, end)[0][known]
                 assert np.abs(one - other).max(initial=0) <= near, (asked, end)
@@ -184,7 +185,7 @@ def with_questions(found, *stated):
     return Case(Bank(document), found.takers)
 
 
-@cases(names=("odds", "hulls", "fills", "branch", "joint", "junction", "chooser", "enumeration"))
+@cases(names=("odds", "hulls", "fills", "separators", "branch", "joint", "junction", "chooser", "enumeration"))
 def test_a_question_with_equal_precise_rows_changes_nothing(kind, name, seed):
     plain = case(kind, seed)
     rows = [{level: [0.3, 0.7] for level in skill.levels} for skill in plain.bank.skills.values()]

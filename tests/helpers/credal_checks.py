@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from helpers import random_models
+from quaestor.credal.vectors import TooLargeError
 from quaestor.inference.chooser import ENGINES
 from quaestor.inference.engines.enumeration import enumerate_bounds
 from quaestor.inference.engines.fills import is_forest
+from quaestor.inference.engines.separators import SeparatorEngine
 from quaestor.inference.model import reduce
 
 EXACT = 1e-9
@@ -55,5 +57,16 @@ def may_be_wide(method, model):
 
 def fitting(model):
     """The methods that can be forced on a model."""
-    table = [name for name, entry in ENGINES.items() if entry.fits(model)]
+    table = [name for name, entry in ENGINES.items() if entry.fits(model) and (name != "separators" or is_narrow(model))]
     return [*table, "enumeration", "branch", "bracket", "auto", "exact"]
+
+
+def is_narrow(model):
+    """Whether `separators` finds the bounds of every variable."""
+    engine = SeparatorEngine(model.batched, 1)
+    try:
+        for variable in range(len(model.sizes)):
+            engine.now(variable)
+    except TooLargeError:
+        return False
+    return True

@@ -1,6 +1,7 @@
 """Small banks with the answers of several takers, every engine that fits them, and what it means that a reply agrees with the truth."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from helpers import random_models
 from quaestor.bankfile.bank import Bank
+from quaestor.credal.vectors import TooLargeError
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.conflict import possible
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
@@ -16,6 +18,7 @@ from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
+from quaestor.inference.engines.separators import SeparatorEngine, ties
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.evidence import OPEN, Evidence
 
@@ -43,6 +46,7 @@ ENGINES = {
     "odds": Kind(OddsEngine, applies, _alone),
     "hulls": Kind(HullEngine, lambda model: model.is_singly_connected, _alone),
     "fills": Kind(FillEngine, fits, _alone),
+    "separators": Kind(SeparatorEngine, ties),
     "branch": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 20_000), near=2e-9),
     "bracket": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 0), near=2e-9),
     "exact": Kind(lambda model, takers: ExactEngine(model, takers, 20_000, None), near=2e-9),
@@ -132,13 +136,14 @@ def case(kind, seed, takers=3, most=1200):
 
 
 def replies(engine, evidence, serves=lambda batch: True):
-    """All that an engine says of the takers with this evidence, by what it was asked."""
+    """All that an engine says of the takers with this evidence, by what it was asked; questions that are too large for it are left out."""
     variables = range(len(evidence.model.sizes))
     found = {("now", variable): engine.now(variable) for variable in variables}
     for number, batch in enumerate(evidence.layout.batches):
         if serves(batch):
-            found["answers", number] = engine.answers(batch)
-            found |= {("after", number, variable): engine.after(batch, variable) for variable in variables}
+            with suppress(TooLargeError):
+                found["answers", number] = engine.answers(batch)
+                found |= {("after", number, variable): engine.after(batch, variable) for variable in variables}
     return found
 
 

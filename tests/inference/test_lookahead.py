@@ -41,7 +41,7 @@ CASES = [
     (3, "star", False, 0.05, "hulls"),
     (3, "chain", False, 0.02, "hulls"),
     (2, "chain", True, 0.05, None),
-    (2, "loop", False, 0.03, "branch"),
+    (2, "loop", False, 0.03, "separators"),
     (3, "chain", True, 0.02, None),
 ]
 

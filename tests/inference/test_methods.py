@@ -26,9 +26,13 @@ def test_auto_takes_the_method_that_fits():
     assert bounds(loop, 3).method == "joint"
     variables = list(loop.variables)
     variables[0] = Variable("v0", variables[0].states, (), Table([0.2, 0.3], [0.7, 0.8]))
-    assert bounds(Network(tuple(variables)), 3).method == "enumeration"
-    assert bounds(loop.widen(0.1), 3, {0: 1}).method == "odds" or bounds(loop.widen(0.1), 3).method == "branch"
-    assert bounds(loop.widen(0.1), 3).method == "branch"
+    assert bounds(Network(tuple(variables)), 3).method == "separators"
+    assert bounds(loop.widen(0.1), 1).method == "odds"
+    assert bounds(loop.widen(0.1), 3).method == "separators"
+    wide = random_models.network(rng, [(), (0,), (0,), (0,), (0,), (0,), (1, 2, 3, 4, 5)], (2,), ("precise",))
+    few = [Variable(v.name, v.states, v.parents, v.table.widen(0.1) if v.name == "v0" else v.table) for v in wide.variables]
+    assert bounds(Network(tuple(few)), 6).method == "enumeration"
+    assert bounds(wide.widen(0.1), 6).method == "branch"
     assert posterior(load("four-skills").widen(0.05)).method == "odds"
     assert posterior(load("fractions").widen(0.05)).method == "hulls"
 
@@ -59,7 +63,7 @@ def test_misuse_is_told_in_words():
     loop = random_models.network(rng, [(), (0,), (0, 1)], (2,), ("interval",))
     three = random_models.network(rng, [(), (0,)], (3,), ("interval",))
     bank = load("multiplication")
-    ways = "auto, odds, hulls, fills, enumeration, branch, bracket, exact"
+    ways = "auto, odds, hulls, fills, separators, enumeration, branch, bracket, exact"
     assert message(bounds, loop, 0, method="guess") == f"method is one of {ways}, got 'guess'"
     assert message(posterior, bank, method="guess") == f"method is one of {ways}, got 'guess'"
     assert message(posterior, bank.widen(0.1), method="guess") == f"method is one of {ways}, got 'guess'"

@@ -10,12 +10,13 @@ In each part, for `auto`:
 | singly connected, two states each | `odds`: closed form, in logarithms, so that no evidence is too much |
 | singly connected, few states | `hulls`: sets of messages, unless they grow too large |
 | singly connected, evidence on single variables | `fills`: rows filled greedily, in logarithms too; polytrees as brackets |
+| narrow loops | `separators`: sets of messages over several variables, unless they grow too large |
 | else, few networks | `enumeration` |
 | else | `branch`: branch and bound, certified to a tolerance or as near as a limit of nodes allows |
 
 The posterior of a variable looks at the part of the model that matters for it, which may be simpler than the whole. Questions on several
-skills go to `branch`. Evidence that contradicts itself beyond what plain numbers hold goes to an engine that works in logarithms, or to
-enumeration where the networks are few; otherwise nothing is claimed, and the gap says so.
+skills go to `separators`, too, or to `branch`. Evidence that contradicts itself beyond what plain numbers hold goes to an engine that works
+in logarithms, or to enumeration where the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,6 +37,7 @@ from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
+from quaestor.inference.engines.separators import SeparatorEngine, ties
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.junction import junction_of
@@ -75,6 +77,11 @@ class Settings:
             raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {self.seconds}")
 
     @property
+    def end(self) -> float | None:
+        """The moment of `time.monotonic` after which nothing more is searched."""
+        return None if self.seconds is None else self.began + self.seconds
+
+    @property
     def is_free(self) -> bool:
         """Whether the chooser may take any engine."""
         return self.method in ("auto", "exact")
@@ -98,6 +105,7 @@ ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before e
     "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
     "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
     "fills": Entry(FillEngine, fits, "a singly connected model with evidence on single variables", in_logarithms=True),
+    "separators": Entry(SeparatorEngine, ties, "loops, or questions on several skills", lambda batch: True),
 }
 PRECISE = ("joint", "junction")
 
@@ -127,7 +135,7 @@ class Chooser:
         elif method in PRECISE:
             raise QuaestorError(f"method {method} is for precise models; for credal ones: {', '.join(methods())}")
         else:
-            self._parts = [(some, _Part(part, count, self._settings)) for some, part, count in _partition(model, takers)]
+            self._parts = [(some, _Part(_levelled(part, count), count, self._settings)) for some, part, count in _partition(model, takers)]
 
     @lazy
     def precise(self) -> PreciseEngine:
@@ -206,19 +214,41 @@ class _Part:
         self._smaller: dict[tuple[str, ...], _Part] = {}
 
     def now(self, variable: int) -> Bracket:
+        if not self._model.is_singly_connected:
+            part, number = self._part(variable)
+            if part is not self and part._model.is_singly_connected:  # without loops others are faster
+                return part.now(number)
         for name in self._fitting:
             try:
                 return self._engine(name).now(variable)
             except TooLargeError:
                 if not self._settings.is_free:
                     raise
-        if self._settings.method not in ENGINES:
-            part, number = self._model.relevant_to([variable])
-            if len(part.sizes) < len(self._model.sizes):
-                if part.names not in self._smaller:
-                    self._smaller[part.names] = _Part(part, self._takers, self._settings, self._known)
-                return self._smaller[part.names].now(number[variable])
-        return self._engine(self._patient()).now(variable)
+                if self._takers > 1:
+                    return self._each(lambda alone: alone.now(variable))
+        part, number = self._part(variable)
+        return self._engine(self._patient()).now(variable) if part is self else part.now(number)
+
+    def _part(self, variable: int) -> "tuple[_Part, int]":
+        """What matters for a variable, and its number there; all of it where a method of the table is asked for by name."""
+        if self._settings.method in ENGINES:
+            return self, variable
+        part, number = self._model.relevant_to([variable])
+        if len(part.sizes) == len(self._model.sizes):
+            return self, variable
+        if part.names not in self._smaller:
+            self._smaller[part.names] = _Part(part, self._takers, self._settings, self._known)
+        return self._smaller[part.names], number[variable]
+
+    def _each(self, ask: "Callable[[_Part], Bracket]") -> Bracket:
+        """Every taker alone: which sets are too large depends on the numbers, and nobody's bounds may depend on who else is there."""
+        found = [ask(alone) for alone in self._alone]
+        ends = [np.concatenate([bracket[end] for bracket in found]) for end in range(4)]
+        return Bracket(ends[0], ends[1], ends[2], ends[3], joined_methods(bracket.method for bracket in found))
+
+    @lazy
+    def _alone(self) -> "list[_Part]":
+        return [_Part(self._model.of_takers(np.array([taker])), 1, self._settings, [self._known[taker]]) for taker in range(self._takers)]
 
     def answers(self, batch: Batch) -> Bracket:
         return self._first(batch, lambda engine: engine.answers(batch))
@@ -235,6 +265,8 @@ class _Part:
                 except TooLargeError:
                     if not self._settings.is_free:
                         raise
+                    if self._takers > 1:
+                        return self._each(lambda alone: alone._first(batch, ask))
         return ask(self._engine(self._patient(asked=True)))
 
     @lazy
@@ -290,7 +322,7 @@ class _Part:
 
     def _make(self, name: str) -> Engine:
         if name == "fills" and self._settings.method == "exact":
-            return FillEngine(self._model, self._takers, _PATIENCE * WORK)
+            return FillEngine(self._model, self._takers, _PATIENCE * WORK, self._settings.end)
         if name in ENGINES:
             return ENGINES[name].make(self._model, self._takers)
         if name == "enumeration":
@@ -298,8 +330,7 @@ class _Part:
         if name == "vacuous":
             return VacuousEngine(self._model, self._takers)
         if name == "exact":
-            end = None if self._settings.seconds is None else self._settings.began + self._settings.seconds
-            return ExactEngine(self._model, self._takers, self._settings.limit, end)
+            return ExactEngine(self._model, self._takers, self._settings.limit, self._settings.end)
         limit = 0 if self._settings.method == "bracket" else self._settings.limit
         return LoopEngine(self._model, self._takers, self._settings.tolerance, limit, None, self._known)
 
@@ -362,6 +393,11 @@ def underflows(model: Model, takers: int) -> NDArray[np.bool_]:
         least = junction_of(model).log_probability({scope: low[some] for scope, low in scaled.items()})
         found[some] = least < _TINY
     return found
+
+
+def _levelled(model: Model, takers: int) -> Model:
+    """The same model, with boxes levelled where plain numbers would lose likelihoods."""
+    return model.levelled() if underflows(model, takers).any() else model
 
 
 def _mended(found: Bracket, now: Bracket | None, silent: NDArray[np.bool_]) -> Bracket:

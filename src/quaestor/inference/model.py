@@ -22,6 +22,7 @@ Link = tuple[str, int]  # `family` of a child, or `leaf`: a box over several var
 Box = tuple[Array, Array]  # logarithms of the lower and upper likelihood, each of the scope's shape; only differences matter
 
 _DEEP = 100  # variables
+_LEVELLINGS = 30
 _MOST_KEPT = 1000
 Value = TypeVar("Value")
 
@@ -95,6 +96,31 @@ class Model:
             "centre", lambda: Model(self.names, self.states, self.parents, tuple(t.centre() for t in self.tables), {}, self.scopes)
         )
         return bare.with_boxes({scope: _middle(box) for scope, box in self.boxes.items()})
+
+    def levelled(self) -> "Model":
+        """The same model with likelihoods moved between boxes that share a variable, so that what one box rules out another does not.
+
+        Boxes that contradict each other are tiny everywhere once they are multiplied. But a function of a variable may be taken out of one
+        box and put into another: each box of a variable gets the mean of what all of them say of its states, at best and in the middle,
+        in turn until little changes. Every product stays as it was. Boxes have a leading axis over takers.
+        """
+        boxes = {scope: (low.copy(), high.copy()) for scope, (low, high) in self.boxes.items()}
+        shared = [v for v in range(len(self.names)) if sum(v in scope for scope in boxes) > 1]
+        for _ in range(_LEVELLINGS if shared else 0):
+            for v in shared:
+                mine = [scope for scope in boxes if v in scope]
+                said = []
+                for scope in mine:
+                    low, high = _middle(boxes[scope])[0], boxes[scope][1]
+                    others = tuple(1 + axis for axis, u in enumerate(scope) if u != v)
+                    best = np.where(np.isfinite(low), low, high).max(axis=others)
+                    said.append(np.where(np.isfinite(best), best, 0.0))  # what cannot be stays so in its own box
+                mean = np.mean(said, axis=0)
+                for scope, best in zip(mine, said, strict=True):
+                    shape = (len(mean), *(self.sizes[v] if u == v else 1 for u in scope))
+                    shift = (mean - best).reshape(shape)
+                    boxes[scope] = boxes[scope][0] + shift, boxes[scope][1] + shift
+        return self.with_boxes(boxes)
 
     @lazy
     def is_singly_connected(self) -> bool:

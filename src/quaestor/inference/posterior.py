@@ -27,13 +27,13 @@ def posterior(
 
     Precise banks: exact (`joint`, or `junction` where the joint does not fit). Credal banks: lower and upper probabilities, by the
     method named or (`auto`) the best one that fits: `odds`, closed form on trees and polytrees of two-level skills; `hulls`, sets of
-    messages where levels are few, `fills`, greedy fills where they are many; `enumeration` when the vertices are few; else `branch`,
-    branch and bound until the gap is at most `tolerance` or `limit` nodes are used up (`bracket`: its root alone). `exact` is `auto` whose
-    branch and bound goes on, with more and more nodes (`limit` is the first number), until it is exact or `seconds` are over; without
-    `seconds` that may take very long. What is not exact is a certified bracket and says so. Impossible answers raise AnswerError with a
-    smallest set of conflicting ones; networks that exclude the answers while others allow them are left out. `stated` holds what is known
-    of skills otherwise: for each the lower and upper likelihood of what was seen at each of its levels; in a precise bank both are the
-    same.
+    messages where levels are few, `fills`, greedy fills where they are many; `separators`, sets of messages on narrow loops; `enumeration`
+    when the vertices are few; else `branch`, branch and bound until the gap is at most `tolerance` or `limit` nodes are used up (`bracket`:
+    its root alone). `exact` is `auto` whose branch and bound goes on, with more and more nodes (`limit` is the first number), until it is
+    exact or `seconds` are over; without `seconds` that may take very long. What is not exact is a certified bracket and says so. Impossible
+    answers raise AnswerError with a smallest set of conflicting ones; networks that exclude the answers while others allow them are left
+    out. `stated` holds what is known of skills otherwise: for each the lower and upper likelihood of what was seen at each of its levels;
+    in a precise bank both are the same.
     """
     evidence = Evidence.of(bank, answers or {}, stated)
     refuse_conflict(evidence, stated, answers)

@@ -20,6 +20,7 @@ All numbers are signs and logarithms, so that no evidence is too much.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,10 +57,13 @@ def is_forest(model: Model) -> bool:
 
 
 class FillEngine:
-    """Trees with any number of levels, many takers and questions at once: exact, or a bracket after much work."""
+    """Trees with any number of levels, many takers and questions at once: exact, or a bracket after much work.
 
-    def __init__(self, model: Model, takers: int, work: int = WORK) -> None:
-        self._model, self._takers, self._work = model, takers, work
+    After `end`, a moment of `time.monotonic`, nothing more is searched.
+    """
+
+    def __init__(self, model: Model, takers: int, work: int = WORK, end: float | None = None) -> None:
+        self._model, self._takers, self._work, self._end = model, takers, work, end
         self._told: Boxes = {scope[0]: box for scope, box in model.boxes.items()}
         self._now: dict[int, Bracket] = {}
 
@@ -111,9 +115,9 @@ class FillEngine:
         for one in parts(cases, alone):
             for some in parts(alone, step):
                 number = np.arange(cases)[one][some]
-                found = _maximise(tree, _Asked.of(goals, boxes, number), budget)
+                found = _maximise(tree, _Asked.of(goals, boxes, number), budget, self._end)
                 if is_shared:
-                    found = _maximise(tree, _Asked.of(goals, pinned, number), budget)[0], found[1]
+                    found = _maximise(tree, _Asked.of(goals, pinned, number), budget, self._end)[0], found[1]
                 inner[number], outer[number] = (end.reshape(-1, len(goals)) for end in found)
         return inner, outer
 
@@ -220,7 +224,7 @@ class _Asked:
         return None if v not in self.boxes else (self.boxes[v][0][of], self.boxes[v][1][of])
 
 
-def _maximise(tree: _Tree, asked: _Asked, budget: int) -> tuple[Array, Array]:
+def _maximise(tree: _Tree, asked: _Asked, budget: int, end: float | None) -> tuple[Array, Array]:
     """The largest expectation of each problem: one that is attained, and one that is not exceeded; -inf where evidence is impossible."""
     found = np.full(len(asked.goals), _BELOW)
     of, ends = np.arange(len(found)), np.zeros((len(found), tree.width), dtype=np.int8)
@@ -236,12 +240,12 @@ def _maximise(tree: _Tree, asked: _Asked, budget: int) -> tuple[Array, Array]:
         found[of] = tried.ratio[better]
     outer, of = found.copy(), np.flatnonzero(found > _BELOW)
     if tree.width:
-        outer[of] = _branch(tree, asked, of, found, budget)
+        outer[of] = _branch(tree, asked, of, found, budget, end)
     impossible = found == _BELOW
     return np.where(impossible, -np.inf, found), np.where(impossible, -np.inf, np.maximum(outer, found))
 
 
-def _branch(tree: _Tree, asked: _Asked, problems: Numbers, found: Array, budget: int) -> Array:
+def _branch(tree: _Tree, asked: _Asked, problems: Numbers, found: Array, budget: int, end: float | None) -> Array:
     """Bounds that no network exceeds, (problems,); what was found is raised where some network attains more.
 
     Problems take turns, so that the nodes that the easy ones do not need are left for the hard ones.
@@ -249,7 +253,7 @@ def _branch(tree: _Tree, asked: _Asked, problems: Numbers, found: Array, budget:
     of, ends = problems, np.zeros((len(problems), tree.width), dtype=np.int8)
     looked, step = np.zeros(len(found), dtype=int), max(1, _CHUNK // (tree.numbers * 2 * tree.width))
     m = found + _NEAR  # one for the whole search: what is ruled out is ruled out for it
-    while len(of) and looked.sum() < budget:
+    while len(of) and looked.sum() < budget and (end is None or monotonic() < end):
         order = np.argsort(looked[of], kind="stable")
         now, at = of[order[:step]], ends[order[:step]]
         of, ends = of[order[step:]], ends[order[step:]]
