@@ -240,7 +240,7 @@ def test_inner_and_outer_bounds_of_answers_on_a_ladder():
     parents, _ = graph_of(rng, "ladder", 7)
     bank = random_models.bank(rng, parents, [*([k] for k in range(7)), [2, 3], [3, 5]], (2,), (2,), ("interval",), 0.1)
     evidence = evidence_of(bank, [{f"q{k}": k % 2 for k in range(7)}])
-    exact, searched = SeparatorEngine(evidence.model, 1), LoopEngine(evidence.model, 1, NEAR, 50)
+    exact, searched = SeparatorEngine(evidence.model, 1), LoopEngine(evidence.model, 1, NEAR / 10, 50)
     for batch in evidence.layout.batches[-2:]:
         for found, known in [(exact.answers(batch), searched.answers(batch)), (exact.after(batch, 3), searched.after(batch, 3))]:
             is_between(found, known)

@@ -23,7 +23,7 @@ from quaestor.inference.search.shares import FEWER, LEVELS, with_shares
 
 COARSEST = 0.1  # the first gap that is proven by branching when the tolerance was too much
 _SIMILAR = 1.3  # problems whose best order is better by no more than this factor share the order of others
-_SETTLED = 500  # nodes into which a problem may part before it is branched on
+_SETTLED_AT_FIRST, _SETTLED = 200, 1_000  # nodes into which a problem may part before shares are asked for, before it is branched on
 _LIGHTER = 16  # nodes made on the way that count for one
 _CHEAPER = 0.25  # the power of the work that an order takes which weighs as much as what it loses
 _BISECTIONS = 12  # of the range in which the root alone is asked for a bound
@@ -228,16 +228,22 @@ class _Search:
             self.outer[together[proven]] = np.minimum(self.outer, t)[together[proven]]
 
     def _settle(self, chosen: int, t: Numbers, problems: Numbers, last: int) -> Numbers:
-        """Try to prove it for some problems by settling choices in one order of elimination; those for which nothing came of it."""
-        if self.used >= last:
-            return problems
-        plan, f = self._plans[chosen], self._shifted(problems, t[problems])
-        proven, owner, networks, nodes = settle(plan, self._tied_root(chosen, problems), f, self._goal, _SETTLED)
-        self.used += -(-nodes // _LIGHTER)
-        self.outer[problems[proven]] = np.minimum(self.outer, t)[problems[proven]]
-        self.incumbents.try_out(plan, self._root, problems[owner], networks, self._g, self._goal)
-        left = problems[~proven]
-        return np.asarray(left[self.incumbents.value[left] <= t[left]])
+        """Try to prove it for some problems by settling choices in one order of elimination; those for which nothing came of it.
+
+        At first without shares, which take longer to find than little work saves.
+        """
+        plan = self._plans[chosen]
+        for most in (_SETTLED_AT_FIRST, _SETTLED):
+            if self.used >= last or not len(problems):
+                break
+            roots = self._root.take(problems) if most < _SETTLED else self._tied_root(chosen, problems)
+            proven, owner, networks, nodes = settle(plan, roots, self._shifted(problems, t[problems]), self._goal, most)
+            self.used += -(-nodes // _LIGHTER)
+            self.outer[problems[proven]] = np.minimum(self.outer, t)[problems[proven]]
+            self.incumbents.try_out(plan, self._root, problems[owner], networks, self._g, self._goal)
+            problems = problems[~proven]
+            problems = problems[self.incumbents.value[problems] <= t[problems]]
+        return problems
 
     def _best_order(self, values: Numbers) -> tuple[int, Numbers]:
         """The order that is the best for problems whose relaxation is positive, (orders, problems), and for which it is good enough."""

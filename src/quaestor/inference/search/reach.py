@@ -78,7 +78,7 @@ def _reach(part: Model, variable: int, tolerance: float, limit: int, end: float 
     scale = 1 / np.where(centre > _LEAST, centre, 1)
     core.messages[goal] = core.messages[goal] * scale
     nodes = 0
-    for finer in (tolerance / 4, tolerance / 32) if tolerance > _FINEST else (tolerance,):
+    for finer in (tolerance / 16, tolerance / 128) if tolerance > _FINEST else (tolerance,):
         found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,), end)
         nodes += found.nodes
         if _farthest(found.inner, found.outer) <= tolerance or (found.outer - found.inner).max() > tolerance:
