@@ -20,7 +20,7 @@ in logarithms, or to enumeration where the networks are few; otherwise nothing i
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import log10
 from time import monotonic
 
@@ -34,7 +34,7 @@ from quaestor.inference.engine import EXACT, Bracket, Ends, Engine, joined_metho
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
 from quaestor.inference.engines.fills import WORK, FillEngine, fits, is_forest
 from quaestor.inference.engines.hulls import HullEngine
-from quaestor.inference.engines.loops import ExactEngine, LoopEngine
+from quaestor.inference.engines.loops import ExactEngine, LoopEngine, both
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
 from quaestor.inference.engines.separators import SeparatorEngine, ties
@@ -71,10 +71,12 @@ class Settings:
     def __post_init__(self) -> None:
         if self.method != "auto" and self.method not in (*methods(), *PRECISE):
             raise QuaestorError(f"method is one of {', '.join(methods())}, got {self.method!r}")
-        if not self.tolerance >= 0 or self.limit < 0:
-            raise QuaestorError(f"tolerance and limit are at least 0, got {self.tolerance} and {self.limit}")
-        if self.seconds is not None and (self.method != "exact" or not self.seconds >= 0):
-            raise QuaestorError(f"seconds are at least 0 and go with method 'exact' only, so that all else repeats, got {self.seconds}")
+        for name, value in (("tolerance", self.tolerance), ("limit", self.limit), ("seconds", self.seconds)):
+            is_right = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+            if not is_right and (name, value) != ("seconds", None):
+                raise QuaestorError(f"{name} is a number of at least 0, got {value!r}")
+        if self.seconds is not None and self.method != "exact":
+            raise QuaestorError(f"seconds go with method 'exact' only, so that all else repeats, got method {self.method!r}")
 
     @property
     def end(self) -> float | None:
@@ -212,22 +214,44 @@ class _Part:
         self._known: list[Known] = known or [{} for _ in range(takers)]
         self._made: dict[str, Engine] = {}
         self._smaller: dict[tuple[str, ...], _Part] = {}
+        self._renumbered: dict[tuple[int, tuple[str, ...]], tuple[Batch, Batch]] = {}
 
     def now(self, variable: int) -> Bracket:
-        if not self._model.is_singly_connected:
-            part, number = self._part(variable)
-            if part is not self and part._model.is_singly_connected:  # without loops others are faster
-                return part.now(number)
+        part, number = self._part(variable)
+        if part is not self and (self._is_large or (part._model.is_singly_connected and not self._model.is_singly_connected)):
+            return part.now(number)  # without loops, or with fewer of many levels, others are faster
+        known = None
         for name in self._fitting:
             try:
-                return self._engine(name).now(variable)
+                found = self._engine(name).now(variable)
             except TooLargeError:
                 if not self._settings.is_free:
                     raise
                 if self._takers > 1:
                     return self._each(lambda alone: alone.now(variable))
-        part, number = self._part(variable)
-        return self._engine(self._patient()).now(variable) if part is self else part.now(number)
+                continue
+            if not found.gap or self._settings.method != "exact":
+                return found
+            known = found
+        if part is not self:
+            found = part.now(number)
+        else:
+            found = self._patiently(lambda engine: engine.now(variable))
+        return found if known is None else both(known, found)
+
+    @lazy
+    def _is_large(self) -> bool:
+        """Whether some variable has so many states that sets of messages over them explode."""
+        return max(self._model.sizes) > _FEW_IN_TREES
+
+    def _patiently(self, ask: Callable[[Engine], Bracket], asked: bool = False) -> Bracket:
+        """The reply of the engine for all other models; where even that is too large, nothing is claimed (by name: an error)."""
+        try:
+            return ask(self._engine(self._patient(asked)))
+        except TooLargeError:
+            if not self._settings.is_free:
+                raise
+            return ask(self._engine("vacuous"))
 
     def _part(self, variable: int) -> "tuple[_Part, int]":
         """What matters for a variable, and its number there; all of it where a method of the table is asked for by name."""
@@ -251,10 +275,27 @@ class _Part:
         return [_Part(self._model.of_takers(np.array([taker])), 1, self._settings, [self._known[taker]]) for taker in range(self._takers)]
 
     def answers(self, batch: Batch) -> Bracket:
-        return self._first(batch, lambda engine: engine.answers(batch))
+        part, same, _ = self._part_asked(batch)
+        return part._first(same, lambda engine: engine.answers(same))
 
     def after(self, batch: Batch, variable: int) -> Bracket:
-        return self._first(batch, lambda engine: engine.after(batch, variable))
+        part, same, number = self._part_asked(batch, variable)
+        return part._first(same, lambda engine: engine.after(same, number[variable]))
+
+    def _part_asked(self, batch: Batch, *others: int) -> "tuple[_Part, Batch, dict[int, int]]":
+        """The part of a large model that matters for questions (and other variables), the questions there, and the new numbers."""
+        everything = {variable: variable for variable in range(len(self._model.sizes))}
+        if not self._is_large or self._settings.method in ENGINES:
+            return self, batch, everything
+        part, number = self._model.relevant_to([*batch.scope, *others])
+        if len(part.sizes) == len(self._model.sizes):
+            return self, batch, everything
+        if part.names not in self._smaller:
+            self._smaller[part.names] = _Part(part, self._takers, self._settings, self._known)
+        key = id(batch), part.names
+        if key not in self._renumbered:
+            self._renumbered[key] = batch, replace(batch, scope=tuple(number[v] for v in batch.scope))
+        return self._smaller[part.names], self._renumbered[key][1], number
 
     def _first(self, batch: Batch, ask: Callable[[Engine], Bracket]) -> Bracket:
         """The reply of the first engine that can give one."""
@@ -267,7 +308,7 @@ class _Part:
                         raise
                     if self._takers > 1:
                         return self._each(lambda alone: alone._first(batch, ask))
-        return ask(self._engine(self._patient(asked=True)))
+        return self._patiently(ask, asked=True)
 
     @lazy
     def _underflows(self) -> bool:
@@ -282,12 +323,12 @@ class _Part:
             raise QuaestorError(f"method {method} needs {ENGINES[method].needs}")
         wanted = ENGINES if self._settings.is_free else {name: ENGINES[name] for name in (method,) if name in ENGINES}
         found = [name for name, entry in wanted.items() if entry.fits(self._model) and (entry.in_logarithms or not self._underflows)]
-        return [name for name in found if self._is_worth(name, found)] if self._settings.is_free else found
+        return [name for name in found if self._is_worth(name)] if self._settings.is_free else found
 
-    def _is_worth(self, name: str, found: list[str]) -> bool:
+    def _is_worth(self, name: str) -> bool:
         """Whether `auto` tries an engine that fits: hulls of many states explode, fills leave a gap on polytrees."""
         if is_forest(self._model):
-            return name != "hulls" or max(self._model.sizes) <= _FEW_IN_TREES or "fills" not in found
+            return name != "hulls" or not self._is_large
         if name == "hulls":
             return self._most_open <= _FEW_IN_POLYTREES
         if name == "fills":
@@ -323,6 +364,8 @@ class _Part:
     def _make(self, name: str) -> Engine:
         if name == "fills" and self._settings.method == "exact":
             return FillEngine(self._model, self._takers, _PATIENCE * WORK, self._settings.end)
+        if name == "separators":
+            return SeparatorEngine(self._model, self._takers, self._settings.end)
         if name in ENGINES:
             return ENGINES[name].make(self._model, self._takers)
         if name == "enumeration":
@@ -378,7 +421,8 @@ def underflows(model: Model, takers: int) -> NDArray[np.bool_]:
     Some likelihoods are too small to be held beside others, and in some network of the set the evidence may have nothing else.
     """
     found = np.zeros(takers, dtype=bool)
-    if sum(low.min(initial=0.0) for low, _ in model.boxes.values()) > _TINY:
+    ends = [np.where(np.isfinite(low), low, high) for low, high in model.boxes.values()]
+    if sum(np.where(np.isfinite(end), end, 0.0).min(initial=0.0) for end in ends) > _TINY:
         return found
     depth = np.zeros(takers)  # of all boxes together
     scaled = {}
@@ -386,8 +430,9 @@ def underflows(model: Model, takers: int) -> NDArray[np.bool_]:
         axes = tuple(range(1, low.ndim))
         top = high.max(axis=axes, keepdims=True)
         top = np.where(np.isfinite(top), top, 0.0)
-        scaled[scope] = low - top
-        depth = depth + np.where(np.isfinite(low), low - top, 0.0).min(axis=axes)
+        least = np.where(np.isfinite(low), low, high)  # where it may be nothing at all, what is left of it may be all that there is
+        scaled[scope] = least - top
+        depth = depth + np.where(np.isfinite(least), least - top, 0.0).min(axis=axes)
     some = np.flatnonzero(depth <= _TINY)
     if len(some):
         least = junction_of(model).log_probability({scope: low[some] for scope, low in scaled.items()})

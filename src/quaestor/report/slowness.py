@@ -13,20 +13,20 @@ def slowness(bank: Bank, longest: float = LONGEST) -> Problem | None:
     found = worst_step(bank, longest=longest)
     if found.worst <= SLOW and not found.is_cut:
         return None
-    rule = say("a step of a test takes at most {most:g} s of computing", most=SLOW)
+    rule = say("a step of a test should take at most {most:g} s of computing", most=SLOW)
     hints = [*_loops(bank, found), *_exact(bank, found, longest)]
     return Problem("questions", rule, _state(bank, found), together(hints, "; ") if hints else "", "warning")
 
 
 def _state(bank: Bank, found: DryRun) -> str:
     seconds = found.worst
-    took = say("at least {seconds:.1f} s", seconds=seconds) if found.is_cut else say("up to {seconds:.1f} s", seconds=seconds)
+    took = say("at least {seconds:.2g} s", seconds=seconds) if found.is_cut else say("up to {seconds:.2g} s", seconds=seconds)
     if not found.answered:
         return say("{took} at the start", took=took)
     has_several = any(len(question.skills) > 1 for question in bank.questions.values())
     on = say("on several skills") if has_several else say("on one skill each")
     words = {"took": took, "count": found.answered, "on": on, "start": found.start}
-    return say("{took} after {count} {count:question|questions} {on}, {start:.1g} at the start", **words)
+    return say("{took} after {count} {count:question|questions} {on}, {start:.1g} s at the start", **words)
 
 
 def _loops(bank: Bank, found: DryRun) -> list[str]:
@@ -37,7 +37,7 @@ def _loops(bank: Bank, found: DryRun) -> list[str]:
     shown = [*names[:_NAMED], *([say("{count} more", count=len(names) - _NAMED)] if len(names) > _NAMED else [])]
     hints: list[str] = [say("skills are tied into loops by {questions}", questions=listed(shown))]
     if 0 < found.quick < found.answered:
-        hints.append(say("fewer of them help: after {count} a step took at most {most:g} s", count=found.quick, most=SLOW))
+        hints.append(say("it helps to ask fewer of them: after {count} a step took at most {most:g} s", count=found.quick, most=SLOW))
     return hints
 
 

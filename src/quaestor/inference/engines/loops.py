@@ -187,11 +187,11 @@ class ExactEngine:
         while known.gap and engine.nodes > limit and (self._end is None or monotonic() < self._end):
             limit *= 4
             engine = LoopEngine(self._model, self._takers, EXACT, limit, self._end)
-            known = _both(known, ask(engine))
+            known = both(known, ask(engine))
         return known
 
 
-def _both(one: Bracket, other: Bracket) -> Bracket:
+def both(one: Bracket, other: Bracket) -> Bracket:
     """What two brackets of the same bounds say together."""
     lower, upper = np.maximum(one.lower, other.lower), np.minimum(one.upper, other.upper)
     return Bracket(lower, upper, np.minimum(one.inner_lower, other.inner_lower), np.maximum(one.inner_upper, other.inner_upper), one.method)

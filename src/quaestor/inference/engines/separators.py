@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from math import prod
+from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,11 +45,12 @@ def ties(model: Model) -> bool:
 class SeparatorEngine:
     """Models with narrow loops, taker by taker. Questions: the set of vectors that reaches their scope, times the new box.
 
-    Raises TooLargeError where a separator has too many configurations, or a set more candidates than it looks at.
+    Raises TooLargeError where a separator has too many configurations, or a set more candidates than it looks at, or when the time is over
+    (`end`, a moment of `time.monotonic`).
     """
 
-    def __init__(self, model: Model, takers: int) -> None:
-        self._models = [model.of_taker(taker) for taker in range(takers)]
+    def __init__(self, model: Model, takers: int, end: float | None = None) -> None:
+        self._models, self._end = [model.of_taker(taker) for taker in range(takers)], end
         self._made: dict[object, SeparatorMessages] = {}
         self._reached: dict[tuple[int, Scope], Array] = {}
         self._too_large: dict[Scope, str] = {}
@@ -140,7 +142,7 @@ class SeparatorEngine:
             raise TooLargeError(f"{buckets.widest} configurations of a separator, at most {_MOST_CELLS}")
         key = taker, model.names, tuple(model.boxes), buckets
         if key not in made:
-            made[key] = SeparatorMessages(model, buckets)
+            made[key] = SeparatorMessages(model, buckets, self._end)
         return made[key], number
 
 
@@ -285,8 +287,8 @@ class _Choices:
 class SeparatorMessages:
     """The sets of messages between the buckets of a model with the evidence of one taker, each worked out once."""
 
-    def __init__(self, model: Model, buckets: _Buckets) -> None:
-        self._model, self._buckets = model, buckets
+    def __init__(self, model: Model, buckets: _Buckets, end: float | None) -> None:
+        self._model, self._buckets, self._end = model, buckets, end
         self._boxes = {scope: likelihood(box) for scope, box in model.boxes.items()}
         self._families: list[list[int]] = [[] for _ in model.sizes]
         for child, parents in enumerate(model.parents):
@@ -312,6 +314,8 @@ class SeparatorMessages:
         """The vertices of what a bucket sends to a neighbour."""
         for one, other in (*self._towards(source, target), (source, target)):
             if (one, other) not in self._sent:
+                if self._end is not None and monotonic() > self._end:
+                    raise TooLargeError("the time is over")
                 separator = self._buckets.separator(one, other)
                 if one in self._buckets.idle and self._buckets.above[one] == other:
                     self._sent[one, other] = np.ones((1, _cells(separator, self._model.sizes)))

@@ -34,7 +34,8 @@ _ROUNDING = 1e-12
 class Optimum:
     """For each problem an attained value and a bound that no network of the set exceeds, shapes (problems,).
 
-    `points`: the distribution of the goal in the network that attains the value, (problems, *sizes of the goal). `nodes` counts the work:
+    `points`: the distribution of the goal in the network that attains the value, (problems, *sizes of the goal); not finite where the
+    evidence is impossible in it, or when the time was over. `nodes` counts the work:
     if it is not above the limit, the search ended by itself, and a gap above the tolerance is one that more nodes cannot close.
     """
 
@@ -135,7 +136,8 @@ def maximise(
     search = _Search(plans, root, g, goal)
     search.run(tolerance, limit, end)
     inner = search.incumbents.value
-    return Optimum(inner, np.maximum(search.outer, inner), _distributions(plans[0], search.incumbents.choices, goal), search.used)
+    points = np.full(g.shape, np.nan) if search.is_over else _distributions(plans[0], search.incumbents.choices, goal)
+    return Optimum(inner, np.maximum(search.outer, inner), points, search.used)
 
 
 def _gaps(tolerance: float) -> list[float]:
@@ -151,7 +153,7 @@ class _Search:
         self._plans, self._root, self._g, self._goal = plans, root, g, goal
         self._shares: dict[int, list[Numbers]] = {}  # of the root, by the number of the plan
         self.incumbents = _Incumbents(plans[0], root, g)
-        self.outer, self.used = g.reshape(len(g), -1).max(axis=1), 0
+        self.outer, self.used, self.is_over = g.reshape(len(g), -1).max(axis=1), 0, False
 
     def run(self, tolerance: float, limit: int, end: float | None) -> None:
         """Bring incumbents and outer bounds together, as near as the tolerance says or as nodes and time allow."""
@@ -161,7 +163,7 @@ class _Search:
             self.incumbents.search(self._plans[0], self._root, self._g, self._goal)
             self._close(tolerance, limit)
         except TimeUpError:
-            pass  # what is known by now stands
+            self.is_over = True  # what is known by now stands
         for plan in self._plans:
             plan.end = None
 

@@ -14,6 +14,7 @@ from quaestor.credal.vectors import LARGEST, TooLargeError, corners, hull
 from quaestor.inference.model import Box, Model, Scope, likelihood
 from quaestor.model.table import Array, Table
 
+_MANY_STATES = 5  # hulls over more states take long
 _MOST_VERTICES = 64  # of a message set; a larger one would cost more in the search than the variable that it replaces
 
 
@@ -45,11 +46,12 @@ class _Reduction:
         self._left = set(range(len(model.sizes)))
         self._parents = list(model.parents)
         self._tables = list(model.tables)
-        self._boxes = {scope: box for scope, box in model.boxes.items() if len(scope) > 1 or scope == open_scope}
+        is_kept = {scope: len(scope) > 1 or scope == open_scope or _is_wide(box) for scope, box in model.boxes.items()}
+        self._boxes = {scope: box for scope, box in model.boxes.items() if is_kept[scope]}
         self._messages = [np.ones((1, size)) for size in model.sizes]
         self._kept: set[tuple[str, int]] = set()  # what was tried and is too large
         for scope, box in model.boxes.items():
-            if len(scope) == 1 and scope != open_scope:
+            if not is_kept[scope]:
                 low, high = likelihood(box)
                 self._messages[scope[0]] = hull(corners(low[None], high[None]))
 
@@ -98,7 +100,10 @@ class _Reduction:
         children, scopes = self._children(v), [scope for scope in self._boxes if v in scope]
         if self._parents[v] or len(children) + len(scopes) != 1:
             return False
-        weights = hull((self._tables[v].row_vertices(0)[:, None] * self._messages[v][None]).reshape(-1, self._model.sizes[v]))
+        vertices = self._tables[v].row_vertices(0)
+        if self._model.sizes[v] > _MANY_STATES and len(vertices) * len(self._messages[v]) > _MOST_VERTICES:
+            return False
+        weights = hull((vertices[:, None] * self._messages[v][None]).reshape(-1, self._model.sizes[v]))
         if children:
             child = children[0]
             if self._parents[child] != (v,) or len(weights) * row_choices(self._tables[child]) > LARGEST:
@@ -120,6 +125,8 @@ class _Reduction:
 
     def _receive(self, v: int, vectors: Array) -> None:
         """Multiply messages into the message set of a variable."""
+        if vectors.shape[1] > _MANY_STATES and len(vectors) > _MOST_VERTICES:
+            raise TooLargeError(f"{self._model.names[v]}: more than {_MOST_VERTICES} messages over {vectors.shape[1]} states")
         added = hull(vectors)
         if len(added) * len(self._messages[v]) > LARGEST:
             raise TooLargeError(f"{self._model.names[v]}: more than {LARGEST} messages")
@@ -144,6 +151,11 @@ class _Reduction:
             {tuple(number[v] for v in scope): box for scope, box in self._boxes.items()},
         )
         return Core(model, [self._messages[old] for old in kept], number)
+
+
+def _is_wide(box: Box) -> bool:
+    """Whether the evidence on one variable has too many corners to be a message set: then it stays a box."""
+    return len(box[0]) > _MANY_STATES and int((box[0] < box[1]).sum()) > _MANY_STATES
 
 
 def _scope(one: int, other: int) -> Scope:

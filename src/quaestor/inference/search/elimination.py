@@ -27,11 +27,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.credal.vectors import TooLargeError
 from quaestor.inference.model import Model, Scope
 from quaestor.inference.search.core import Core
 
 Numbers = NDArray[Any]  # indices, flags or numbers
 _BATCH, _FEWEST = 4096, 16
+_MOST_NUMBERS = 5_000_000  # of the products of vertices of rows and messages of one variable
 _SMALL = 16_384  # numbers in an elimination, times choices, of a model whose nodes count for one
 _LOWEST = -1e300  # in place of minus infinity where that is multiplied by zero
 
@@ -195,6 +197,9 @@ class Elimination:
         self.scopes = list(model.boxes)
         self.messages = [np.concatenate([vectors, np.ones((1, vectors.shape[1]))]) for vectors in core.messages]
         self.vertices = [_padded(model, variable) for variable in range(len(model.sizes))]
+        for v, ((points, _), vectors) in enumerate(zip(self.vertices, self.messages, strict=True)):
+            if points.size * len(vectors) > _MOST_NUMBERS:
+                raise TooLargeError(f"{model.names[v]}: {points.shape[1] - 1} vertices of a row times {len(vectors) - 1} messages")
         self._products = [
             (points[:, :, None] * vectors).reshape(len(points), -1, vectors.shape[1])
             for (points, _), vectors in zip(self.vertices, self.messages, strict=True)

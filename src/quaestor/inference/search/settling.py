@@ -2,7 +2,8 @@
 
 A part of the elimination (see `elimination`) makes a choice for each of its groups. Where one choice is the best in all contexts it is
 settled, whatever is still to come: later factors are never negative. Only where contexts disagree is a node parted, into one for each
-choice that is not worse in all of them. Each node keeps the f that its choices have led to, so its bound needs only the parts that are
+choice that is not worse in all of them. A message is common to all groups, so it is settled only where it is the best with every vertex of
+every row, and parted before any row is. Each node keeps the f that its choices have led to, so its bound needs only the parts that are
 left, and no slopes. What is left after the last part is a complete network that exceeds the threshold.
 
 Branching on whatever matters most (`branch`) needs far fewer nodes where much is in doubt; here a node costs far less.
@@ -73,7 +74,9 @@ def _judge(plan: Elimination, part: Part, scores: Numbers) -> _Verdict:
     message, apart = np.zeros(nodes, dtype=int), np.zeros(nodes)
     if isinstance(part, SumOut):
         split = scores.reshape(groups, -1, len(plan.messages[part.variable]), nodes, contexts)
-        loss = (best[:, None] - split.max(axis=1)).sum(axis=(0, 3))  # (messages, nodes)
+        most = split.max(axis=2)[:, :, None]
+        behind = np.where(np.isneginf(most), 0.0, most - np.where(np.isneginf(most), 0.0, split))
+        loss = behind.sum(axis=(0, 1, 4))  # (messages, nodes): nothing where a message is the best with every vertex of a row
         message, apart = loss.argmin(axis=0), loss.min(axis=0)
         scores = split[:, :, message, np.arange(nodes)]
         best = scores.max(axis=1)
