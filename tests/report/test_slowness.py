@@ -30,11 +30,13 @@ def test_a_slow_bank_is_warned_of_with_what_would_help(measured):
     assert str(found) == (
         "questions: a step of a test should take at most 0.5 s of computing, got up to 3.2 s after 4 questions on several skills,"
         " 0.09 s at the start (skills are tied into loops by A9, M5, W1, W2, W3 and 1 more; it helps to ask fewer of them:"
-        " after 2 a step took at most 0.5 s; exact numbers (the centres of the intervals) help, seconds at most: in the skills 0.4, everywhere 0.002)"
+        " after 2 a step took at most 0.5 s; exact numbers (the centres of the intervals) help,"
+        " seconds at most: in the skills 0.4, everywhere 0.002)"
     )
     assert translate("de", found.sentence) == (
         "questions: ein Schritt eines Tests sollte höchstens 0,5 s Rechenzeit brauchen; gefunden: bis zu 3,2 s nach 4 Fragen zu mehreren"
-        " Fähigkeiten, 0,09 s am Anfang (Fähigkeiten werden zu Schleifen verbunden durch A9, M5, W1, W2, W3 und 1 weitere; weniger davon"
+        " Fähigkeiten, 0,09 s am Anfang"
+        " (Fähigkeiten werden zu Schleifen verbunden durch A9, M5, W1, W2, W3 und 1 weitere; weniger davon"
         " zu stellen hilft: nach 2 dauerte ein Schritt höchstens 0,5 s; genaue Zahlen (die Mitten der Intervalle) helfen, Sekunden höchstens:"
         " in den Fähigkeiten 0,4, überall 0,002)"
     )

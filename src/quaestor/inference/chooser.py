@@ -233,10 +233,7 @@ class _Part:
             if not found.gap or self._settings.method != "exact":
                 return found
             known = found
-        if part is not self:
-            found = part.now(number)
-        else:
-            found = self._patiently(lambda engine: engine.now(variable))
+        found = part.now(number) if part is not self else self._patiently(lambda engine: engine.now(variable))
         return found if known is None else both(known, found)
 
     @lazy
