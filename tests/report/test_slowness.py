@@ -37,8 +37,8 @@ def test_a_slow_bank_is_warned_of_with_what_would_help(measured):
         "questions: ein Schritt eines Tests sollte höchstens 0,5 s Rechenzeit brauchen; gefunden: bis zu 3,2 s nach 4 Fragen zu mehreren"
         " Fähigkeiten, 0,09 s am Anfang"
         " (Fähigkeiten werden zu Schleifen verbunden durch A9, M5, W1, W2, W3 und 1 weitere; weniger davon"
-        " zu stellen hilft: nach 2 dauerte ein Schritt höchstens 0,5 s; genaue Zahlen (die Mitten der Intervalle) helfen, Sekunden höchstens:"
-        " in den Fähigkeiten 0,4, überall 0,002)"
+        " zu stellen hilft: nach 2 dauerte ein Schritt höchstens 0,5 s; genaue Zahlen (die Mitten der Intervalle) helfen,"
+        " Sekunden höchstens: in den Fähigkeiten 0,4, überall 0,002)"
     )
 
 
