@@ -192,7 +192,9 @@ def vertex(rng, table):
 # Beyond all numbers
 
 
-@pytest.mark.parametrize("seed", seeds(3, 20))
+@pytest.mark.parametrize(
+    "seed", [0, 11, 17, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20) if seed not in (11, 17))]
+)
 def test_contradicting_answers_agree_with_enumeration_in_logarithms(seed):
     """Hundreds of answers for and as many against: the likelihoods of all levels but a few are below the smallest number."""
     rng = np.random.default_rng(seed)

@@ -91,11 +91,11 @@ class FillEngine:
 
     def _bounds(self, target: int, low: Array, high: Array, boxes: Boxes, shape: tuple[int, ...]) -> Bracket:
         """The smallest expectations of goals `low` and the largest of `high`, (goals, states), for the evidence of each case."""
-        goals = np.concatenate([-low, high])
+        goals = np.concatenate([1 - low, high])  # never below 0: near 0, unlike near -1, tiny differences count
         told = {v: _levelled(*box) for v, box in boxes.items()}
         inner, outer = self._largest(target, goals, told, None)
         count = len(low)
-        ends = [np.clip(end, 0, 1) for end in (-outer[:, :count], outer[:, count:], -inner[:, :count], inner[:, count:])]
+        ends = [np.clip(end, 0, 1) for end in (1 - outer[:, :count], outer[:, count:], 1 - inner[:, :count], inner[:, count:])]
         lower, upper, *attained = (np.broadcast_to(end, (prod(shape) // count, count)).reshape(shape) for end in ends)
         found = Bracket(lower, upper, attained[0], attained[1], "fills")
         return found if found.gap else Bracket.exact(found.inner_lower, found.inner_upper, "fills")
@@ -126,8 +126,8 @@ class FillEngine:
         beyond = _beyond(self._model, parent, child)
         boxes: Boxes = {v: box for v, box in told.items() if v in beyond}
         size = self._model.sizes[parent]
-        _, outer = self._largest(parent, np.concatenate([-np.eye(size), np.eye(size)]), boxes, child)
-        low, high = np.clip(-outer[:, :size], 0, 1), np.clip(outer[:, size:], 0, 1)
+        _, outer = self._largest(parent, np.concatenate([1 - np.eye(size), np.eye(size)]), boxes, child)
+        low, high = np.clip(1 - outer[:, :size], 0, 1), np.clip(outer[:, size:], 0, 1)
         middle = self._model.with_boxes({(v,): boxes[v] for v in beyond if v in boxes}).centre()
         junction = junction_of(middle)
         centre = junction.marginal(junction.calibrate({scope: low for scope, (low, _) in middle.boxes.items()}), (parent,))
@@ -228,12 +228,12 @@ def _maximise(tree: _Tree, asked: _Asked, budget: int, end: float | None) -> tup
     """The largest expectation of each problem: one that is attained, and one that is not exceeded; -inf where evidence is impossible."""
     found = np.full(len(asked.goals), _BELOW)
     of, ends = np.arange(len(found)), np.zeros((len(found), tree.width), dtype=np.int8)
-    for _ in range(_STEPS):  # networks that are better and better
-        tried = _Push(tree, asked, of, ends, found[of])
+    for _ in range(_STEPS):  # networks that are better and better; a little above what was found, where rounding does not hide a better one
+        tried = _Push(tree, asked, of, ends, found[of] + _NEAR)
         if tree.width:
             ends = tried.settled(anew=True)
-            tried = _Push(tree, asked, of, ends, found[of])
-        better = tried.ratio > found[of] + 1e-15
+            tried = _Push(tree, asked, of, ends, found[of] + _NEAR)
+        better = tried.ratio > found[of] + 1e-15 * np.abs(found[of] + _NEAR)
         of, ends = of[better], ends[better]
         if not len(of):
             break
