@@ -155,7 +155,7 @@ def tables(before: str | None) -> None:
                     if found[version] is None and kind != "answers":
                         given_up.add(version)
                     elif found[version] is not None:
-                        times[version].append((max(value, 1), 1e3 * (found[version]["posteriors"] + found[version]["step"])))
+                        times[version].append((value or 1, 1e3 * (found[version]["posteriors"] + found[version]["step"])))
                 cells = [told(found[version]) for version, _ in versions] + [
                     told(found[version], "step") for version, _ in versions
                 ] * with_step
