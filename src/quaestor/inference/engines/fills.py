@@ -131,7 +131,8 @@ class FillEngine:
         middle = self._model.with_boxes({(v,): boxes[v] for v in beyond if v in boxes}).centre()
         junction = junction_of(middle)
         centre = junction.marginal(junction.calibrate({scope: low for scope, (low, _) in middle.boxes.items()}), (parent,))
-        possible = (low <= high).all(axis=1, keepdims=True)
+        possible = (low <= high + _NEAR).all(axis=1, keepdims=True)
+        low = np.minimum(low, high)  # of exact numbers rounding may turn the ends round
         return np.where(possible, low, 0), np.where(possible, high, 0), np.where(possible, np.nan_to_num(centre).reshape(-1, size), 0)
 
 
