@@ -19,6 +19,9 @@ from growth import COLOURS, GREY
 from machine import describe
 from matplotlib.figure import Figure
 
+import quaestor as qs
+from helpers.random_models import loopy, network, relevant
+
 LONGEST = 30.0
 FIGURE = Path(__file__).with_name("limits.svg")
 HARD = (19, 20, 41, 61, 62, 118)  # of the networks below, those that take longest
@@ -30,10 +33,8 @@ CASES: dict[str, list[tuple[str, list[float]]]] = {
 }
 
 
-def ladder(rungs: int, width: float, questions: int = 1) -> "object":
+def ladder(rungs: int, width: float, questions: int = 1) -> qs.Bank:
     """Skills of two levels; the parents of each are the two before it."""
-    import quaestor as qs
-
     skills, asked = {}, {}
     for rung in range(rungs):
         parents = [f"s{other}" for other in (rung - 2, rung - 1) if other >= 0]
@@ -46,10 +47,8 @@ def ladder(rungs: int, width: float, questions: int = 1) -> "object":
     return qs.Bank({"skills": skills, "questions": asked}).widen(width)
 
 
-def levels(count: int, skills: int) -> "object":
+def levels(count: int, skills: int) -> qs.Bank:
     """A chain of skills of so many levels, ±.05, with twenty questions in all."""
-    import quaestor as qs
-
     names = [f"level {number}" for number in range(count)]
     near = np.exp(-0.5 * (np.subtract.outer(np.arange(count), np.arange(count)) / (count / 4)) ** 2)
     near /= near.sum(axis=1, keepdims=True)
@@ -69,10 +68,8 @@ def levels(count: int, skills: int) -> "object":
     return qs.Bank({"skills": chain, "questions": asked}).widen(0.05)
 
 
-def random_loops(number: int) -> "tuple[object, str, dict[str, str]]":
+def random_loops(number: int) -> tuple[qs.Network, str, dict[str, str]]:
     """One of 120 random networks of 4 to 10 variables with loops among what matters for the target."""
-    from helpers.random_models import loopy, network, relevant
-
     rng = np.random.default_rng(9000 + number)
     count = 4 + number % 7
     states = [(2,), (2, 3), (2, 3, 4)][number // 7 % 3]
@@ -92,8 +89,6 @@ def random_loops(number: int) -> "tuple[object, str, dict[str, str]]":
 
 def work(kind: str, row: int, value: float) -> dict[str, float]:
     """One case: seconds of the posteriors and of a step of a session after them, and the gap."""
-    import quaestor as qs
-
     if kind == "networks":
         net, target, evidence = random_loops(int(value))
         start = time.perf_counter()

@@ -27,10 +27,11 @@ from helpers.engine_cases import (
 from oracles.networks import EveryNetwork
 from quaestor import Bank, Table, posterior
 from quaestor.credal.rows import row_choices
-from quaestor.inference.chooser import Chooser, underflows
+from quaestor.inference.chooser import Chooser
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
 from quaestor.inference.evidence import Evidence
 from quaestor.inference.lookahead import lookahead
+from quaestor.inference.partition import underflows
 
 SHORT = {"precise": [0, 1], "binary": [0, 2], "levels": [0, 1], "many levels": [0, 3], "loops": [0, 1], "two skills": [0, 2]}
 LONG = 12

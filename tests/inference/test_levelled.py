@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import quaestor as qs
-from quaestor.inference.chooser import underflows
 from quaestor.inference.evidence import Evidence
+from quaestor.inference.partition import underflows
 
 LEVELS = ["no", "yes"]
 
@@ -99,27 +99,3 @@ def test_an_end_of_zero_does_not_hide_a_tiny_upper_end():
     np.testing.assert_allclose(found.lower, truth.lower, atol=1e-9)
     np.testing.assert_allclose(found.upper, truth.upper, atol=1e-9)
     assert found.upper[0] == pytest.approx(1)
-
-
-def test_a_question_elsewhere_does_not_make_many_levels_slow():
-    """A question on two other skills leaves a scale of nine levels to the engine for many levels."""
-    levels = [f"l{number}" for number in range(9)]
-    rows = {level: [0.2 if level == other else 0.1 for other in levels] for level in levels}
-    skills = {
-        "t": {"levels": levels, "prior": [1 / 9] * 9},
-        "c": {"levels": levels, "parents": ["t"], "table": rows},
-        "x": {"levels": LEVELS, "prior": [0.5, 0.5]},
-        "y": {"levels": LEVELS, "prior": [0.5, 0.5]},
-    }
-    right = [0.1 + 0.1 * number for number in range(9)]
-    both = {"no, no": [0.9, 0.1], "no, yes": [0.6, 0.4], "yes, no": [0.6, 0.4], "yes, yes": [0.1, 0.9]}
-    questions = {
-        "Qt": {"skill": "t", "right": right},
-        "Qc": {"skill": "c", "right": right},
-        "XY": {"skills": ["x", "y"], "classes": ["wrong", "right"], "table": both},
-    }
-    made = qs.Bank({"skills": skills, "questions": questions}).widen(0.05)
-    found = qs.posterior(made, {"XY": "right"})
-    assert found["t"].method == found["c"].method == "fills"
-    assert found.exact
-    assert qs.rank(made, {"XY": "right"})

@@ -9,7 +9,7 @@ import pytest
 from helpers import random_models
 from helpers.credal_checks import SAFE, agrees, drawn
 from helpers.models import credal_bounds
-from quaestor import Bank, Network, QuaestorError, Table, Variable, bounds, load, posterior
+from quaestor import Bank, Network, QuaestorError, Table, Variable, bounds, load, posterior, rank
 from quaestor.inference.chooser import ENGINES, methods
 from quaestor.inference.engines.enumeration import enumerate_bounds
 
@@ -188,3 +188,27 @@ def test_beliefs_admit_the_worst_gap():
     for skill in bank.skills:
         assert (found[skill].lower <= better[skill].inner_lower + SAFE).all()
         assert (found[skill].upper >= better[skill].inner_upper - SAFE).all()
+
+
+def test_a_question_elsewhere_does_not_make_many_levels_slow():
+    """A question on two other skills leaves a scale of nine levels to the engine for many levels."""
+    levels = [f"l{number}" for number in range(9)]
+    rows = {level: [0.2 if level == other else 0.1 for other in levels] for level in levels}
+    skills = {
+        "t": {"levels": levels, "prior": [1 / 9] * 9},
+        "c": {"levels": levels, "parents": ["t"], "table": rows},
+        "x": {"levels": ["no", "yes"], "prior": [0.5, 0.5]},
+        "y": {"levels": ["no", "yes"], "prior": [0.5, 0.5]},
+    }
+    right = [0.1 + 0.1 * number for number in range(9)]
+    both = {"no, no": [0.9, 0.1], "no, yes": [0.6, 0.4], "yes, no": [0.6, 0.4], "yes, yes": [0.1, 0.9]}
+    questions = {
+        "Qt": {"skill": "t", "right": right},
+        "Qc": {"skill": "c", "right": right},
+        "XY": {"skills": ["x", "y"], "classes": ["wrong", "right"], "table": both},
+    }
+    made = Bank({"skills": skills, "questions": questions}).widen(0.05)
+    found = posterior(made, {"XY": "right"})
+    assert found["t"].method == found["c"].method == "fills"
+    assert found.exact
+    assert rank(made, {"XY": "right"})

@@ -8,8 +8,9 @@ import pytest
 
 import quaestor as qs
 from helpers.random_models import loopy, network, relevant
+from helpers.search_nodes import opened, random_networks
 from quaestor.inference.model import likelihood
-from quaestor.inference.search.branch import complete, maximise
+from quaestor.inference.search.branch import maximise
 from quaestor.inference.search.core import core_of
 from quaestor.inference.search.elimination import Elimination
 from quaestor.inference.search.fixing import fix
@@ -28,18 +29,6 @@ def problem(seed, width=0.2):
         core = core_of(model, (target,))
         if not model.is_singly_connected and 3 <= len(core.model.sizes) <= 5:
             return core, (core.number[target],), {scope: likelihood(box) for scope, box in core.model.boxes.items()}
-
-
-def opened(plan, ends, nodes):
-    return plan.open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, nodes)
-
-
-def random_networks(plan, nodes, rng):
-    chosen = plan.first_allowed(nodes)
-    chosen.rows = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=2) for allowed in nodes.rows]
-    chosen.messages = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=1) for allowed in nodes.messages]
-    chosen.ends = {scope: rng.random(low.shape) < 0.5 for scope, low in nodes.low.items()}
-    return complete(plan, nodes, chosen)
 
 
 @pytest.mark.parametrize("seed", range(8))

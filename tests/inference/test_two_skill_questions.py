@@ -7,11 +7,12 @@ import pytest
 
 import quaestor as qs
 from helpers.models import model_of
+from helpers.search_nodes import opened, random_networks
 from quaestor.inference.layout import layout_of
 from quaestor.inference.lookahead import lookahead
 from quaestor.inference.model import likelihood
 from quaestor.inference.search.ascent import ascend
-from quaestor.inference.search.branch import complete, evaluate, maximise
+from quaestor.inference.search.branch import evaluate, maximise
 from quaestor.inference.search.core import core_of
 from quaestor.inference.search.elimination import Elimination
 from quaestor.inference.search.orders import orders
@@ -119,16 +120,7 @@ def small_problem(seed):
     g = np.random.default_rng(seed).random((5, 2, 3))
     plan = Elimination(core, orders(core.model, goal)[0])
     ends = {scope: likelihood(box) for scope, box in core.model.boxes.items()}
-    return core, goal, g, plan, plan.open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(g))
-
-
-def random_networks(plan, nodes, rng):
-    """One network for each node."""
-    chosen = plan.first_allowed(nodes)
-    chosen.rows = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=2) for allowed in nodes.rows]
-    chosen.messages = [np.where(allowed, rng.random(allowed.shape), -1).argmax(axis=1) for allowed in nodes.messages]
-    chosen.ends = {scope: rng.random(low.shape) < 0.5 for scope, low in nodes.low.items()}
-    return complete(plan, nodes, chosen)
+    return core, goal, g, plan, opened(plan, ends, len(g))
 
 
 @pytest.mark.parametrize("seed", range(3))

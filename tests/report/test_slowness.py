@@ -48,6 +48,13 @@ def test_a_dry_run_that_was_cut_off_says_at_least(measured):
     assert str(found) == "questions: a step of a test should take at most 0.5 s of computing, got at least 6 s at the start"
 
 
+def test_a_dry_run_that_was_cut_off_while_steps_were_quick_says_only_that(measured):
+    measured += [DryRun(0.1, 0.3, 2, 2, True)] * 3
+    found = slowness(qs.load("four-skills").widen(0.05))
+    assert str(found) == "questions: a step of a test should take at most 0.5 s of computing, got a dry run was not done after 10 s"
+    assert "ein Probelauf war nach 10 s nicht fertig" in translate("de", found.sentence)
+
+
 def test_a_slow_bank_of_exact_numbers_and_questions_on_one_skill(measured):
     measured.append(DryRun(0.51, 0.62, 1, -1, False))
     value = "up to 0.62 s after 1 question on one skill each, 0.5 s at the start"

@@ -16,8 +16,8 @@ def summed(rows: Array, signs: Array, logs: Array) -> tuple[Array, Array]:
         return np.sign(value), top + np.log(np.abs(value))
 
 
-def log_summed(logs: Array, axis: int = -1) -> Array:
-    """log sum exp over an axis."""
+def log_summed(logs: Array, axis: int | tuple[int, ...] = -1) -> Array:
+    """The logarithm of the sum over some axes, from logarithms."""
     top = logs.max(axis=axis, keepdims=True)
     top = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):

@@ -19,7 +19,7 @@ skills go to `separators`, too, or to `branch`. Evidence that contradicts itself
 in logarithms, or to enumeration where the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from math import log10
 from time import monotonic
@@ -40,9 +40,9 @@ from quaestor.inference.engines.precise import PreciseEngine
 from quaestor.inference.engines.separators import SeparatorEngine, ties
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.joint import LARGEST
-from quaestor.inference.junction import junction_of
 from quaestor.inference.layout import Batch
-from quaestor.inference.model import Model, Scope
+from quaestor.inference.model import Model
+from quaestor.inference.partition import Takers, partition, underflows
 from quaestor.inference.search.reach import Known
 from quaestor.lazy import lazy
 
@@ -54,8 +54,6 @@ MOST = 10_000_000  # networks that are tried when asked for by name
 _FEW_IN_TREES = 4  # states; with more, greedy fills are faster
 _FEW_IN_POLYTREES = 5  # open states; with more, hulls may take minutes, and so may branch and bound with as many
 _PATIENCE = 16  # times the work of `fills`, for method exact
-_TINY = -600.0  # log of numbers that products may round to zero
-Takers = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -137,7 +135,7 @@ class Chooser:
         elif method in PRECISE:
             raise QuaestorError(f"method {method} is for precise models; for credal ones: {', '.join(methods())}")
         else:
-            self._parts = [(some, _Part(_levelled(part, count), count, self._settings)) for some, part, count in _partition(model, takers)]
+            self._parts = [(some, _Part(part, count, self._settings)) for some, part, count in partition(model, takers)]
 
     @lazy
     def precise(self) -> PreciseEngine:
@@ -219,7 +217,7 @@ class _Part:
     def now(self, variable: int) -> Bracket:
         part, number = self._part(variable)
         if part is not self and (self._is_large or (part._model.is_singly_connected and not self._model.is_singly_connected)):
-            return part.now(number)  # without loops, or with fewer of many levels, others are faster
+            return part.now(number[variable])  # without loops, or with fewer of many levels, others are faster
         known = None
         for name in self._fitting:
             try:
@@ -233,7 +231,7 @@ class _Part:
             if not found.gap or self._settings.method != "exact":
                 return found
             known = found
-        found = part.now(number) if part is not self else self._patiently(lambda engine: engine.now(variable))
+        found = part.now(number[variable]) if part is not self else self._patiently(lambda engine: engine.now(variable))
         return found if known is None else both(known, found)
 
     @lazy
@@ -250,16 +248,15 @@ class _Part:
                 raise
             return ask(self._engine("vacuous"))
 
-    def _part(self, variable: int) -> "tuple[_Part, int]":
-        """What matters for a variable, and its number there; all of it where a method of the table is asked for by name."""
-        if self._settings.method in ENGINES:
-            return self, variable
-        part, number = self._model.relevant_to([variable])
-        if len(part.sizes) == len(self._model.sizes):
-            return self, variable
-        if part.names not in self._smaller:
-            self._smaller[part.names] = _Part(part, self._takers, self._settings, self._known)
-        return self._smaller[part.names], number[variable]
+    def _part(self, *variables: int) -> "tuple[_Part, dict[int, int]]":
+        """What matters for some variables, and their numbers there; all of it where a method of the table is asked for by name."""
+        if self._settings.method not in ENGINES:
+            part, number = self._model.relevant_to(variables)
+            if len(part.sizes) < len(self._model.sizes):
+                if part.names not in self._smaller:
+                    self._smaller[part.names] = _Part(part, self._takers, self._settings, self._known)
+                return self._smaller[part.names], number
+        return self, {variable: variable for variable in variables}
 
     def _each(self, ask: "Callable[[_Part], Bracket]") -> Bracket:
         """Every taker alone: which sets are too large depends on the numbers, and nobody's bounds may depend on who else is there."""
@@ -272,27 +269,23 @@ class _Part:
         return [_Part(self._model.of_takers(np.array([taker])), 1, self._settings, [self._known[taker]]) for taker in range(self._takers)]
 
     def answers(self, batch: Batch) -> Bracket:
-        part, same, _ = self._part_asked(batch)
+        part, same, _ = self._asked(batch)
         return part._first(same, lambda engine: engine.answers(same))
 
     def after(self, batch: Batch, variable: int) -> Bracket:
-        part, same, number = self._part_asked(batch, variable)
+        part, same, number = self._asked(batch, variable)
         return part._first(same, lambda engine: engine.after(same, number[variable]))
 
-    def _part_asked(self, batch: Batch, *others: int) -> "tuple[_Part, Batch, dict[int, int]]":
-        """The part of a large model that matters for questions (and other variables), the questions there, and the new numbers."""
-        everything = {variable: variable for variable in range(len(self._model.sizes))}
-        if not self._is_large or self._settings.method in ENGINES:
-            return self, batch, everything
-        part, number = self._model.relevant_to([*batch.scope, *others])
-        if len(part.sizes) == len(self._model.sizes):
-            return self, batch, everything
-        if part.names not in self._smaller:
-            self._smaller[part.names] = _Part(part, self._takers, self._settings, self._known)
-        key = id(batch), part.names
+    def _asked(self, batch: Batch, *others: int) -> "tuple[_Part, Batch, dict[int, int]]":
+        """The part of a large model that matters for questions and other variables, the questions there, and the variables' numbers."""
+        variables = (*batch.scope, *others)
+        part, number = self._part(*variables) if self._is_large else (self, {variable: variable for variable in variables})
+        if part is self:
+            return self, batch, number
+        key = id(batch), part._model.names
         if key not in self._renumbered:
             self._renumbered[key] = batch, replace(batch, scope=tuple(number[v] for v in batch.scope))
-        return self._smaller[part.names], self._renumbered[key][1], number
+        return part, self._renumbered[key][1], number
 
     def _first(self, batch: Batch, ask: Callable[[Engine], Bracket]) -> Bracket:
         """The reply of the first engine that can give one."""
@@ -309,7 +302,7 @@ class _Part:
 
     @lazy
     def _underflows(self) -> bool:
-        """Whether plain numbers may lose likelihoods of one of the takers; `_partition` puts those into parts of their own."""
+        """Whether plain numbers may lose likelihoods of one of the takers; `partition` puts those into parts of their own."""
         return bool(underflows(self._model, self._takers).any())
 
     @lazy
@@ -373,73 +366,6 @@ class _Part:
             return ExactEngine(self._model, self._takers, self._settings.limit, self._settings.end)
         limit = 0 if self._settings.method == "bracket" else self._settings.limit
         return LoopEngine(self._model, self._takers, self._settings.tolerance, limit, None, self._known)
-
-
-def _partition(model: Model, takers: int) -> Iterable[tuple[Takers | None, Model, int]]:
-    """The takers in parts: those who have evidence on the same several-skill scopes, and those whose evidence plain numbers cannot hold.
-
-    On loops also those who have evidence on the same skills: it decides which part of the model matters, and nobody's bounds may depend
-    on who else is there.
-    """
-    for some, part, count in _split(model, takers, [s for s in model.boxes if len(s) > 1], underflows(model, takers)):
-        if part.is_singly_connected:
-            yield some, part, count
-            continue
-        for fewer, smaller, number in _split(part, count, [s for s in part.boxes if len(s) == 1], np.zeros(count, dtype=bool)):
-            yield (fewer if some is None else some if fewer is None else some[fewer]), smaller, number
-
-
-def _split(model: Model, takers: int, scopes: list[Scope], apart: NDArray[np.bool_]) -> Iterable[tuple[Takers | None, Model, int]]:
-    """The takers in parts that have evidence on the same of these scopes; those `apart` are in parts of their own. None: all of them."""
-    told = np.stack([_says_something(model, scope) for scope in scopes], axis=1) if scopes else np.zeros((takers, 0), dtype=bool)
-    keys = np.column_stack([told, apart])
-    if (keys == keys[0]).all() and (takers == 1 or keys[0, :-1].all()):
-        yield None, _only(model, {s for s, tells in zip(scopes, told[0], strict=True) if not tells}), takers
-        return
-    for pattern in np.unique(keys, axis=0):
-        some = np.flatnonzero((keys == pattern).all(axis=1))
-        silent = {scope for scope, tells in zip(scopes, pattern[:-1], strict=True) if not tells}
-        yield some, _only(model, silent).of_takers(some), len(some)
-
-
-def _says_something(model: Model, scope: Scope) -> NDArray[np.bool_]:
-    low, high = model.boxes[scope]
-    axes = tuple(range(1, low.ndim))
-    return np.asarray((low != 0).any(axis=axes) | (high != 0).any(axis=axes))
-
-
-def _only(model: Model, silent: set[Scope]) -> Model:
-    return model.with_boxes({scope: box for scope, box in model.boxes.items() if scope not in silent}) if silent else model
-
-
-def underflows(model: Model, takers: int) -> NDArray[np.bool_]:
-    """Of which takers plain numbers may lose likelihoods that matter, (takers,).
-
-    Some likelihoods are too small to be held beside others, and in some network of the set the evidence may have nothing else.
-    """
-    found = np.zeros(takers, dtype=bool)
-    ends = [np.where(np.isfinite(low), low, high) for low, high in model.boxes.values()]
-    if sum(np.where(np.isfinite(end), end, 0.0).min(initial=0.0) for end in ends) > _TINY:
-        return found
-    depth = np.zeros(takers)  # of all boxes together
-    scaled = {}
-    for scope, (low, high) in model.boxes.items():
-        axes = tuple(range(1, low.ndim))
-        top = high.max(axis=axes, keepdims=True)
-        top = np.where(np.isfinite(top), top, 0.0)
-        least = np.where(np.isfinite(low), low, high)  # where it may be nothing at all, what is left of it may be all that there is
-        scaled[scope] = least - top
-        depth = depth + np.where(np.isfinite(least), least - top, 0.0).min(axis=axes)
-    some = np.flatnonzero(depth <= _TINY)
-    if len(some):
-        least = junction_of(model).log_probability({scope: low[some] for scope, low in scaled.items()})
-        found[some] = least < _TINY
-    return found
-
-
-def _levelled(model: Model, takers: int) -> Model:
-    """The same model, with boxes levelled where plain numbers would lose likelihoods."""
-    return model.levelled() if underflows(model, takers).any() else model
 
 
 def _mended(found: Bracket, now: Bracket | None, silent: NDArray[np.bool_]) -> Bracket:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from quaestor.credal.signed import log_summed
 from quaestor.errors import QuaestorError
 from quaestor.inference.model import Model, Scope
 from quaestor.model.table import Array
@@ -63,7 +64,7 @@ class JunctionTree:
         """log P(evidence), shape (batch,); -inf where it is impossible. Tables need not be normalised: lower bounds give a lower bound."""
         tables, _ = self._collect(evidence)
         roots = [table for table, above in zip(tables, self._above, strict=True) if above is None]
-        return sum((_log_sum(table, tuple(range(1, table.ndim))) for table in roots), np.zeros(1))
+        return sum((log_summed(table, tuple(range(1, table.ndim))) for table in roots), np.zeros(1))
 
     def entropy(self, calibrated: list[Array]) -> Array:
         """The entropy of the joint distribution, shape (batch,), in nats: that of each clique given what it shares with the one above."""
@@ -94,7 +95,7 @@ class JunctionTree:
     def _towards(self, table: Array, source: int, target: int) -> Array:
         """A clique's table summed to what it shares with another."""
         axes = tuple(1 + position for position, v in enumerate(self._cliques[source]) if v not in self._cliques[target])
-        return _log_sum(table, axes)
+        return log_summed(table, axes)
 
     def _onto(self, message: Array, source: int, target: int) -> Array:
         shared = tuple(v for v in self._cliques[source] if v in self._cliques[target])
@@ -107,15 +108,6 @@ class JunctionTree:
         table = calibrated[home].sum(axis=tuple(1 + position for position, v in enumerate(clique) if v not in scope))
         kept = [v for v in clique if v in scope]
         return np.transpose(table, (0, *(1 + kept.index(v) for v in scope)))
-
-
-def _log_sum(table: Array, axes: tuple[int, ...]) -> Array:
-    """The logarithm of the sum over some axes, from logarithms."""
-    top = table.max(axis=axes, keepdims=True)
-    top = np.where(np.isfinite(top), top, 0)
-    with np.errstate(divide="ignore"):
-        result: Array = np.log(np.exp(table - top).sum(axis=axes)) + top.squeeze(axes)
-    return result
 
 
 def _entropy(table: Array) -> Array:

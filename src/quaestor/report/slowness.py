@@ -15,11 +15,13 @@ def slowness(bank: Bank, longest: float = LONGEST) -> Problem | None:
         return None
     rule = say("a step of a test should take at most {most:g} s of computing", most=SLOW)
     hints = [*_loops(bank, found), *_exact(bank, found, longest)]
-    return Problem("questions", rule, _state(bank, found), together(hints, "; ") if hints else "", "warning")
+    return Problem("questions", rule, _state(bank, found, longest), together(hints, "; ") if hints else "", "warning")
 
 
-def _state(bank: Bank, found: DryRun) -> str:
+def _state(bank: Bank, found: DryRun, longest: float) -> str:
     seconds = found.worst
+    if found.is_cut and seconds <= SLOW:
+        return say("a dry run was not done after {longest:g} s", longest=longest)
     took = say("at least {seconds:.2g} s", seconds=seconds) if found.is_cut else say("up to {seconds:.2g} s", seconds=seconds)
     if not found.answered:
         return say("{took} at the start", took=took)

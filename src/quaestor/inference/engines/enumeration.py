@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from quaestor.credal.signed import log_summed
 from quaestor.inference.engine import Bracket, Ends
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model, Scope
@@ -66,7 +67,7 @@ class EnumerationEngine:
             for table, answer in np.ndindex(tables, classes):
                 for corner in _corners(batch.logs[0][table, answer].reshape(-1), batch.logs[1][table, answer].reshape(-1)):
                     likelihood = _spread(sorted(kept), pairs.shape, batch.scope, corner.reshape(sizes))
-                    p = _normalised(_log_sum(pairs + likelihood, tuple(axis for axis, v in enumerate(sorted(kept)) if v != variable)))
+                    p = _normalised(log_summed(pairs + likelihood, tuple(axis for axis, v in enumerate(sorted(kept)) if v != variable)))
                     if p is not None:
                         lower[table, answer] = np.minimum(lower[table, answer], p)
                         upper[table, answer] = np.maximum(upper[table, answer], p)
@@ -132,15 +133,7 @@ def _spread(variables: "range | list[int]", sizes: tuple[int, ...], scope: Scope
 
 def _summed(logs: Array, scope: Scope) -> Array:
     """The logarithms of a joint table summed to a scope in rising order."""
-    return _log_sum(logs, tuple(axis for axis in range(logs.ndim) if axis not in scope))
-
-
-def _log_sum(logs: Array, axes: tuple[int, ...]) -> Array:
-    top = logs.max()
-    if not np.isfinite(top):
-        return np.full(tuple(size for axis, size in enumerate(logs.shape) if axis not in axes), -np.inf)
-    result: Array = np.logaddexp.reduce(logs, axis=axes) if axes else logs
-    return result
+    return log_summed(logs, tuple(axis for axis in range(logs.ndim) if axis not in scope))
 
 
 def _normalised(logs: Array) -> Array | None:

@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.credal.vectors import LARGEST, TooLargeError, corners, hull, joined, parts
+from quaestor.inference.buckets import Buckets, buckets_of, cells_of, idle_of, members, places
 from quaestor.inference.engine import Bracket, Ends
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Box, Model, Scope, likelihood
-from quaestor.lazy import lazy
 from quaestor.model.table import Array
 
 _MOST_CELLS = 16  # configurations of a separator
@@ -85,7 +85,7 @@ class SeparatorEngine:
     def _inside(self, taker: int, batch: Batch, variable: int) -> Ends:
         vectors, sizes = self._vectors(taker, batch.scope), self._models[taker].sizes
         low, high = (end.reshape(-1, vectors.shape[1]) for end in (batch.low, batch.high))
-        lower, upper = _bounds(vectors, low, high, _members(batch.scope, (variable,), sizes))
+        lower, upper = _bounds(vectors, low, high, members(batch.scope, (variable,), sizes))
         return lower.reshape(*batch.low.shape[:2], -1), upper.reshape(*batch.low.shape[:2], -1)
 
     def _elsewhere(self, taker: int, batch: Batch, variable: int) -> Ends:
@@ -134,10 +134,10 @@ class SeparatorEngine:
             silent = np.zeros([model.sizes[v] for v in scope])
             model = model.with_boxes({**model.boxes, scope: (silent, silent)})
         number = {v: v for v in range(len(model.sizes))}
-        buckets = _buckets_of(model, scope, _idle(model))
+        buckets = buckets_of(model, scope, idle_of(model))
         if buckets.widest > max(_MOST):
             model, number = model.relevant_to((*scope, *others))
-            buckets = _buckets_of(model, tuple(number[v] for v in scope), frozenset())
+            buckets = buckets_of(model, tuple(number[v] for v in scope), frozenset())
         if buckets.widest > _MOST_CELLS:
             raise TooLargeError(f"{buckets.widest} configurations of a separator, at most {_MOST_CELLS}")
         key = taker, model.names, tuple(model.boxes), buckets
@@ -169,99 +169,6 @@ def _bounds(vectors: Array, low: Array, high: Array, member: Array) -> Ends:
     return lower, upper
 
 
-# The tree of buckets
-
-
-@dataclass(frozen=True)
-class _Buckets:
-    """For each variable what its bucket holds, the bucket above (None for a root), and which are idle: there is no evidence below them."""
-
-    sizes: tuple[int, ...]
-    order: tuple[int, ...]
-    cliques: tuple[Scope, ...]
-    above: tuple[int | None, ...]
-    idle: frozenset[int]
-
-    def separator(self, one: int, other: int) -> Scope:
-        """What two neighbours share."""
-        below = one if self.above[one] == other else other
-        return tuple(v for v in self.cliques[below] if v != below)
-
-    @lazy
-    def edges(self) -> list[tuple[int, int]]:
-        """Every bucket that has one above it, with that one."""
-        return [(below, above) for below, above in enumerate(self.above) if above is not None]
-
-    @lazy
-    def near(self) -> list[list[int]]:
-        """The neighbours of each bucket."""
-        found: list[list[int]] = [[] for _ in self.cliques]
-        for below, above in self.edges:
-            found[below].append(above)
-            found[above].append(below)
-        return found
-
-    @lazy
-    def widest(self) -> int:
-        """The most configurations of a separator."""
-        return max((_cells(self.separator(*edge), self.sizes) for edge in self.edges), default=1)
-
-    def home(self, scope: Scope) -> int:
-        """The bucket of a table or of evidence: that of its first variable."""
-        return min(scope, key=self.order.index)
-
-    def holds(self, scope: Scope) -> bool:
-        """Whether some bucket holds all of a scope."""
-        return any(set(scope) <= set(clique) for clique in self.cliques)
-
-
-def _cells(scope: Scope, sizes: tuple[int, ...]) -> int:
-    return prod(sizes[v] for v in scope)
-
-
-def _idle(model: Model) -> frozenset[int]:
-    """The variables that have no evidence on them or below them."""
-    above_evidence = {v for scope in model.boxes for v in scope}
-    for child in reversed(range(len(model.sizes))):
-        if child in above_evidence:
-            above_evidence.update(model.parents[child])
-    return frozenset(range(len(model.sizes))) - above_evidence
-
-
-def _buckets_of(model: Model, goal: Scope, idle: frozenset[int]) -> _Buckets:
-    """The buckets of a model, one of which holds a goal."""
-    told = tuple(sorted(model.boxes))
-    found = model.keep(("buckets", told, (), idle), lambda: _buckets(model, (), idle))
-    return found if found.holds(goal) else model.keep(("buckets", told, goal, idle), lambda: _buckets(model, goal, idle))
-
-
-def _buckets(model: Model, goal: Scope, idle: frozenset[int]) -> _Buckets:
-    """The idle ones go first, children before parents, so that they send ones; then what leaves the fewest new links."""
-    linked: list[set[int]] = [set() for _ in model.sizes]
-    for group in (*((*parents, child) for child, parents in enumerate(model.parents)), *model.boxes, goal):
-        for v in group:
-            linked[v] |= set(group) - {v}
-
-    def cost(v: int) -> tuple[int, int, int]:
-        return sum(len(linked[v] - linked[other]) - 1 for other in linked[v]), prod(model.sizes[other] for other in linked[v]), -v
-
-    left, order, held = set(range(len(model.sizes))), [], {}
-    while left:
-        v = max(left & idle) if left & idle else min(left, key=cost)
-        order.append(v)
-        left.discard(v)
-        held[v] = set(linked[v])
-        for other in held[v]:
-            linked[other] = (linked[other] | held[v]) - {other, v}
-    place = {v: number for number, v in enumerate(order)}
-    cliques = tuple(tuple(sorted({v, *held[v]})) for v in range(len(order)))
-    above = tuple(min(held[v], key=place.__getitem__, default=None) for v in range(len(order)))
-    return _Buckets(model.sizes, tuple(order), cliques, above, idle)
-
-
-# Messages
-
-
 @dataclass(frozen=True)
 class _Choices:
     """What the rows of a bucket's tables leave open when it is summed to a goal.
@@ -287,7 +194,7 @@ class _Choices:
 class SeparatorMessages:
     """The sets of messages between the buckets of a model with the evidence of one taker, each worked out once."""
 
-    def __init__(self, model: Model, buckets: _Buckets, end: float | None) -> None:
+    def __init__(self, model: Model, buckets: Buckets, end: float | None) -> None:
         self._model, self._buckets, self._end = model, buckets, end
         self._boxes = {scope: likelihood(box) for scope, box in model.boxes.items()}
         self._families: list[list[int]] = [[] for _ in model.sizes]
@@ -318,7 +225,7 @@ class SeparatorMessages:
                     raise TooLargeError("the time is over")
                 separator = self._buckets.separator(one, other)
                 if one in self._buckets.idle and self._buckets.above[one] == other:
-                    self._sent[one, other] = np.ones((1, _cells(separator, self._model.sizes)))
+                    self._sent[one, other] = np.ones((1, cells_of(separator, self._model.sizes)))
                 else:
                     pieces, candidates, cells = self._summed(one, separator, other)
                     _refuse(candidates, _MOST.get(cells, _FEW), cells)
@@ -333,9 +240,9 @@ class SeparatorMessages:
             for source in self._buckets.near[bucket]:
                 self._send(source, bucket)
             return _reaching(*self._summed(bucket, goal))
-        one, other = min(shared, key=lambda edge: _cells(self._buckets.separator(*edge), sizes))
+        one, other = min(shared, key=lambda edge: cells_of(self._buckets.separator(*edge), sizes))
         up, down = self._send(one, other), self._send(other, one)
-        member = _members(self._buckets.separator(one, other), goal, sizes)
+        member = members(self._buckets.separator(one, other), goal, sizes)
         step = max(1, LARGEST // max(1, len(down)))
         pieces = (np.stack([(up[part] * inside) @ down.T for inside in member.T], axis=-1) for part in parts(len(up), step))
         return _reaching((piece.reshape(-1, member.shape[1]) for piece in pieces), len(up) * len(down), member.shape[1])
@@ -344,21 +251,21 @@ class SeparatorMessages:
         """All that a bucket knows of a goal, but from one neighbour: vectors in parts, how many, and over how many configurations."""
         sizes, clique = self._model.sizes, self._buckets.cliques[bucket]
         sets = [(self._buckets.separator(near, bucket), self._sent[near, bucket]) for near in self._buckets.near[bucket] if near != without]
-        low = high = np.ones(_cells(clique, sizes))
+        low = high = np.ones(cells_of(clique, sizes))
         for scope, ends in self._boxes.items():
             if self._buckets.home(scope) != bucket:
                 continue
             least, most = (end.reshape(1, -1) for end in ends)
             if set(goal) <= set(scope):  # each of its numbers belongs to one configuration of the goal
-                place = _places(clique, scope, sizes)
+                place = places(clique, scope, sizes)
                 low, high = low * least[0, place], high * most[0, place]
             else:
                 vectors = corners(least, most)
                 sets.append((scope, hull(vectors) if len(vectors) <= _MOST.get(vectors.shape[1], 0) else vectors))
         choices = self._choices(bucket, goal)
-        factors = [vectors[:, _places(clique, scope, sizes)] for scope, vectors in _merged(sets, sizes)]
+        factors = [vectors[:, places(clique, scope, sizes)] for scope, vectors in _merged(sets, sizes)]
         factors.append(choices.tables)
-        is_open = choices.is_open | (_members(clique, goal, sizes)[low != high] > 0).any(axis=0)
+        is_open = choices.is_open | (members(clique, goal, sizes)[low != high] > 0).any(axis=0)
         each = len(choices.mixing) << int(is_open.sum())
         return _pieces(factors, (low, high), choices, each), prod(map(len, factors)) * each, len(is_open)
 
@@ -395,7 +302,7 @@ def _mixed(vectors: Array, mixing: Array) -> Array:
 
 def _choices_of(model: Model, clique: Scope, families: tuple[int, ...], goal: Scope) -> _Choices:
     """The choices of all tables of a bucket; those of the table that has the most rows to itself are made last."""
-    member = _members(clique, goal, model.sizes)
+    member = members(clique, goal, model.sizes)
     tables, mixing, apart = np.ones((1, len(member))), member[None], list[Array]()
     listed = [_row_choices(model, clique, child) for child in families]
     alone = [[bool((member[cells].sum(axis=0) > 0).sum() == 1) for cells, _ in rows] for rows in listed]
@@ -418,30 +325,12 @@ def _choices_of(model: Model, clique: Scope, families: tuple[int, ...], goal: Sc
 def _row_choices(model: Model, clique: Scope, child: int) -> list[tuple[NDArray[np.bool_], Array]]:
     """For each row of a table its configurations of the bucket, and its vertices there, (vertices, configurations), zero elsewhere."""
     table, parents = model.tables[child], model.parents[child]
-    row_of, state_of = _places(clique, parents, model.sizes), _places(clique, (child,), model.sizes)
+    row_of, state_of = places(clique, parents, model.sizes), places(clique, (child,), model.sizes)
     found = []
     for row in range(table.rows):
         cells = row_of == row
         found.append((cells, np.where(cells, table.row_vertices(row)[:, state_of], 0.0)))
     return found
-
-
-# Configurations
-
-
-def _places(clique: Scope, scope: Scope, sizes: tuple[int, ...]) -> NDArray[np.intp]:
-    """For each configuration of a bucket the number of that of a scope inside it, the last variable running fastest."""
-    grid = np.indices([sizes[v] for v in clique]).reshape(len(clique), -1)
-    found = np.zeros(grid.shape[1], dtype=np.intp)
-    for v in scope:
-        found = found * sizes[v] + grid[clique.index(v)]
-    return found
-
-
-def _members(clique: Scope, goal: Scope, sizes: tuple[int, ...]) -> Array:
-    """Which configurations of a bucket belong to which of a goal, (bucket's, goal's): 1 or 0."""
-    members: Array = np.eye(_cells(goal, sizes))[_places(clique, goal, sizes)]
-    return members
 
 
 def _merged(sets: list[tuple[Scope, Array]], sizes: tuple[int, ...]) -> list[tuple[Scope, Array]]:
@@ -450,7 +339,7 @@ def _merged(sets: list[tuple[Scope, Array]], sizes: tuple[int, ...]) -> list[tup
     for scope, vectors in sorted(sets, key=lambda one: len(one[0]), reverse=True):
         for number, (around, others) in enumerate(found):
             if set(scope) <= set(around) and len(vectors) * len(others) <= min(LARGEST, _MOST.get(others.shape[1], 0)):
-                spread = vectors[:, _places(around, scope, sizes)]
+                spread = vectors[:, places(around, scope, sizes)]
                 found[number] = around, hull((others[:, None] * spread[None]).reshape(-1, others.shape[1]))
                 break
         else:
