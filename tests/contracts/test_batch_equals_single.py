@@ -7,7 +7,7 @@ import quaestor as qs
 from helpers import sessions
 from oracles.students import check_same, students_of
 from quaestor.selection.scores.known import SCORES
-from quaestor.simulate.cohort import Behaviour
+from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.run import PLAIN
 
 SMALL = ("multiplication", "single-skill", "single-skill-as-run")

@@ -7,7 +7,7 @@ import quaestor as qs
 from helpers import sessions
 from helpers.rule_cases import RULES, assert_same, bank, histories, levelled_bank, rules, together
 from oracles.students import check_same, students_of
-from quaestor.simulate.cohort import Behaviour
+from quaestor.simulate.answering import Behaviour
 
 TAKERS = 12
 SLOW = (

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import quaestor as qs
+from oracles.students import chances_of, luck_of
 from quaestor.simulate.cohort import Cohort
 
 
@@ -66,8 +67,10 @@ def draw(bank, people, seed=1, missing=0.0):
     students = Cohort(bank, bank.centre(), people, seed).part(0, people)
     rng = np.random.default_rng(seed)
     columns = {}
-    for place, (question, rows) in enumerate(zip(bank.questions.values(), students.tables, strict=True)):
-        chosen = (np.cumsum(np.broadcast_to(rows, (people, rows.shape[-1])), axis=1)[:, :-1] <= students.luck[:, [place]]).sum(axis=1)
+    luck = luck_of(students)
+    for place, question in enumerate(bank.questions.values()):
+        rows = chances_of(students, place)[:, : len(question.classes)]
+        chosen = (np.cumsum(rows, axis=1)[:, :-1] <= luck[:, [place]]).sum(axis=1)
         cells = np.array(question.classes, dtype=object)[chosen]
         cells[rng.random(people) < missing] = None
         columns[question.id] = cells

@@ -8,7 +8,7 @@ import pytest
 
 import quaestor as qs
 from helpers import sessions
-from oracles.students import probabilities, students_of
+from oracles.students import chances_of, luck_of, probabilities, students_of
 from quaestor.credal.intervals import pick
 from quaestor.simulate import Behaviour, simulate
 from quaestor.simulate.cohort import Cohort
@@ -110,16 +110,16 @@ def test_every_student_from_another_network_of_the_set():
     centred = Cohort(bank, bank, 800, 3).part(0, 800)
     for place, question in enumerate(bank.questions.values()):
         own = students.levels[:, 0 if question.skills == ("a",) else 1]
-        p = students.tables[place]
+        p = chances_of(students, place)
         assert np.abs(p.sum(axis=1) - 1).max() < 1e-12
         assert (p >= question.table.lower[own] - 1e-12).all()
         assert (p <= question.table.upper[own] + 1e-12).all()
         assert len(np.unique(p[:, 1])) == 800
-        assert (p != centred.tables[place]).any()
+        assert (p != chances_of(centred, place)).any()
         for level in (0, 1):  # all of the interval is used
             ends = question.table.lower[level, 1], question.table.upper[level, 1]
             assert np.ptp(p[own == level, 1]) > 0.9 * (ends[1] - ends[0])
-    assert (students.luck == centred.luck).all()
+    assert (luck_of(students) == luck_of(centred)).all()
     many = 1500
     x = simulate(bank, IN_ORDER, students=many, seed=3, truth="random")
     prior = bank.skills["a"].table
@@ -237,9 +237,25 @@ def test_students_are_told_apart_by_seed_and_number():
     bank = sessions.bank()
     one, other = students_of(bank, 100, seed=1), students_of(bank, 100, seed=2)
     assert len(set(one.seeds) | set(other.seeds)) == 200
-    assert len(np.unique(one.luck)) == one.luck.size
-    assert not np.isin(one.luck, one.moods).any()
-    assert np.abs(np.corrcoef(one.luck.T) - np.eye(6)).max() < 0.45
+    luck, moods = luck_of(one), luck_of(one, "moods")
+    assert len(np.unique(luck)) == luck.size
+    assert not np.isin(luck, moods).any()
+    assert np.abs(np.corrcoef(luck.T) - np.eye(6)).max() < 0.45
+
+
+def test_students_draw_what_a_generator_of_each_would_draw():
+    bank = qs.load("german")
+    skills, questions = len(bank.skills), len(bank.questions)
+    cohort = Cohort(bank, bank, 1_000_000, 2**40 + 3)
+    for start in (0, 300, 999_990):
+        students = cohort.part(start, start + 10)
+        luck, moods = luck_of(students), luck_of(students, "moods")
+        for row, number in enumerate(students.numbers.tolist()):
+            rng = np.random.default_rng([2**40 + 3, number])
+            drawn = rng.random(skills + 2 * questions)
+            assert (luck[row] == drawn[skills : skills + questions]).all()
+            assert (moods[row] == drawn[skills + questions :]).all()
+            assert students.seeds[row] == rng.integers(2**31)
 
 
 def test_pick():

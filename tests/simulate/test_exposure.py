@@ -5,7 +5,8 @@ import pytest
 
 import quaestor as qs
 from quaestor.cli import main
-from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.exposure import exposure_table, rates
 from quaestor.simulate.run import take
 

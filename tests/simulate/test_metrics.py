@@ -12,7 +12,8 @@ from helpers import sessions
 from quaestor.errors import QuaestorError
 from quaestor.model.table import centre, row_vertices
 from quaestor.simulate import expected, simulate
-from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record, take
 from quaestor.simulate.simulation import Simulation, summarised
@@ -159,7 +160,7 @@ def random_record(rng, students, steps, sizes=(2, 3), questions=8):
     levels = np.stack([rng.integers(size, size=students) for size in sizes], axis=1)
     answers = np.where(asked >= 0, rng.integers(2, size=asked.shape), -1).astype(np.int32)
     rule = np.where(length == steps, "max_questions", "dominant").astype(object)
-    return Record(np.arange(students), levels, asked, answers, tuple(bounds), rule)
+    return Record.of(np.arange(students), levels, asked, answers, tuple(bounds), rule)
 
 
 QUESTIONS = tuple(f"Q{number}" for number in range(8))
@@ -220,7 +221,7 @@ def test_errors_and_paired_differences(summed, name):
     shorter = []
     for record in records:
         made = random_record(rng, len(record.asked), 3)
-        shorter.append(Record(made.numbers, record.levels, made.asked, made.answers, made.bounds, made.rule))
+        shorter.append(Record.of(made.numbers, record.levels, made.asked, made.answers, made.bounds, made.rule))
     other = Simulation.of([summarised(record) for record in shorter], ("a", "b"), QUESTIONS)
     apart = values - every_student(shorter, name).mean(axis=2)
     mean, error = x.difference(other, name)

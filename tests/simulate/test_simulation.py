@@ -84,8 +84,11 @@ def test_one_student_has_no_standard_error():
 
 def test_progress_is_told_how_many_are_done():
     done = []
-    simulate(sessions.bank(), RULES["entropy"], students=600, progress=done.append)
+    simulate(sessions.bank().widen(0.1), RULES["entropy"], students=600, progress=done.append)
     assert done == [256, 256, 88]
+    done.clear()
+    simulate(sessions.bank(), RULES["entropy"], students=600, progress=done.append)  # so few are worked out at once
+    assert done == [600]
 
 
 def test_a_test_without_questions():

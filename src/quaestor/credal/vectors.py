@@ -97,7 +97,7 @@ def joined(pieces: Iterable[Array]) -> Array:
 
 def parts(length: int, step: int) -> Iterator[slice]:
     """Slices of at most `step` that cover a length; one, empty, for nothing."""
-    return (slice(start, start + step) for start in range(0, max(length, 1), step))
+    return (slice(start, min(start + step, length)) for start in range(0, max(length, 1), step))
 
 
 def mixed_boxes(weights: Array, low: Array, high: Array) -> Iterator[Array]:

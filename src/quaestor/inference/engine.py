@@ -79,6 +79,11 @@ class JointTarget:
     peak: Array | None
     squares: Array | None
 
+    def of_takers(self, some: slice) -> "JointTarget":
+        """Some of the takers."""
+        peak, squares = (None if part is None else part[some] for part in (self.peak, self.squares))
+        return JointTarget(self.states, self.mass[some], peak, squares)
+
 
 def joined_methods(methods: Iterable[str]) -> str:
     """The methods that served several takers, each once."""

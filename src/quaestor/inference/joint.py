@@ -24,7 +24,7 @@ class Joint:
         prior = np.ones(int(model.joint_size))
         for variable, (parents, table) in enumerate(zip(model.parents, model.tables, strict=True)):
             prior = prior * table.lower[tuple(self._states[v] for v in (*parents, variable))]
-        self._prior = prior
+        self.prior = prior
         self._possible = prior > 0
         self._index: dict[Scope, NDArray[np.intp]] = {}
         self._indicators: dict[Scope, Array] = {}
@@ -53,12 +53,12 @@ class Joint:
             part = flat[..., self.index(scope)]
             total = part if total is None else total + part
         if total is None:
-            return self._prior
+            return self.prior
         if not self._possible.all():
             total = np.where(self._possible, total, -np.inf)
         top = total.max(axis=-1, keepdims=True)
         with np.errstate(invalid="ignore"):
-            weights = np.exp(total - top) * self._prior
+            weights = np.exp(total - top) * self.prior
             result: Array = weights / weights.sum(axis=-1, keepdims=True)
         return result
 

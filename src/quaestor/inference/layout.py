@@ -60,13 +60,6 @@ class Batch:
         return np.ascontiguousarray(self.low.reshape(self.low.shape[0] * self.low.shape[1], -1))
 
     @lazy
-    def noise(self) -> Array:
-        """The entropy of the answer at each configuration, in nats, (tables, configurations): what no knowledge of the skills removes."""
-        table = self.low.reshape(*self.low.shape[:2], -1)
-        logs = np.log(table, out=np.zeros_like(table), where=table > 0)
-        return np.asarray(-np.einsum("qac,qac->qc", table, logs))
-
-    @lazy
     def is_silent(self) -> NDArray[np.bool_]:
         """Which tables tell nothing, (tables,): their rows are exact and all equal."""
         flat = (len(self.low), self.low.shape[1], -1)

@@ -135,6 +135,8 @@ class Table:
 
     def centre(self) -> "Table":
         """One precise table inside: `p = l + t (u - l)` for interval rows, the mean of the vertices for the others."""
+        if self.lower is self.upper:
+            return self
         middle = centre(self.lower, self.upper)
         flat = middle.reshape(-1, self.shape[-1])
         for row, points in self.vertices.items():

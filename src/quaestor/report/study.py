@@ -11,7 +11,7 @@ from quaestor.formats.files import save
 from quaestor.report import page
 from quaestor.report.figures import Line, curves, save_figure, svg
 from quaestor.selection.ranking import second_score
-from quaestor.simulate.cohort import Behaviour
+from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.study import Method, Study

@@ -39,13 +39,15 @@ from quaestor.selection.ties import ordered
 NO_QUESTION = "no question left"  # what ends a test that no criterion ends
 
 
-def step(rules: Rules, evidence: Evidence, seeds: Sequence[int] = (), available: Mask | None = None) -> "Decision":
+def step(
+    rules: Rules, evidence: Evidence, seeds: Sequence[int] = (), available: Mask | None = None, are_different: bool = False
+) -> "Decision":
     """What happens next to each taker.
 
     `seeds`: of their sessions, one each, where the rules draw. `available`: (takers, questions), what may be asked at all, where that is
-    not everything.
+    not everything. `are_different`: it is known that no two takers have answered the same.
     """
-    return Decision(rules, evidence, seeds, available)
+    return Decision(rules, evidence, seeds, available, are_different)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +77,12 @@ class Choice:
 class Decision:
     """What happens next to each of N takers: `stopped`, `rule`, `question`, `bounds`; for one of them `choice`, `reason`, `beliefs`."""
 
-    def __init__(self, rules: Rules, evidence: Evidence, seeds: Sequence[int], available: Mask | None) -> None:
+    def __init__(self, rules: Rules, evidence: Evidence, seeds: Sequence[int], available: Mask | None, are_different: bool) -> None:
         self.rules, self.evidence = rules, evidence
         self._plan = plan_of(rules, evidence.layout)
         self._seeds, self._available = seeds, available
         self._draws = rules.score in DRAWN or self._plan.second in DRAWN
-        self._few, self._row = (evidence, None) if evidence.takers == 1 or self._draws else _distinct(evidence)
+        self._few, self._row = (evidence, None) if are_different or evidence.takers == 1 or self._draws else _distinct(evidence)
 
     # What is known
 

@@ -10,13 +10,15 @@ import numpy as np
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.selection.rules import Rules
-from quaestor.simulate.cohort import Behaviour, Cohort, Levels
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Cohort, Levels
 from quaestor.simulate.exact import expected
 from quaestor.simulate.files import Folder
+from quaestor.simulate.library import CPU, library_of
 from quaestor.simulate.responses import held_out, read_responses
 from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.truth import check_truth, levels_of
-from quaestor.simulate.work import Job, parts_of
+from quaestor.simulate.work import PART, Job, part_size, parts_of
 
 __all__ = ["Behaviour", "Simulation", "expected", "simulate"]
 
@@ -46,6 +48,7 @@ def simulate(
     workers: int = 1,
     cluster: str | None = None,
     out: str | Path | None = None,
+    device: str = CPU,
     progress: Callable[[int], None] | None = None,
 ) -> Simulation:
     """Let simulated students take a test by the same steps as a `Session`.
@@ -55,8 +58,8 @@ def simulate(
     `"random"`: each student from another network of the credal set. `behaviour`: how they answer otherwise than the bank says.
     `responses`: answers of real people instead, a row a person and a column a question; `holdout`: questions that are never asked, only
     predicted. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not
-    change results. `out`: a folder for every step of every student; a run that was interrupted goes on from there. `progress` is told
-    how many more are done.
+    change results. `out`: a folder for every step of every student; a run that was interrupted goes on from there. `device`: `"cuda"` works
+    out plain tests on a graphics card (docs/simulation.md); the questions are the same. `progress` is told how many more are done.
     """
     rules = rules or Rules()
     rules.check(bank)
@@ -76,7 +79,9 @@ def simulate(
     if holdout and responses is None:
         raise QuaestorError("holdout: questions are held out from responses of real people, got simulated students")
     held = held_out(bank, holdout, list(responses.columns) if responses is not None else ())
-    job = Job(bank, rules, cohort, behaviour, held, out is not None)
+    library_of(device)  # which says if there is none
+    size = part_size(bank, rules, cohort, behaviour, device) if out is None else PART  # a file a part, as in folders of earlier versions
+    job = Job(bank, rules, cohort, behaviour, held, out is not None, device, size)
     folder = Folder(out, _described(job, seed, truth)) if out is not None else None
     parts = parts_of(job, workers, cluster, folder, progress)
     return Simulation.of(parts, tuple(bank.skills), tuple(bank.questions), len(cohort), cohort.identity)

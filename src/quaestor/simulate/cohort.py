@@ -7,62 +7,43 @@ the seed and the student's number, so results do not depend on the number of stu
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.intervals import pick
-from quaestor.errors import QuaestorError
+from quaestor.inference.layout import Numbers
 from quaestor.lazy import lazy
 from quaestor.model.network import topological_order
 from quaestor.model.table import Array, Table
+from quaestor.simulate.answering import Asking
 from quaestor.simulate.identity import Identity
+from quaestor.simulate.streams import Factors, Streams, places, seeds_of
 
 Levels = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
-class Behaviour:
-    """Deviations of the students' answers from the bank's model; they can be combined.
-
-    `fatigue`: with each earlier question, this share of the answers is given as by somebody at the lowest levels. `guessing`: this share of
-    the answers is drawn uniformly from the classes. `slips`: this share is of the worst class. `skipping`: this share is skipped.
-    `reveals`: a question, once asked, reveals the best answer to other questions to a share of the students.
-    """
-
-    fatigue: float = 0.0
-    guessing: float = 0.0
-    slips: float = 0.0
-    skipping: float = 0.0
-    reveals: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
-
-    def __post_init__(self) -> None:
-        shares = {name: getattr(self, name) for name in ("fatigue", "guessing", "slips", "skipping")}
-        shares |= {f"reveals.{one}.{other}": share for one, given in self.reveals.items() for other, share in given.items()}
-        for name, share in shares.items():
-            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise QuaestorError(f"behaviour.{name}: a share between 0 and 1, got {share!r}")
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Students:
-    """Some students of a cohort: true `levels`, (students, skills), uniform numbers `luck` for their answers and `moods` for their
-    behaviour, (students, questions) each, and the `seeds` of their sessions.
+    """Some students of a cohort: true `levels`, (students, skills), and how they answer, `asking`.
 
-    `tables`: for each question P(class | true levels), (students, classes); `lowest`: at the lowest levels. `given`: answer classes of real
-    people, (students, questions).
+    `given`: answer classes of real people, (students, questions), who answer as they did.
     """
 
     numbers: NDArray[np.intp]
     levels: Levels
-    luck: Array
-    moods: Array
-    seeds: tuple[int, ...]
-    tables: tuple[Array, ...]
-    lowest: tuple[Array, ...]
+    streams: Streams
+    seed_place: Factors
+    asking: Asking | None
     given: NDArray[np.intp] | None = None
+
+    @lazy
+    def seeds(self) -> list[int]:
+        """The seeds of their sessions."""
+        count = len(self.numbers)
+        return seeds_of(self.streams.bits(self.seed_place, np.arange(count), np.zeros(count, dtype=np.intp)))
 
 
 class Cohort:
@@ -84,7 +65,7 @@ class Cohort:
         responses: NDArray[np.intp] | None = None,
     ) -> None:
         self._bank, self._source, self._count, self._seed = bank, source, students, seed
-        self._apart, self._levels, self._responses = apart and not source.is_precise, levels, responses
+        self.is_apart, self._levels, self._responses = apart and not source.is_precise, levels, responses
         self._skills = tuple(bank.skills)
 
     def __len__(self) -> int:
@@ -107,27 +88,50 @@ class Cohort:
     def part(self, start: int, stop: int) -> Students:
         """The students from number `start` up to `stop`."""
         numbers = np.arange(start, min(stop, self._count))
-        skills, questions = len(self._source.skills), len(self._bank.questions)
-        uniform = np.empty((len(numbers), skills + 2 * questions))
-        seeds = []
-        for row, number in enumerate(numbers.tolist()):
-            rng = np.random.default_rng([self._seed, number])
-            uniform[row] = rng.random(uniform.shape[1])
-            seeds.append(int(rng.integers(2**31)))
-        own = self._networks(numbers) if self._apart else None
-        luck, moods = uniform[:, skills : skills + questions], uniform[:, skills + questions :]
+        streams = Streams.of(self._seed, numbers)
         if self._responses is not None:
             unknown = np.full((len(numbers), len(self._skills)), -1)
-            return Students(numbers, unknown, luck, moods, tuple(seeds), (), (), self._responses[numbers])
+            return Students(numbers, unknown, streams, self._places[2], None, self._responses[numbers])
+        own = self._networks(numbers) if self.is_apart else None
         known = self._levels[numbers] if self._levels is not None else None
-        levels = self._draw(uniform[:, :skills], own, known)
-        asked = [self._source.questions[name] for name in self._bank.questions]
-        columns = [tuple(levels[skill] for skill in question.skills) for question in asked]
-        bottom = [tuple(np.zeros_like(column) for column in listed) for listed in columns]
-        tables = tuple(self._rows(question.id, at, own) for question, at in zip(asked, columns, strict=True))
-        lowest = tuple(self._rows(question.id, at, own) for question, at in zip(asked, bottom, strict=True))
+        levels = self._draw(streams, own, known)
         measured = np.stack([levels[skill] for skill in self._skills], axis=1)
-        return Students(numbers, measured, luck, moods, tuple(seeds), tables, lowest)
+        return Students(numbers, measured, streams, self._places[2], self._asking(streams, levels, own))
+
+    @lazy
+    def _places(self) -> tuple[Factors, Factors, Factors]:
+        """Where the numbers of the questions' luck stand in every stream, those of the moods, and the seed."""
+        skills, questions = len(self._source.skills), len(self._bank.questions)
+        found = places(range(skills, skills + 2 * questions + 1))
+        return found[:, :questions], found[:, questions:-1], found[:, -1:]
+
+    def _asking(self, streams: Streams, levels: dict[str, NDArray[np.intp]], own: list[dict[str, Array]] | None) -> Asking:
+        """How students of these levels answer."""
+        scopes, scope_of, first, classes, rows = self._questions
+        sizes = {skill.id: len(skill.levels) for skill in self._source.skills.values()}
+        at = [np.ravel_multi_index([levels[skill] for skill in scope], [sizes[skill] for skill in scope]) for scope in scopes]
+        if own is not None:
+            rows = np.stack([self._stacked(tables) for tables in own])
+        luck, moods, _ = self._places
+        return Asking(streams, rows, first, scope_of, classes, luck, moods, np.ascontiguousarray(np.stack(at, axis=1)))
+
+    @lazy
+    def _questions(self) -> tuple[list[tuple[str, ...]], Numbers, Numbers, Numbers, Array]:
+        """The scopes of the questions, and for each question its scope, its first row, the number of its classes; and the rows."""
+        asked = [self._source.questions[name] for name in self._bank.questions]
+        number: dict[tuple[str, ...], int] = {}
+        scope_of = np.array([number.setdefault(question.skills, len(number)) for question in asked])
+        classes = np.array([len(question.classes) for question in asked])
+        count = np.array([question.table.rows for question in asked])
+        return list(number), scope_of, np.cumsum(count) - count, classes, self._stacked(self._centres)
+
+    def _stacked(self, tables: Mapping[str, Array]) -> Array:
+        """The rows of all questions, one after another, (rows, most classes); 0 beyond the last class."""
+        found = [tables[name].reshape(-1, tables[name].shape[-1]) for name in self._bank.questions]
+        most = max(rows.shape[1] for rows in found)
+        if all(rows.shape[1] == most for rows in found):
+            return np.concatenate(found)
+        return np.concatenate([np.pad(rows, ((0, 0), (0, most - rows.shape[1]))) for rows in found])
 
     @lazy
     def _centres(self) -> dict[str, Array]:
@@ -151,16 +155,18 @@ class Cohort:
             return self._centres[name][at]
         return np.stack([tables[name][tuple(column[row] for column in at)] for row, tables in enumerate(own)])
 
-    def _draw(self, uniform: Array, own: list[dict[str, Array]] | None, known: Levels | None) -> dict[str, NDArray[np.intp]]:
+    def _draw(self, streams: Streams, own: list[dict[str, Array]] | None, known: Levels | None) -> dict[str, NDArray[np.intp]]:
         """True levels of every skill of the source, (students,) each: the known ones, and the others drawn given their parents."""
         levels: dict[str, NDArray[np.intp]] = {}
         if known is not None:
             levels = {skill: known[:, place] for place, skill in enumerate(self._skills)}
         order = topological_order({skill.id: skill.parents for skill in self._source.skills.values()})
+        count, factors = streams.states.shape[1], places(range(len(order)))
         for place, skill in enumerate(order):
             if skill not in levels:
                 rows = self._rows(skill, tuple(levels[parent] for parent in self._source.skills[skill].parents), own)
-                levels[skill] = pick(np.broadcast_to(rows, (len(uniform), rows.shape[-1])), uniform[:, place])
+                uniform = streams.uniform(factors, np.arange(count), np.full(count, place))
+                levels[skill] = pick(np.broadcast_to(rows, (count, rows.shape[-1])), uniform)
         return levels
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value
 from quaestor.selection.rules import Rules
-from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.run import take
 
 ROUNDS, TOLERANCE = 30, 0.01

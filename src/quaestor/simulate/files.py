@@ -91,9 +91,9 @@ def to_table(record: Record, bank: Bank) -> "pa.Table":
     for number, skill in enumerate(bank.skills.values()):
         columns[f"true {skill.id}"] = record.levels[row, number].astype(np.int16)
         for level, name in enumerate(skill.levels):
-            low, high = record.bounds[number]
-            columns[f"lower {skill.id}: {name}"] = low[row, step, level]
-            columns[f"upper {skill.id}: {name}"] = high[row, step, level]
+            low, high = record.nodes[number]
+            columns[f"lower {skill.id}: {name}"] = low[record.node[row, step], level]
+            columns[f"upper {skill.id}: {name}"] = high[record.node[row, step], level]
     if record.held_out is not None:
         columns |= {f"held out {number}": record.held_out[row, step, number] for number in range(record.held_out.shape[2])}
     return pa.table(columns)
@@ -133,4 +133,4 @@ def from_table(table: "pa.Table", bank: Bank) -> Record:
     for number, name in enumerate(held):
         chances[row, step, number] = table.column(name).to_numpy()
     held_out = np.take_along_axis(chances, kept[:, :, None], axis=1) if held else None
-    return Record(numbers, levels, asked, answers, tuple(bounds), rule, held_out)
+    return Record.of(numbers, levels, asked, answers, bounds, rule, held_out)

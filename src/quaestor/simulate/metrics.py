@@ -15,8 +15,10 @@ metric, write such a function and put it in `METRICS`.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED, survivors
@@ -139,3 +141,32 @@ METRICS: dict[str, Metric] = {
     "u65": _discounted(1.6, 0.6),
     "u80": _discounted(2.2, 1.2),
 }
+
+ALIKE = {"brier": ("brier_best", "brier_worst"), "log_loss": ("log_loss_best", "log_loss_worst")}  # of exact numbers
+
+
+def exact_values(p: Any, truth: Any) -> dict[str, Any]:
+    """Every metric of exact probabilities, (n, levels), and true levels, (n,): (n,) each, those that are `ALIKE` once.
+
+    The same as in `METRICS`, with what they share worked out once, on any library that speaks the array API.
+    """
+    xp, levels = array_namespace(p), p.shape[1]
+    columns = [p[:, level] for level in range(levels)]  # sums over so short an axis are slow
+    top, squares, true = columns[0], columns[0] * columns[0], xp.where(truth == 0, columns[0], 0.0)
+    for level, column in enumerate(columns[1:], start=1):
+        top, squares, true = xp.maximum(top, column), squares + column * column, xp.where(truth == level, column, true)
+    edge = top - TIED
+    count = sum(xp.astype(column >= edge, xp.float64) for column in columns)
+    is_best = xp.astype(true >= edge, xp.float64)
+    share, is_one = is_best / count, count == 1
+    return {
+        "accuracy": share,
+        "brier": squares - 2 * true + 1,
+        "log_loss": xp.where(true > 0, -xp.log(xp.where(true > 0, xp.minimum(true, xp.ones_like(true)), 1.0)), xp.inf),
+        "not_upper": 1 - true,
+        "determinate": xp.astype(is_one, xp.float64),
+        "single_accuracy": xp.where(is_one, is_best, xp.nan),
+        "set_accuracy": xp.where(is_one, xp.nan, is_best),
+        "u65": 1.6 * share - 0.6 * share * share,
+        "u80": 2.2 * share - 1.2 * share * share,
+    }

@@ -1,42 +1,83 @@
-"""Some students take the test: every step of every one of them, recorded."""
+"""Some students take the test: every step of every one of them, recorded.
 
+Students who have answered the same are one *path*: as long as nothing is drawn for each of them, the next question is the same too. So a
+step is worked out for paths, and students only answer. What was known at a step of a path is a *node*.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.credal.intervals import pick
+from quaestor.credal.vectors import parts
 from quaestor.errors import QuaestorError
 from quaestor.inference.conflict import refuse_conflict
 from quaestor.inference.engine import Ends
 from quaestor.inference.evidence import MISSING, Evidence
 from quaestor.inference.layout import Numbers
+from quaestor.lazy import lazy
 from quaestor.model.table import Array
+from quaestor.selection.plan import Mask
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules
-from quaestor.selection.step import Decision, step
-from quaestor.simulate.cohort import Behaviour, Students
+from quaestor.selection.step import step
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Students
+from quaestor.simulate.library import fetched
 
 PLAIN = {"score", "then", "bound", "target", "per", "stop", "skips", "may_skip", "only_next"}  # rules that name no question and no order
+TOGETHER = 128_000  # gains worked out at once: what fits into a core's own memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Record:
     """What happened. `asked`: question numbers, (students, steps), -1 after the end; `answers`: classes, -1 for a skip or after the end.
 
-    `bounds`: for each skill lower and upper probabilities before the first question and after each, (students, steps + 1, levels), the
-    last ones kept after the end. `rule`: the name of the criterion that stopped each test. `held_out`: for real people the probability
-    of their answers to questions held out, (students, steps + 1, held), NaN where there is none.
+    `nodes`: for each skill lower and upper probabilities, (nodes, levels), one array where they are the same; `node`: where each student
+    stood before the first question and after each, (students, steps + 1), the last one kept after the end. `rule`: the name of the
+    criterion that stopped each test. `held_out`: for real people the probability of their answers to questions held out,
+    (students, steps + 1, held), NaN where there is none.
     """
 
     numbers: NDArray[np.intp]
     levels: NDArray[np.intp]
     asked: NDArray[np.int32]
     answers: NDArray[np.int32]
-    bounds: tuple[Ends, ...]
+    node: NDArray[np.int32]
+    nodes: tuple[Ends, ...]
     rule: NDArray[np.object_]
     held_out: Array | None = None
+
+    @staticmethod
+    def of(
+        numbers: NDArray[np.intp],
+        levels: NDArray[np.intp],
+        asked: NDArray[np.int32],
+        answers: NDArray[np.int32],
+        bounds: Sequence[Ends],
+        rule: NDArray[np.object_],
+        held_out: Array | None = None,
+    ) -> "Record":
+        """A record from the bounds of every student at every step, (students, steps + 1, levels)."""
+        node = np.arange(len(asked) * (asked.shape[1] + 1), dtype=np.int32).reshape(len(asked), -1)
+        flat = [(low.reshape(-1, low.shape[2]), high.reshape(-1, high.shape[2])) for low, high in bounds]
+        nodes = tuple((low, low if np.array_equal(low, high) else high) for low, high in flat)
+        return Record(numbers, levels, asked, answers, node, nodes, rule, held_out)
+
+    @property
+    def unmerged(self) -> "Record":
+        """The same with nodes of every student, as it is read from a file: sums over it round in the same way."""
+        node, asked, answers = (fetched(one) for one in (self.node, self.asked, self.answers))
+        bounds = tuple((fetched(low)[node], fetched(high)[node]) for low, high in self.nodes)
+        return Record.of(self.numbers, self.levels, asked, answers, bounds, self.rule, self.held_out)
+
+    @lazy
+    def bounds(self) -> tuple[Ends, ...]:
+        """For each skill lower and upper probabilities before the first question and after each, (students, steps + 1, levels)."""
+        return tuple((low[self.node], high[self.node]) for low, high in self.nodes)
 
     @property
     def lengths(self) -> Numbers:
@@ -50,53 +91,95 @@ def take(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour, hel
     if students.given is not None and (wrong := sorted(set(rules.document) - PLAIN)):
         raise QuaestorError(f"responses of real people are for rules without '{wrong[0]}': some of their answers are missing")
     count = len(students.numbers)
-    running, evidence = np.arange(count), Evidence.begin(bank, count)
+    are_alike = students.given is None and not rules.is_random
+    running, path = np.arange(count), np.zeros(count, dtype=np.intp) if are_alike else np.arange(count)
+    evidence = Evidence.begin(bank, 1 if are_alike else count)
     rule = np.full(count, "", dtype=object)
     asked: list[NDArray[np.int32]] = []
     answers: list[NDArray[np.int32]] = []
-    bounds: list[list[Ends]] = []
+    node: list[NDArray[np.int32]] = []
+    nodes: list[list[Ends]] = []
     predicted: list[Array] = []
     while True:
-        decision, row = _decided(rules, evidence, students, running, held)
-        if held is not None and students.given is not None:
+        found = _step(rules, evidence, students, running, held, are_alike)
+        if found.predicted is not None and students.given is not None and held is not None:
             now = predicted[-1].copy() if predicted else np.full((count, len(held)), np.nan)
-            now[running] = _predicted(decision.predicted(held)[row], students.given[running][:, held])
+            now[running] = _predicted(found.predicted[path], students.given[running][:, held])
             predicted.append(now)
-        found = [(bracket.lower[row], bracket.upper[row]) for bracket in decision.bounds]
-        bounds.append(_kept(bounds[-1] if bounds else None, running, found, count))
-        rule[running] = decision.rule[row]
-        on = np.flatnonzero(~decision.stopped[row])
+        node.append(node[-1].copy() if node else np.empty(count, dtype=np.int32))
+        node[-1][running] = path + sum(len(ends[0][0]) for ends in nodes)
+        nodes.append(found.bounds)
+        rule[running] = found.rule[path]
+        on = np.flatnonzero(found.question[path] >= 0)
         if not len(on):
             break
-        running, questions, evidence = running[on], decision.question[row][on], evidence.take(on)
-        classes = _answer(students, behaviour, bank, running, questions, evidence)
+        running, path = running[on], path[on]
+        questions = found.question[path]
+        classes = _answer(students, behaviour, running, questions, evidence, path)
         if not rules.may_skip and (classes == MISSING).any():
             raise QuaestorError("the rules let no question be skipped, got a student who skips")
         asked.append(_column(count, running, questions))
         answers.append(_column(count, running, classes))
-        evidence = evidence.put(questions, _meant(rules, bank, questions, classes))
+        first, after = merged(path, classes) if are_alike else (np.arange(len(path)),) * 2
+        evidence = evidence.take(path[first]).put(questions[first], _meant(rules, bank, questions[first], classes[first]))
+        path = after
         refuse_conflict(evidence)  # a truth may allow more than the bank
-    steps = len(asked)
-    made = tuple(
-        (np.stack([ends[skill][0] for ends in bounds], axis=1), np.stack([ends[skill][1] for ends in bounds], axis=1))
-        for skill in range(len(bank.skills))
-    )
-    put = np.stack(asked, axis=1) if steps else np.zeros((count, 0), dtype=np.int32)
-    given = np.stack(answers, axis=1) if steps else np.zeros((count, 0), dtype=np.int32)
-    return Record(students.numbers, students.levels, put, given, made, rule, np.stack(predicted, axis=1) if predicted else None)
+    put, given = (np.stack(columns).T if columns else np.zeros((count, 0), dtype=np.int32) for columns in (asked, answers))
+    every = tuple(_joined([ends[skill] for ends in nodes]) for skill in range(len(bank.skills)))
+    told = np.stack(predicted, axis=1) if predicted else None
+    return Record(students.numbers, students.levels, put, given, np.stack(node).T, every, rule, told)
 
 
-def _decided(rules: Rules, evidence: Evidence, students: Students, running: Numbers, held: Numbers | None) -> tuple[Decision, Numbers]:
-    """The step of those who are still at it, and the row of each in it: students of whom the rules know the same are worked out once."""
-    if students.given is not None or rules.is_random:
-        available = None
-        if students.given is not None:
-            available = students.given[running] >= 0
-            if held is not None:
-                available[:, held] = False
-        return step(rules, evidence, [students.seeds[student] for student in running], available), np.arange(len(running))
-    first, row = evidence.alike()  # where nothing is drawn, equal answers came in the same order
-    return step(rules, evidence.take(first)), row
+class _Step(NamedTuple):
+    """A step of all paths: what is known of each skill, (paths, levels), what ended the test, the next question or -1, (paths,) each."""
+
+    bounds: list[Ends]
+    rule: NDArray[np.object_]
+    question: Numbers
+    predicted: Array | None
+
+
+def _step(rules: Rules, evidence: Evidence, students: Students, running: Numbers, held: Numbers | None, are_alike: bool) -> _Step:
+    """The step of those who are still at it, some paths at a time."""
+    found = []
+    for some in parts(evidence.takers, max(1, TOGETHER // len(evidence.layout.questions))):
+        seeds = [] if are_alike else [students.seeds[student] for student in running[some].tolist()]
+        here = evidence if some == slice(0, evidence.takers) else evidence.take(np.arange(evidence.takers)[some])
+        decision = step(rules, here, seeds, _available(students, running[some], held), are_alike)
+        predicted = decision.predicted(held) if held is not None else None
+        found.append(_Step([bracket.ends for bracket in decision.bounds], decision.rule, decision.question, predicted))
+    if len(found) == 1:
+        return found[0]
+    bounds = [_joined([one.bounds[skill] for one in found]) for skill in range(len(found[0].bounds))]
+    told = np.concatenate([one.predicted for one in found if one.predicted is not None]) if held is not None else None
+    return _Step(bounds, np.concatenate([one.rule for one in found]), np.concatenate([one.question for one in found]), told)
+
+
+def _available(students: Students, running: Numbers, held: Numbers | None) -> Mask | None:
+    """Which questions real people answered, (people, questions), but for those held out."""
+    if students.given is None:
+        return None
+    found: Mask = students.given[running] >= 0
+    if held is not None:
+        found[:, held] = False
+    return found
+
+
+def _joined(ends: list[Ends]) -> Ends:
+    """Bounds of some paths after those of others."""
+    low = np.concatenate([low for low, _ in ends])
+    return low, low if all(one is other for one, other in ends) else np.concatenate([high for _, high in ends])
+
+
+def merged(path: Numbers, classes: Numbers) -> tuple[Numbers, Numbers]:
+    """Paths after an answer, -1 or more: for each new path one of those on it, and the new path of each."""
+    key = path * (int(classes.max()) + 2) + classes + 1
+    someone = np.full(int(key.max()) + 1, -1)
+    someone[key[::-1]] = np.arange(len(key))[::-1]
+    there = np.flatnonzero(someone >= 0)
+    number = np.empty(len(someone), dtype=np.intp)
+    number[there] = np.arange(len(there))
+    return someone[there], number[key]
 
 
 def _predicted(chances: Array, given: NDArray[np.intp]) -> Array:
@@ -114,44 +197,27 @@ def _meant(rules: Rules, bank: Bank, questions: Numbers, classes: Numbers) -> Nu
     return np.where(classes == MISSING, meant, classes)
 
 
-def _kept(before: list[Ends] | None, running: Numbers, bounds: list[Ends], count: int) -> list[Ends]:
-    """The bounds of everybody: new ones for those who go on, the last ones for the others."""
-    if before is None:
-        return [(low.copy(), high.copy()) for low, high in bounds]
-    made = []
-    for (low, high), (new_low, new_high) in zip(before, bounds, strict=True):
-        low, high = low.copy(), high.copy()
-        low[running], high[running] = new_low, new_high
-        made.append((low, high))
-    return made
-
-
 def _column(count: int, running: Numbers, values: Numbers) -> NDArray[np.int32]:
     column = np.full(count, -1, dtype=np.int32)
     column[running] = values
     return column
 
 
-def _answer(students: Students, behaviour: Behaviour, bank: Bank, running: Numbers, questions: Numbers, evidence: Evidence) -> Numbers:
-    """The answer class of each student to one question, -1 for a skip; `evidence`: what they were asked earlier."""
-    if students.given is not None:
+def _answer(students: Students, behaviour: Behaviour, running: Numbers, questions: Numbers, evidence: Evidence, path: Numbers) -> Numbers:
+    """The answer class of each student to one question, -1 for a skip; `evidence`, `path`: what they were asked earlier."""
+    if students.asking is None:
+        assert students.given is not None
         return students.given[running, questions]
-    classes = np.empty(len(running), dtype=np.intp)
-    names = list(bank.questions)
-    tired = 1 - (1 - behaviour.fatigue) ** evidence.counts
-    for question in np.unique(questions):
-        mine = np.flatnonzero(questions == question)
-        who = running[mine]
-        p = students.tables[question][who]
-        if behaviour.fatigue:
-            share = tired[mine, None]
-            p = (1 - share) * p + share * students.lowest[question][who]
-        for one, given in behaviour.reveals.items():
-            if names[question] in given:
-                share = given[names[question]] * ~evidence.is_open[mine, names.index(one)][:, None]
-                p = (1 - share) * p + share * np.eye(p.shape[1])[-1]
-        p = (1 - behaviour.guessing) * p + behaviour.guessing / p.shape[1]
-        p = (1 - behaviour.slips) * p + behaviour.slips * np.eye(p.shape[1])[0]
-        classes[mine] = pick(p, students.luck[who, question])
-        classes[mine[students.moods[who, question] < behaviour.skipping]] = MISSING
-    return classes
+    revealed = _revealed(behaviour, questions, evidence, path) if behaviour.reveals else None
+    found: Numbers = students.asking.answers(behaviour, running, questions, evidence.counts[path], revealed)
+    return found
+
+
+def _revealed(behaviour: Behaviour, questions: Numbers, evidence: Evidence, path: Numbers) -> Array:
+    """To what share of students like each the best answer to the question was revealed by one asked earlier, (students,)."""
+    number, hidden = evidence.layout.number, np.ones(len(questions))
+    for one, given in behaviour.reveals.items():
+        was_asked = ~evidence.is_open[path, number[one]]
+        for other, share in given.items():
+            hidden[was_asked & (questions == number[other])] *= 1 - share
+    return 1 - hidden

@@ -1,7 +1,7 @@
 """The result of a simulation: curves with standard errors, paired differences, lengths, stop rules, exposure."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,10 @@ from quaestor.errors import QuaestorError
 from quaestor.model.table import Array
 from quaestor.simulate.curves import UNKNOWN, Curves
 from quaestor.simulate.identity import Identity
-from quaestor.simulate.metrics import METRICS
+from quaestor.simulate.library import fetched
+from quaestor.simulate.metrics import ALIKE, METRICS
 from quaestor.simulate.run import Record
-from quaestor.simulate.totals import Total, Values, calibration_of, stretched, totals_of
+from quaestor.simulate.totals import Total, Values, stretched, totals_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,9 +42,9 @@ def summarised(record: Record) -> Part:
         by_student |= _prediction_metrics(record.held_out)
     if (record.levels < 0).any():  # real people: nobody knows their levels
         return Part({}, np.zeros((record.asked.shape[1] + 1, 0, 3)), by_student, record.asked, record.answers, record.rule, record.levels)
-    totals, own = totals_of(record)
-    by_student |= own
-    return Part(totals, calibration_of(record), by_student, record.asked, record.answers, record.rule, record.levels)
+    totals, own, calibration = totals_of(record)
+    asked, answers = fetched(record.asked), fetched(record.answers)
+    return Part(totals, calibration, by_student | own, asked, answers, record.rule, record.levels)
 
 
 def _prediction_metrics(chances: Array) -> dict[str, Array]:
@@ -77,6 +78,26 @@ def _mean_and_error(values: Values) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
+class ByStudent(Mapping[str, Values]):
+    """Metrics of each student, (students, steps), put together from parts when asked for: of a million students they are large."""
+
+    def __init__(self, parts: Mapping[str, list[Values]]) -> None:
+        others = {other: parts[name] for name, listed in ALIKE.items() if name in parts for other in listed}
+        every = {**others, **parts}
+        self._parts = {name: every[name] for name in dict.fromkeys((*METRICS, *every)) if name in every}
+
+    def __getitem__(self, name: str) -> Values:
+        listed = self._parts[name]
+        steps = max(values.shape[1] for values in listed)
+        return np.concatenate([stretched(values, steps, 1).T for values in listed], axis=1).T
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
 @dataclass(frozen=True, eq=False)
 class Simulation(Curves):
     """Curves of simulated students. `lengths`: questions asked of each, (students,); `stops`: how many tests each rule ended.
@@ -88,7 +109,7 @@ class Simulation(Curves):
 
     questions: tuple[str, ...]
     totals: dict[str, Total]
-    by_student: dict[str, Values]
+    by_student: Mapping[str, Values]
     asked_places: NDArray[np.int32]
     answers: NDArray[np.int32]
     stops: dict[str, int]
@@ -111,7 +132,7 @@ class Simulation(Curves):
         totals: dict[str, Total] = {}
         stops: Counter[str] = Counter()
         calibration: Array | None = None
-        every: dict[str, _Rows] = defaultdict(lambda: _Rows(students))
+        every: dict[str, list[Values]] = defaultdict(list)
         places, classes, true_levels = _Rows(students, -1), _Rows(students, -1), _Rows(students)
         for part in parts:
             totals = {name: totals[name].plus(total) if name in totals else total for name, total in part.totals.items()}
@@ -121,13 +142,13 @@ class Simulation(Curves):
             places.add(part.asked)
             classes.add(part.answers)
             for name, values in part.by_student.items():
-                every[name].add(values)
+                every[name].append(values)
         assert calibration is not None, "a simulation has at least 1 student"
         asked, answers, levels = places.rows, classes.rows, true_levels.rows
-        by_student = {name: found.rows for name, found in every.items()}
+        by_student = ByStudent(every)
         running = np.concatenate([[1.0], (asked >= 0).mean(axis=0)])
         means = {name: total.mean() for name, total in totals.items()}
-        means |= {name: _mean_and_error(values)[0][:, None] for name, values in by_student.items() if name not in means}
+        means |= {name: _mean_and_error(by_student[name])[0][:, None] for name in by_student if name not in means}
         ended = dict(stops.most_common())
         return Simulation(skills, means, running, questions, totals, by_student, asked, answers, ended, levels, calibration, whose)
 
@@ -242,7 +263,7 @@ def _added(one: Array, other: Array) -> Array:
 class _Rows:
     """An array of rows by student, filled batch by batch; it is allocated once, so that batches are not copied again in the end.
 
-    Missing steps of a batch are filled with `after`, or with its last value.
+    Missing steps of a batch are filled with `after`, or with its last value. In memory the students of a step stand together.
     """
 
     def __init__(self, count: int, after: int | None = None) -> None:
@@ -252,7 +273,7 @@ class _Rows:
     def add(self, part: NDArray[Any]) -> None:
         """Add the rows of the next students."""
         if not self._filled:
-            self.rows = np.zeros((self._count, part.shape[1]), part.dtype)
+            self.rows = np.zeros((part.shape[1], self._count), part.dtype).T
         steps = max(self.rows.shape[1], part.shape[1])
         self.rows, part = self._longer(self.rows, steps), self._longer(part, steps)
         self.rows[self._filled : self._filled + len(part)] = part
@@ -261,4 +282,4 @@ class _Rows:
     def _longer(self, rows: NDArray[Any], steps: int) -> NDArray[Any]:
         if self._after is None or rows.shape[1] == steps:
             return stretched(rows, steps, 1)
-        return np.pad(rows, ((0, 0), (0, steps - rows.shape[1])), constant_values=self._after)
+        return np.pad(rows.T, ((0, steps - rows.shape[1]), (0, 0)), constant_values=self._after).T

@@ -14,7 +14,7 @@ from quaestor.selection.rules import Rules, RulesError
 from quaestor.selection.rules_file import FIELDS as RULES_FIELDS
 from quaestor.selection.rules_file import read_rules
 from quaestor.simulate import STUDENTS, Scattered, simulate
-from quaestor.simulate.cohort import Behaviour
+from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.exact import expected
 from quaestor.simulate.metrics import METRICS

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
+from quaestor.credal.decisions import TIED
 from quaestor.model.table import Array, centre
-from quaestor.simulate.metrics import METRICS
+from quaestor.simulate.library import fetched
+from quaestor.simulate.metrics import ALIKE, METRICS, exact_values
 from quaestor.simulate.run import Record
 
 Values = NDArray[np.floating[Any]]
@@ -59,42 +62,101 @@ class Total:
         return np.asarray(np.sqrt(np.divide(scatter, count * (count - 1), out=np.full(total.shape, np.nan), where=enough)))
 
 
-def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values]]:
-    """The sums of every metric over the students of a record, and for those in `KEPT` each student's mean over the skills."""
-    steps = record.bounds[0][0].shape[1]
-    most = max(low.shape[2] for low, _ in record.bounds)
-    found = {}
-    by_student = {}
-    for name, metric in METRICS.items():
-        arrays = np.zeros((3, steps, len(record.bounds), most))
-        everyone = np.zeros((len(record.levels), steps))
-        for skill, (low, high) in enumerate(record.bounds):
-            truth = record.levels[:, skill]
-            values = metric(low, high, truth)
-            everyone += values
-            valid = ~np.isnan(values)
-            kept = np.where(valid, values, 0.0)
-            for level in range(low.shape[2]):
-                mine = truth == level
-                arrays[:, :, skill, level] = valid[mine].sum(axis=0), kept[mine].sum(axis=0), (kept[mine] ** 2).sum(axis=0)
-        found[name] = Total(*arrays)
-        if name in KEPT:
-            by_student[name] = (everyone / len(record.bounds)).astype(np.float32)  # half the memory; the means come from the sums
-    return found, by_student
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """What students stand at at one step, of one skill: bounds (cells, levels) and a true level, (cells,), each.
+
+    `counts`: how many students stand there, (cells,); None: each is one student. `of`: the cell of each student, (students,); None: in
+    order.
+    """
+
+    low: Any
+    high: Any
+    truth: Any
+    counts: Any = None
+    of: Any = None
+
+    @staticmethod
+    def at(low: Any, high: Any, node: Any, truth: Any) -> "_Cells":
+        """The cells of students at nodes: every level of every node where these are fewer than the students."""
+        xp = array_namespace(node)
+        if is_numpy_array(node):
+            first, levels = int(node.min()), low.shape[1]
+            nodes = int(node.max()) + 1 - first
+            if nodes * levels <= len(node):
+                of = (node - first) * levels + truth
+                ends = [np.repeat(end[first : first + nodes], levels, axis=0) for end in ((low,) if low is high else (low, high))]
+                counts = np.bincount(of, minlength=nodes * levels).astype(float)
+                return _Cells(ends[0], ends[-1], np.tile(np.arange(levels), nodes), counts, of)
+        found = xp.take(low, node, axis=0)
+        return _Cells(found, found if low is high else xp.take(high, node, axis=0), truth)
+
+    def values(self) -> dict[str, Any]:
+        """Every metric, (cells,)."""
+        if self.low is self.high:
+            return exact_values(self.low, self.truth)
+        return {name: metric(self.low[:, None], self.high[:, None], self.truth)[:, 0] for name, metric in METRICS.items()}
+
+    def members(self) -> Any:
+        """How many students of each true level stand there, (cells, levels)."""
+        xp = array_namespace(self.truth)
+        levels = xp.arange(self.low.shape[1], device=device(self.truth))
+        found = xp.astype(self.truth[:, None] == levels, xp.float64)
+        return found if self.counts is None else found * self.counts[:, None]
 
 
-def calibration_of(record: Record) -> Array:
-    """The calibration table, (steps, bins, 3): for each bin of P(level) at the centre the number of predictions, the sum of the predicted
+def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Array]:
+    """The sums of every metric over the students of a record; for those in `KEPT` each student's mean over the skills; calibration.
+
+    The calibration table, (steps, bins, 3), has for each bin of P(level) at the centre the number of predictions, the sum of the predicted
     probabilities, and the number of times the level was true.
     """
-    steps = record.bounds[0][0].shape[1]
+    xp = array_namespace(record.node)
+    steps, skills, most = record.node.shape[1], len(record.nodes), max(low.shape[1] for low, _ in record.nodes)
+    arrays = {name: np.zeros((3, steps, skills, most)) for name in METRICS}
+    own: dict[str, Any] = {}
     table = np.zeros((steps, BINS, 3))
-    for skill, (low, high) in enumerate(record.bounds):
-        p = centre(low, high)
-        so = np.arange(p.shape[2]) == record.levels[:, skill][:, None, None]
-        place = np.minimum((p * BINS).astype(int), BINS - 1)
-        for step in range(steps):
-            at = place[:, step].ravel()
-            for column, weights in enumerate((None, p[:, step].ravel(), np.broadcast_to(so, p.shape)[:, step].ravel().astype(float))):
-                table[step, :, column] += np.bincount(at, weights, BINS)
+    levels = xp.asarray(record.levels, device=device(record.node))
+    for step in range(steps):
+        for skill, (low, high) in enumerate(record.nodes):
+            cells = _Cells.at(low, high, record.node[:, step], levels[:, skill])
+            values, members = cells.values(), cells.members()
+            names = list(values)
+            found = _sums(xp.stack([values[name] for name in names]), members)
+            for name, sums in zip(names, np.moveaxis(found, 1, 0), strict=True):
+                for each in (name, *ALIKE.get(name, ())) if cells.low is cells.high else (name,):
+                    arrays[each][:, step, skill, : low.shape[1]] = sums
+            table[step] += _calibration(cells, members)
+            for name in (name for name in names if name in KEPT):
+                mine = xp.astype(values[name] / skills, xp.float32)  # half the memory; the means come from the sums
+                if name not in own:
+                    own[name] = xp.zeros((steps, record.node.shape[0]), dtype=xp.float32, device=device(record.node))
+                own[name][step, :] += mine if cells.of is None else mine[cells.of]
+    by_student: dict[str, Values] = {name: fetched(rows).T for name, rows in own.items()}
+    return {name: Total(*sums) for name, sums in arrays.items()}, by_student, table
+
+
+def _sums(values: Any, members: Any) -> Array:
+    """Count, sum and sum of squares of metrics, (metrics, cells), by true level, (3, metrics, levels); NaN counts for nothing."""
+    xp = array_namespace(values)
+    finite = xp.isfinite(values)
+    kept = xp.where(finite, values, 0.0)
+    count, total, squares = (fetched(part @ members) for part in (xp.astype(~xp.isnan(values), xp.float64), kept, kept * kept))
+    if not bool(xp.all(finite)):
+        endless = fetched(xp.astype(xp.isinf(values), xp.float64) @ members) > 0
+        total[endless] = squares[endless] = np.inf
+    return np.stack([count, total, squares])
+
+
+def _calibration(cells: _Cells, members: Any) -> Array:
+    xp = array_namespace(members)
+    p = cells.low if cells.low is cells.high else centre(cells.low, cells.high)
+    bins = xp.astype((p + TIED) * BINS, xp.int64)  # on the edge of a bin, but for rounding, is in it
+    bins = xp.minimum(bins, xp.full_like(bins, BINS - 1))
+    weight = xp.sum(members, axis=1)[:, None] + xp.zeros_like(p)
+    if is_numpy_array(p):
+        flat = bins.ravel()
+        return np.stack([np.bincount(flat, part.ravel(), BINS) for part in (weight, weight * p, members)], axis=1)
+    found = [[xp.sum(xp.where(bins == place, part, 0.0)) for part in (weight, weight * p, members)] for place in range(BINS)]
+    table: Array = fetched(xp.stack([xp.stack(row) for row in found]))
     return table

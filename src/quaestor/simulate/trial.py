@@ -16,7 +16,8 @@ from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import TIED, survivors
 from quaestor.model.table import Array, centre
 from quaestor.selection.rules import Rules
-from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.run import Record, take
 
 STUDENTS, SEED = 1000, 1
@@ -83,8 +84,9 @@ class _Tally:
     def add(self, record: Record) -> None:
         """Count further students."""
         right = np.zeros(len(record.levels))
-        for skill, (low, high) in enumerate(record.bounds):
-            found, chance, one_left = _ends(low[:, -1], high[:, -1])
+        last = record.node[:, -1]
+        for skill, (low, high) in enumerate(record.nodes):
+            found, chance, one_left = _ends(low[last], high[last])
             truth = record.levels[:, skill]
             own = found[np.arange(len(truth)), truth]
             np.add.at(self._levels[skill], truth, found)
@@ -92,7 +94,7 @@ class _Tally:
             self._sure[skill] += chance.sum(), is_sure.sum(), own[is_sure].sum(), one_left.sum(), own[one_left].sum()
             right += own
         self.lengths += record.lengths.tolist()
-        self.right += (right / len(record.bounds)).tolist()
+        self.right += (right / len(record.nodes)).tolist()
         self._asked += np.bincount(record.asked[record.asked >= 0], minlength=len(self._asked))
         self._stops.update(record.rule.tolist())
 

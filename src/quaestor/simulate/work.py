@@ -7,20 +7,26 @@ from multiprocessing import get_context
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.inference.layout import Numbers
+from quaestor.inference.layout import Numbers, layout_of
 from quaestor.selection.rules import Rules
+from quaestor.simulate import plain
+from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cluster import RETRIES, connected
-from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.files import Folder, to_bytes
+from quaestor.simulate.library import CPU, library_of
+from quaestor.simulate.plain import is_plain
 from quaestor.simulate.run import take
 from quaestor.simulate.simulation import Part, summarised
 
-CHUNK = 256  # students worked out together: fixed, since matrix products of other shapes round differently
+PART = 256  # students worked out together, at least; in simulations that take long, so that all processes have enough to do
+_NUMBERS, _MOST = 8_000_000, 131_072  # students together x questions, and students, at most: what is kept of them is some hundred megabytes
+_ON_CARD = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class Job:
-    """One simulation. `keep`: also give each part as the content of a file."""
+    """One simulation, in parts of `size` students. `keep`: also give each part as the content of a file."""
 
     bank: Bank
     rules: Rules
@@ -28,15 +34,32 @@ class Job:
     behaviour: Behaviour
     held: Numbers | None = None
     keep: bool = False
+    device: str = CPU
+    size: int = PART
 
     def __len__(self) -> int:
-        return -(-len(self.cohort) // CHUNK)
+        return -(-len(self.cohort) // self.size)
 
     def part(self, number: int) -> tuple[Part, bytes]:
         """Work out one part."""
-        students = self.cohort.part(number * CHUNK, (number + 1) * CHUNK)
-        record = take(self.bank, self.rules, students, self.behaviour, self.held)
-        return summarised(record), to_bytes(record, self.bank) if self.keep else b""
+        students = self.cohort.part(number * self.size, (number + 1) * self.size)
+        if students.asking is not None and is_plain(self.bank, self.rules, self.behaviour):
+            record = plain.take(self.bank, self.rules, students, self.behaviour, library_of(self.device))
+        else:
+            record = take(self.bank, self.rules, students, self.behaviour, self.held)
+        if self.keep:
+            record = record.unmerged
+            return summarised(record), to_bytes(record, self.bank)
+        return summarised(record), b""
+
+
+def part_size(bank: Bank, rules: Rules, cohort: Cohort, behaviour: Behaviour, device: str) -> int:
+    """How many students are worked out together: many where that is quick, since those who answer the same are worked out once."""
+    if not bank.is_precise or cohort.is_apart:
+        return PART
+    numbers = _ON_CARD if device != CPU and is_plain(bank, rules, behaviour) else _NUMBERS
+    most = _ON_CARD if numbers == _ON_CARD else _MOST
+    return min(most, max(PART, numbers // max(len(bank.questions), int(layout_of(bank).model.joint_size))))
 
 
 def parts_of(job: Job, workers: int, cluster: str | None, folder: Folder | None, progress: Callable[[int], None] | None) -> Iterator[Part]:

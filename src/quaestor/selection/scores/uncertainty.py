@@ -11,11 +11,13 @@ import numpy as np
 
 from quaestor.credal.indices import INDICES, deviation
 from quaestor.credal.intervals import largest, smallest
+from quaestor.credal.vectors import parts
 from quaestor.errors import QuaestorError
 from quaestor.inference.engine import JointTarget
 from quaestor.inference.lookahead import Group, Lookahead, Target
 from quaestor.model.table import Array
 from quaestor.selection.scores.conditional_mode import lower_mode, upper_mode
+from quaestor.selection.scores.kernels import BLOCK, TOLD, Tables
 
 Score = Callable[[Lookahead, str, Sequence[np.random.Generator]], Array]
 Remaining = Callable[[Group, Target, str], Array]
@@ -75,26 +77,13 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
 
     entropy: H(Q) - E[H(Q|S)]; the others from the largest and the sum of squares of P(s, q) = P(s) P(q | c(s)), c the scope's part.
     """
-    tables, classes = group.batch.low.shape[:2]
-    table = group.batch.low.reshape(tables, classes, -1)
-    answers, n = group.answers[0], joint.states
-    if index == "entropy":
-        logs = np.log(answers, out=np.zeros_like(answers), where=answers > 0)
-        gain: Array = (np.einsum("tqa,tqa->tq", answers, logs) + joint.mass @ group.batch.noise.T) / -np.log(n)
-        return gain
-    if joint.peak is None:
-        raise QuaestorError(f"score {index} with target 'joint' is for small joints, got {n:.3g} joint states; use entropy")
-    if index == "mode":
-        most = joint.peak[:, 0, None, None] * table[..., 0]
-        for configuration in range(1, table.shape[-1]):  # faster than the largest along a short axis
-            np.maximum(most, joint.peak[:, configuration, None, None] * table[..., configuration], out=most)
-        after = np.einsum("tqa->tq", most)
-        return deviation(joint.peak.max(axis=1, keepdims=True), n) - deviation(after, n)
-    assert joint.squares is not None
-    squares = np.einsum("tc,qac->tqa", joint.squares, table**2)
-    left = np.divide(squares, answers, out=np.zeros_like(squares), where=answers > 0).sum(axis=-1)
-    result: Array = n / (n - 1) * (left - joint.squares.sum(axis=1, keepdims=True))
-    return result
+    if joint.peak is None and index != "entropy":
+        raise QuaestorError(f"score {index} with target 'joint' is for small joints, got {joint.states:.3g} joint states; use entropy")
+    tables = Tables.of(group.batch)
+    gain = np.empty((len(joint.mass), len(group.batch.low)))
+    for some in parts(len(gain), max(1, BLOCK // max(1, gain.shape[1]))):
+        gain[some] = TOLD[index](joint.of_takers(some), tables)
+    return gain
 
 
 entropy = _gain("entropy", _remaining("entropy"))

@@ -10,11 +10,12 @@ from quaestor.credal.decisions import TIED, survivors
 from quaestor.inference.engine import Ends
 from quaestor.model.table import Array, centre
 from quaestor.selection.rules import Rules
-from quaestor.simulate.cohort import Behaviour, Cohort
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.metrics import METRICS, Metric, Truth
 from quaestor.simulate.run import take
 from quaestor.simulate.totals import stretched
-from quaestor.simulate.work import CHUNK
+from quaestor.simulate.work import PART
 
 
 def _at(values: Array, truth: Truth) -> Array:
@@ -85,7 +86,7 @@ def own(bank: Bank, rules: Rules, students: int, seed: int, apart: Bank | None =
     """
     cohort = Cohort(bank, bank.centre() if apart is None else apart, students, seed, apart is not None)
     steps = len(bank.questions)
-    parts = [take(bank, rules, cohort.part(start, start + CHUNK), Behaviour()) for start in range(0, students, CHUNK)]
+    parts = [take(bank, rules, cohort.part(start, start + PART), Behaviour()) for start in range(0, students, PART)]
     bounds = tuple(
         (
             np.concatenate([stretched(part.bounds[skill][0], steps + 1, 1) for part in parts]),

@@ -1,0 +1,80 @@
+"""What questions tell, as plain array operations on any library that speaks the array API: written once for simulations of any size.
+
+Everything is about a skill (or all skills together) with few configurations, of which a question is asked: P(class | configuration).
+"""
+
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace
+
+from quaestor.inference.engine import JointTarget
+from quaestor.inference.layout import Batch
+
+BLOCK = 32_000  # numbers of one array: what fits into a core's own memory
+TINY = 1e-300  # added to what a logarithm is taken of: 0 log 0 is 0
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """The tables of questions, class by class: each (configurations, tables). `noise`: the entropies of the answers, likewise."""
+
+    classes: tuple[Any, ...]
+    noise: Any
+
+    @staticmethod
+    def of(batch: Batch) -> "Tables":
+        """The tables of a batch of exact numbers, kept with it."""
+        if "tables" not in batch.kept:
+            flat = batch.low.reshape(*batch.low.shape[:2], -1)
+            classes = tuple(np.ascontiguousarray(flat[:, number].T) for number in range(flat.shape[1]))
+            batch.kept["tables"] = Tables(classes, np.ascontiguousarray(-sum(one * np.log(one + TINY) for one in classes)))
+        found: Tables = batch.kept["tables"]
+        return found
+
+
+def answer_chances(known: JointTarget, tables: Tables) -> list[Any]:
+    """P(class), (takers, tables) each."""
+    return [known.mass @ one for one in tables.classes]
+
+
+def entropy_told(known: JointTarget, tables: Tables) -> Any:
+    """H(Q) - sum_c P(c) H(Q | c), (takers, tables), in units of the largest entropy."""
+    xp = array_namespace(known.mass)
+    total = known.mass @ tables.noise
+    for chance in answer_chances(known, tables):
+        part = xp.log(chance + TINY)
+        part *= chance
+        total += part
+    total *= -1 / log(known.states)
+    return total
+
+
+def mode_told(known: JointTarget, tables: Tables) -> Any:
+    """How much the deviation from the mode is expected to fall, (takers, tables)."""
+    xp, peak = array_namespace(known.mass), known.peak
+    assert peak is not None
+    after = 0.0
+    for one in tables.classes:
+        most = peak[:, :1] * one[0, :]
+        for configuration in range(1, one.shape[0]):
+            most = xp.maximum(most, peak[:, configuration : configuration + 1] * one[configuration, :])
+        after = after + most
+    after -= xp.max(peak, axis=1, keepdims=True)
+    after *= known.states / (known.states - 1)
+    return after
+
+
+def gini_told(known: JointTarget, tables: Tables) -> Any:
+    """How much the Gini index is expected to fall, (takers, tables)."""
+    xp = array_namespace(known.mass)
+    total = -xp.sum(known.squares, axis=1, keepdims=True)
+    for one, chance in zip(tables.classes, answer_chances(known, tables), strict=True):
+        total = total + (known.squares @ (one * one)) / (chance + TINY)
+    total *= known.states / (known.states - 1)
+    return total
+
+
+TOLD = {"entropy": entropy_told, "mode": mode_told, "gini": gini_told}

@@ -1,0 +1,104 @@
+"""The library and device that a simulation runs on: numpy, or one that has graphics cards, PyTorch or CuPy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from quaestor.errors import QuaestorError
+from quaestor.selection.scores.kernels import BLOCK
+from quaestor.simulate.answering import Asking
+from quaestor.simulate.streams import Streams
+
+CPU = "cpu"
+_ON_CARD = 64_000_000  # numbers of one array
+_LIBRARIES = ("torch", "cupy")
+_NEEDED = "a graphics card needs PyTorch or CuPy: pip install 'quaestor[gpu]'"
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """A library with the array API, `xp`, and a device of it. `name`: as it is asked for."""
+
+    name: str
+    xp: Any
+    device: Any = None
+    compiled: Callable[[Callable[..., Any]], Callable[..., Any]] = lambda function: function
+
+    @property
+    def block(self) -> int:
+        """How many gains are worked out at once."""
+        return BLOCK if self.is_numpy else _ON_CARD
+
+    @property
+    def is_numpy(self) -> bool:
+        """Whether arrays are numpy's own."""
+        return self.device is None
+
+    def put(self, array: Any) -> Any:
+        """An array of numpy on the device."""
+        return array if self.is_numpy else self.xp.asarray(array, device=self.device)
+
+    def moved(self, asking: Asking) -> Asking:
+        """How students answer, on the device."""
+        if self.is_numpy:
+            return asking
+        arrays = {one.name: self.put(getattr(asking, one.name)) for one in fields(asking) if one.name != "streams"}
+        return replace(asking, streams=Streams(self.put(asking.streams.states)), **arrays)
+
+
+def fetched(array: Any) -> Any:
+    """An array of any library as one of numpy."""
+    if isinstance(array, np.ndarray):
+        return array
+    return array.get() if hasattr(array, "get") else np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def library_of(device: str) -> Library:
+    """The library and device of this name: `cpu` (numpy), `cuda`, `cuda:1`, ..., or with the library's name before it, `torch:cpu`."""
+    if device == CPU:
+        from array_api_compat import numpy as xp
+
+        return Library(device, xp)
+    first, _, rest = device.partition(":")
+    asked = [first] if first in _LIBRARIES else list(_LIBRARIES)
+    place = rest if first in _LIBRARIES else device
+    for name in asked:
+        try:
+            library = import_module(name)
+            xp = import_module(f"array_api_compat.{name}")
+        except ImportError:
+            continue
+        return _checked(device, name, library, xp, place or "cuda")
+    raise QuaestorError(f"device: {_NEEDED}, got '{device}'")
+
+
+def _checked(asked: str, name: str, library: Any, xp: Any, place: str) -> Library:
+    """The device, after a first number was put there."""
+    kind, _, number = place.partition(":")
+    try:
+        if name == "cupy":
+            if kind != "cuda":
+                raise ValueError("CuPy has cuda devices")
+            made: Any = library.cuda.Device(int(number or 0))
+            library.cuda.Device(made).use()
+        else:
+            made = library.device(place)
+        (xp.asarray(np.ones(1), device=made) + 1.0).sum()
+    except Exception as error:
+        reason = str(error).strip().split("\n")[0]
+        raise QuaestorError(f"device: 'cpu', or a device of {name} that is there ('cuda', 'cuda:1'), got '{asked}' ({reason})") from error
+    compiled = _compiled(library) if name == "torch" and kind == "cuda" else (lambda function: function)
+    return Library(asked, xp, made, compiled)
+
+
+def _compiled(torch: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """PyTorch's compiler, which makes one kernel of many operations."""
+
+    def made(function: Callable[..., Any]) -> Callable[..., Any]:
+        found: Callable[..., Any] = torch.compile(function, dynamic=False)
+        return found
+
+    return made
