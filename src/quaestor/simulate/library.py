@@ -14,6 +14,7 @@ from quaestor.simulate.streams import Streams
 
 CPU = "cpu"
 _ON_CARD = 64_000_000  # numbers of one array
+_BANKS = 256  # and sizes of banks that kernels are compiled for
 _LIBRARIES = ("torch", "cupy")
 _NEEDED = "a graphics card needs PyTorch or CuPy: pip install 'quaestor[gpu]'"
 
@@ -98,7 +99,12 @@ def _compiled(torch: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """PyTorch's compiler, which makes one kernel of many operations."""
 
     def made(function: Callable[..., Any]) -> Callable[..., Any]:
-        found: Callable[..., Any] = torch.compile(function, dynamic=False)
-        return found
+        quick = torch.compile(function)
+
+        def called(*arrays: Any) -> Any:
+            with torch._dynamo.config.patch(recompile_limit=_BANKS):
+                return quick(*arrays)
+
+        return called
 
     return made

@@ -9,8 +9,9 @@ merging would take longer than the steps.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
+from math import e
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from quaestor.lazy import lazy
 from quaestor.selection.ranking import second_score
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules
-from quaestor.selection.scores.kernels import TOLD, Tables
+from quaestor.selection.scores.kernels import TOLD, Tables, entropy_told
 from quaestor.selection.step import NO_QUESTION
 from quaestor.selection.stopping.criteria import MaxQuestions
 from quaestor.selection.stopping.criterion import ManyBounds, Situation
@@ -64,16 +65,20 @@ class _Bank:
     """A bank as arrays of one library.
 
     `prior`: P(joint state); `ones`: a column of as many; `skills`: for each the matrix that sums joint states to its levels; `tables`: of
-    each batch, with its skill; `order`: where each question of the bank stands among the batches (None: in their order); `logs`: log
-    P(class | level) of all questions, one after another; `level_at`: the level of each skill in each joint state, (skills, states). Of
-    each question: `first`, its first row in `logs`, `skill_of`, its skill, `on_skill`, the same as a row of 0 and 1 in the order of the
-    bank, `classes`, `minutes`.
+    each batch, with its skill; `order`: where each question stands among the batches (None: in their order). `together`: the tables of all
+    questions as of one scope, the levels of all skills one after another; `every`: the matrix that sums joint states to these; `scale`:
+    1 / log(levels) of each question. `logs`: log P(class | level) of all questions, one after another; `level_at`: the level of each skill
+    in each joint state, (skills, states). Of each question: `first`, its first row in `logs`, `skill_of`, its skill, `on_skill`, the same
+    as a row of 0 and 1 in the order of the bank, `classes`, `minutes`.
     """
 
     prior: Any
     ones: Any
     skills: list[Any]
     tables: list[tuple[int, Tables]]
+    every: Any
+    together: Tables
+    scale: Any
     order: Any
     logs: Any
     first: Any
@@ -82,6 +87,7 @@ class _Bank:
     on_skill: Any
     classes: Any
     minutes: Any
+    compiled: dict[tuple[str, str, str | None], Callable[..., Any]] = field(default_factory=dict)
 
     @staticmethod
     def of(layout: Layout, library: Library) -> "_Bank":
@@ -92,17 +98,20 @@ class _Bank:
         skill_of = np.empty(len(layout.questions), dtype=np.int64)
         first = np.empty(len(layout.questions), dtype=np.int64)
         rows, place, tables = [], 0, []
+        starts = np.cumsum([0, *levels]).tolist()
+        together, noise = np.zeros((classes, starts[-1], len(first))), np.zeros((starts[-1], len(first)))
         for batch in layout.batches:
-            skill, size = batch.scope[0], levels[batch.scope[0]]
+            skill, of = batch.scope[0], Tables.of(batch)
             logs = np.moveaxis(batch.logs[0], 1, 2).reshape(-1, batch.low.shape[1])  # (tables x levels, classes)
             rows.append(np.pad(logs, ((0, 0), (0, classes - logs.shape[1]))))
-            skill_of[batch.index], first[batch.index] = skill, place + batch.row * size
+            skill_of[batch.index], first[batch.index] = skill, place + batch.row * levels[skill]
             place += len(logs)
-            of = Tables.of(batch)
-            each = Tables(
-                tuple(np.ascontiguousarray(one[:, batch.row]) for one in of.classes), np.ascontiguousarray(of.noise[:, batch.row])
-            )
-            tables.append((skill, Tables(tuple(put(one) for one in each.classes), put(each.noise))))
+            own = slice(starts[skill], starts[skill + 1])
+            for number, one in enumerate(of.classes):
+                together[number, own, batch.index] = one[:, batch.row].T
+            noise[own, batch.index] = of.noise[:, batch.row]
+            each = [put(np.ascontiguousarray(one[:, batch.row])) for one in (*of.classes, of.noise)]
+            tables.append((skill, Tables(tuple(each[:-1]), each[-1])))
         listed = np.concatenate([batch.index for batch in layout.batches])
         order = None if (np.diff(listed) > 0).all() else put(np.argsort(listed))
         indices = [joint.index((skill,)) for skill in range(len(levels))]
@@ -111,6 +120,9 @@ class _Bank:
             put(np.ones((len(joint.prior), 1))),
             [put(joint.indicator((skill,))) for skill in range(len(levels))],
             tables,
+            put(np.concatenate([joint.indicator((skill,)) for skill in range(len(levels))], axis=1)),
+            Tables(tuple(put(one) for one in together), put(noise)),
+            put(1 / np.log(np.array(levels, dtype=float)[skill_of])),
             order,
             put(np.concatenate(rows)),
             put(first),
@@ -156,10 +168,9 @@ class _Test:
         self._layout, self._rules, self._bank, self._library, self._xp = layout, rules, bank, library, library.xp
         most = rules.stop.most_questions() if rules.stop is not None else None
         self._length = most if most is not None and rules.stop == MaxQuestions(most) else None  # of a test that ends by its length alone
-        second = second_score(rules.score, rules.then)
-        self._second = TOLD[second] if second else None
+        self._second = second_score(rules.score, rules.then)
+        self._columns = library.put(np.arange(len(layout.questions)))
         self._deepest = max(-float(batch.logs[0].min()) for batch in layout.batches)  # of one answer
-        self._gains = library.compiled(self._worked_out)
 
     def taken(self, students: Students, behaviour: Behaviour) -> Record:
         """Every step of every student."""
@@ -199,9 +210,12 @@ class _Test:
                 raise QuaestorError("the rules let no question be skipped, got a student who skips")
             asked.append(self._column(questions, running, count, None))
             answers.append(self._column(classes, running, count, None))
-            first, path_after = merged(path, classes) if library.is_numpy else (None, library.put(np.arange(path.shape[0])))
-            old, put, said = (path, questions, classes) if first is None else (path[first], questions[first], classes[first])
-            paths, path = self._after(paths, old, put, said), path_after
+            if library.is_numpy:
+                first, after = merged(path, classes)
+                paths, path = self._after(paths, path[first], questions[first], classes[first]), after
+            else:
+                paths = self._after(paths, None if path.shape[0] == paths.count else path, questions, classes)
+                path = xp.arange(paths.count, device=library.device)
         return self._record(students, asked, answers, node, nodes, rule)
 
     def _begun(self, count: int) -> _Paths:
@@ -218,24 +232,24 @@ class _Test:
         return _Paths(*(xp.zeros(shape, dtype=kind, device=place) for shape, kind in zip(shapes, kinds, strict=True)))
 
     def _after(self, paths: _Paths, old: Any, questions: Any, classes: Any) -> _Paths:
-        """New paths: each an old one with one more question and its answer."""
+        """New paths: each an old one (None: all in order) with one more question and its answer."""
         xp, bank = self._xp, self._bank
+
+        def of(values: Any, which: Any) -> Any:
+            return values if which is None else xp.take(values, which, axis=0)
+
         if self._rules.skips == WRONG:
             classes = xp.where(classes == MISSING, 0, classes)
-        every = xp.arange(paths.closed.shape[1], device=self._library.device)
-        closed = xp.take(paths.closed, old, axis=0) | (every == questions[:, None])
-        row = xp.take(bank.first, questions, axis=0)[:, None] + xp.take(bank.level_at, xp.take(bank.skill_of, questions, axis=0), axis=0)
-        number = row * bank.logs.shape[1] + xp.maximum(classes, xp.zeros_like(classes))[:, None]
-        told = xp.reshape(xp.take(xp.reshape(bank.logs, (-1,)), xp.reshape(number, (-1,)), axis=0), number.shape)
-        told = xp.where(classes[:, None] == MISSING, 0.0, told)
-        best = xp.astype(classes == xp.take(bank.classes, questions, axis=0) - 1, xp.int64)
-        of_skill = xp.take(paths.of_skill, old, axis=0) + xp.take(bank.on_skill, questions, axis=0)
-        right, minutes = (
-            xp.take(paths.right, old, axis=0) + best,
-            xp.take(paths.minutes, old, axis=0) + xp.take(bank.minutes, questions, axis=0),
+        row = of(bank.first, questions)[:, None] + of(bank.level_at, of(bank.skill_of, questions))
+        place = row * bank.logs.shape[1] + xp.maximum(classes, xp.zeros_like(classes))[:, None]
+        told = xp.reshape(of(xp.reshape(bank.logs, (-1,)), xp.reshape(place, (-1,))), place.shape)
+        return _Paths(
+            of(paths.logs, old) + xp.where(classes[:, None] == MISSING, 0.0, told),
+            of(paths.closed, old) | (self._columns == questions[:, None]),
+            of(paths.of_skill, old) + of(bank.on_skill, questions),
+            of(paths.right, old) + xp.astype(classes == of(bank.classes, questions) - 1, xp.int64),
+            of(paths.minutes, old) + of(bank.minutes, questions),
         )
-        logs = xp.take(paths.logs, old, axis=0) + told
-        return _Paths(logs, closed, of_skill, right, minutes)
 
     def _posterior(self, logs: Any, asked: int) -> Any:
         """P(joint state | answers), (paths, states)."""
@@ -245,45 +259,70 @@ class _Test:
         weights = xp.exp(logs) * self._bank.prior
         return weights / (weights @ self._bank.ones)  # quicker than a sum over so short an axis
 
-    def _worked_out(self, posterior: Any, closed: Any, told: Callable[..., Any]) -> Any:
+    def _gains(self, posterior: Any, closed: Any, told: Callable[..., Any]) -> Any:
         """The gains of all questions, (paths, questions); -inf for those that are closed."""
-        xp = self._xp
+        if told is entropy_told:  # of all skills at once: the configurations of other skills have no part in a question
+            mass = posterior @ self._bank.every
+            gains = told(self._xp, JointTarget(e, mass, None, None), self._bank.together)
+            gains *= self._bank.scale
+            return self._xp.where(closed, -self._xp.inf, gains)
         found = []
         for skill, tables in self._bank.tables:
             mass = posterior @ self._bank.skills[skill]
-            found.append(told(JointTarget(mass.shape[1], mass, mass, mass * mass), tables))
-        gains = found[0] if len(found) == 1 else xp.concat(found, axis=1)
-        if self._bank.order is not None:
-            gains = xp.take(gains, self._bank.order, axis=1)
-        return xp.where(closed, -xp.inf, gains)
+            found.append(told(self._xp, JointTarget(mass.shape[1], mass, mass, mass * mass), tables))
+        gains = found[0] if len(found) == 1 else self._xp.concat(found, axis=1)
+        gains = gains if self._bank.order is None else self._xp.take(gains, self._bank.order, axis=1)
+        return self._xp.where(closed, -self._xp.inf, gains)
 
-    def _best(self, posterior: Any, closed: Any) -> tuple[Any, Any]:
-        """The best question of each path, and its gain, (paths,) each; ties as in `selection.ties`."""
-        xp = self._xp
-        questions, most = [], []
-        for some in parts(posterior.shape[0], max(1, self._library.block // closed.shape[1])):
-            gains = self._gains(posterior[some, :], closed[some, :], TOLD[self._rules.score])
-            top = xp.max(gains, axis=1)
-            tied = gains >= top[:, None] - TIED
-            if self._second is not None:
-                tied = self._narrowed(tied, posterior[some, :], closed[some, :])
-            questions.append(xp.argmax(xp.astype(tied, xp.int8), axis=1))
-            most.append(top)
-        return (questions[0], most[0]) if len(questions) == 1 else (xp.concat(questions), xp.concat(most))
+    def _tied(self, posterior: Any, closed: Any) -> tuple[Any, Any]:
+        """Which questions are tied with the best, (paths, questions), and its gain, (paths,)."""
+        gains = self._gains(posterior, closed, TOLD[self._rules.score])
+        top = self._xp.max(gains, axis=1)
+        return gains >= top[:, None] - TIED, top
 
     def _narrowed(self, tied: Any, posterior: Any, closed: Any) -> Any:
         """Of the questions that are tied those that the second score prefers."""
+        second = self._xp.where(tied, self._gains(posterior, closed, TOLD[self._second or ""]), -self._xp.inf)
+        return second >= self._xp.max(second, axis=1)[:, None] - TIED
+
+    def _first(self, tied: Any) -> Any:
+        """The first in the bank of the questions that are tied, (paths,)."""
         xp = self._xp
-        is_open = xp.sum(xp.astype(tied, xp.int64), axis=1) > 1
-        rows = xp.nonzero(is_open)[0]
-        if not rows.shape[0]:
-            return tied
-        second = xp.where(
-            xp.take(tied, rows, axis=0), self._gains(xp.take(posterior, rows, axis=0), xp.take(closed, rows, axis=0), self._second), -xp.inf
-        )
-        fewer = second >= xp.max(second, axis=1, keepdims=True) - TIED
-        place = xp.cumulative_sum(xp.astype(is_open, xp.int64)) - 1
-        return xp.where(is_open[:, None], xp.take(fewer, xp.maximum(place, xp.zeros_like(place)), axis=0), tied)
+        if self._library.is_numpy:
+            return tied.argmax(axis=1)
+        return xp.min(xp.where(tied, self._columns, xp.full_like(self._columns, tied.shape[1])), axis=1)
+
+    def _alone(self, posterior: Any, closed: Any) -> tuple[Any, Any]:
+        """The best question by one score alone, and its gain, (paths,) each."""
+        tied, top = self._tied(posterior, closed)
+        return self._first(tied), top
+
+    def _best(self, posterior: Any, closed: Any) -> tuple[Any, Any]:
+        """The best question of each path, and its gain, (paths,) each; ties as in `selection.ties`."""
+        found = []
+        for some in parts(posterior.shape[0], max(1, self._library.block // closed.shape[1])):
+            found.append(self._block(posterior[some, :], closed[some, :]))
+        return found[0] if len(found) == 1 else tuple(self._xp.concat(list(both)) for both in zip(*found, strict=True))
+
+    def _block(self, posterior: Any, closed: Any) -> tuple[Any, Any]:
+        if self._second is None:
+            question, top = self._quick(self._alone)(posterior, closed)
+            return question, top
+        tied, top = self._quick(self._tied)(posterior, closed)
+        count = self._xp.sum(self._xp.astype(tied, self._xp.int64), axis=1)
+        if self._library.is_numpy:
+            rows = np.flatnonzero(count > 1)
+            tied[rows] = self._narrowed(tied[rows], posterior[rows], closed[rows])
+        elif bool(self._xp.any(count > 1)):
+            tied = self._quick(self._narrowed)(tied, posterior, closed)
+        return self._first(tied), top
+
+    def _quick(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method, compiled where the library can; kept with the bank."""
+        key = (method.__name__, self._rules.score, self._second)
+        if key not in self._bank.compiled:
+            self._bank.compiled[key] = self._library.compiled(method)
+        return self._bank.compiled[key]
 
     def _ended(self, paths: _Paths, posterior: Any, bounds: list[Any], choice: "_Choice", asked: int) -> "str | NDArray[np.object_]":
         """What ends the test of each path, empty where it goes on; one text where it is the same for all."""

@@ -1,6 +1,7 @@
 """What questions tell, as plain array operations on any library that speaks the array API: written once for simulations of any size.
 
-Everything is about a skill (or all skills together) with few configurations, of which a question is asked: P(class | configuration).
+`xp` is the library. Everything is about a skill (or all skills together) with few configurations, of which a question is asked:
+P(class | configuration).
 """
 
 from dataclasses import dataclass
@@ -8,7 +9,6 @@ from math import log
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from quaestor.inference.engine import JointTarget
 from quaestor.inference.layout import Batch
@@ -40,9 +40,8 @@ def answer_chances(known: JointTarget, tables: Tables) -> list[Any]:
     return [known.mass @ one for one in tables.classes]
 
 
-def entropy_told(known: JointTarget, tables: Tables) -> Any:
+def entropy_told(xp: Any, known: JointTarget, tables: Tables) -> Any:
     """H(Q) - sum_c P(c) H(Q | c), (takers, tables), in units of the largest entropy."""
-    xp = array_namespace(known.mass)
     total = known.mass @ tables.noise
     for chance in answer_chances(known, tables):
         part = xp.log(chance + TINY)
@@ -52,9 +51,9 @@ def entropy_told(known: JointTarget, tables: Tables) -> Any:
     return total
 
 
-def mode_told(known: JointTarget, tables: Tables) -> Any:
+def mode_told(xp: Any, known: JointTarget, tables: Tables) -> Any:
     """How much the deviation from the mode is expected to fall, (takers, tables)."""
-    xp, peak = array_namespace(known.mass), known.peak
+    peak = known.peak
     assert peak is not None
     after = 0.0
     for one in tables.classes:
@@ -67,9 +66,8 @@ def mode_told(known: JointTarget, tables: Tables) -> Any:
     return after
 
 
-def gini_told(known: JointTarget, tables: Tables) -> Any:
+def gini_told(xp: Any, known: JointTarget, tables: Tables) -> Any:
     """How much the Gini index is expected to fall, (takers, tables)."""
-    xp = array_namespace(known.mass)
     total = -xp.sum(known.squares, axis=1, keepdims=True)
     for one, chance in zip(tables.classes, answer_chances(known, tables), strict=True):
         total = total + (known.squares @ (one * one)) / (chance + TINY)

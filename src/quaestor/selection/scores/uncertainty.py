@@ -82,7 +82,7 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
     tables = Tables.of(group.batch)
     gain = np.empty((len(joint.mass), len(group.batch.low)))
     for some in parts(len(gain), max(1, BLOCK // max(1, gain.shape[1]))):
-        gain[some] = TOLD[index](joint.of_takers(some), tables)
+        gain[some] = TOLD[index](np, joint.of_takers(some), tables)
     return gain
 
 
