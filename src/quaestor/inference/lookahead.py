@@ -6,6 +6,7 @@ is not worked out.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,22 +60,32 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Questions of one scope and class count. `answers`: bounds of P(class | evidence), (takers, tables, classes).
-
-    `gap_before`: the largest distance between an outer and an inner bound of what is known now and of the answers.
-    """
+    """Questions of one scope and class count. `gap_now`: the largest distance between an outer and an inner bound of what is known now."""
 
     batch: Batch
-    answers: Ends
+    find_answers: Callable[[], Bracket] = field(repr=False)
     targets: tuple[Target, ...]
-    method: str
-    gap_before: float = 0.0
+    gap_now: float = 0.0
     joint: JointTarget | None = None
+
+    @lazy
+    def _answers(self) -> Bracket:
+        return self.find_answers()
+
+    @property
+    def answers(self) -> Ends:
+        """Bounds of P(class | evidence), (takers, tables, classes)."""
+        return self._answers.ends
+
+    @property
+    def method(self) -> str:
+        """The method that found them."""
+        return self._answers.method
 
     @property
     def gap(self) -> float:
-        """The largest distance between an outer and an inner bound, also after each answer; 0.0 when exact."""
-        return max([self.gap_before, *(target.bracket.gap for target in self.targets)])
+        """The largest distance between an outer and an inner bound, also of the answers and after each; 0.0 when exact."""
+        return max([self.gap_now, self._answers.gap, *(target.bracket.gap for target in self.targets)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,11 +159,10 @@ def look(layout: Layout, chooser: Chooser, is_open: NDArray[np.bool_], targets: 
         for skill in skills:
             if skill not in now:
                 now[skill] = chooser.now(skill)
-        answers = chooser.answers(batch)
         found = tuple(_target(layout, chooser, batch, s, now[s], 1.0 if weights is None else weights[s]) for s in skills)
-        gap = max([answers.gap, *(now[skill].gap for skill in skills)])
+        gap = max((now[skill].gap for skill in skills), default=0.0)
         joint = chooser.precise.joint(batch) if targets == "joint" else None
-        groups.append(Group(batch, answers.ends, found, answers.method, gap, joint))
+        groups.append(Group(batch, partial(chooser.answers, batch), found, gap, joint))
     return Lookahead(layout.ids, is_open, tuple(groups))
 
 

@@ -67,9 +67,9 @@ def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Cal
 
 def _among(now: Standing, masked: Array, second: Callable[[], Array] | None, first: Numbers, count: Numbers) -> Numbers:
     """One of the best so many questions of each taker, drawn."""
-    draws = np.zeros(len(first), dtype=np.intp)
-    for taker in np.flatnonzero(count > 1).tolist():
-        draws[taker] = now.rng(taker, 2).integers(count[taker])
+    draws, some = np.zeros(len(first), dtype=np.intp), np.flatnonzero(count > 1)
+    for taker, generator in zip(some.tolist(), now.generators(some, 2), strict=True):
+        draws[taker] = generator.integers(count[taker])
     found, rest, chosen = first.copy(), masked.copy(), first
     for rank in range(1, int(draws.max()) + 1):
         rest[np.arange(len(rest)), chosen] = -np.inf
@@ -82,7 +82,7 @@ def _not_held_back(now: Standing, masked: Array, second: Callable[[], Array] | N
     """The first question, or where a draw holds it back the next best one that none holds back; the first where all are held back."""
     found, rest, chosen = first.copy(), masked.copy(), first.copy()
     waiting = np.flatnonzero(first >= 0)
-    generators = {taker: now.rng(taker, 3) for taker in waiting.tolist()}
+    generators = dict(zip(waiting.tolist(), now.generators(waiting, 3), strict=True))
     rank, luck = 0, np.zeros((0, _AT_ONCE))
     while len(waiting):
         if rank % _AT_ONCE == 0:

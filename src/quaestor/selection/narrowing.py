@@ -16,6 +16,7 @@ from quaestor.inference.evidence import Evidence
 from quaestor.inference.layout import Numbers
 from quaestor.lazy import lazy
 from quaestor.model.table import Array
+from quaestor.seeds import generators as generators_of
 from quaestor.selection.plan import Mask, Plan
 from quaestor.selection.stopping.criterion import ManyBounds
 
@@ -75,9 +76,9 @@ class Standing:
         """Which questions that count were not asked, (takers, questions)."""
         return self.evidence.is_open & self.plan.layout.is_scored
 
-    def rng(self, taker: int, purpose: int) -> np.random.Generator:
-        """The generator of a taker's step, for one purpose: the same whenever the same step is reached with the same seed."""
-        return np.random.default_rng([self.seeds[taker], int(self.evidence.counts[taker]), purpose])
+    def generators(self, takers: Numbers, purpose: int) -> list[np.random.Generator]:
+        """The generators of some takers' steps, for one purpose: the same whenever the same step is reached with the same seed."""
+        return generators_of([self.seeds[taker] for taker in takers.tolist()], self.evidence.counts[takers], purpose)
 
     @lazy
     def missing(self) -> list[tuple[str, Mask, Numbers]]:
@@ -231,7 +232,7 @@ def try_pilots(now: Standing, left: Candidates, found: Numbers) -> None:
             within = max(wanted, min(within, int(now.most_left[taker]) + int(now.scored_count[taker]) - 1))
         if now.scored_count[taker] >= _pilot_steps(now.seeds[taker], within, wanted)[seen[taker]]:
             open_pilots = pilots[free[taker]]
-            found[taker] = open_pilots[int(now.rng(taker, 1).integers(len(open_pilots)))]
+            found[taker] = open_pilots[int(now.generators(np.array([taker]), 1)[0].integers(len(open_pilots)))]
             chosen[taker] = True
     left.note("pilots", _always(say("a pilot question, which does not count, is tried out")), chosen, free.sum(axis=1))
 

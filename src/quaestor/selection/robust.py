@@ -39,7 +39,7 @@ def votes(now: Standing, robust: Robust, candidates: Mask) -> Numbers:
             continue
         evidence, layout = evidence.take(some), evidence.layout
         ahead = look(layout, Chooser(evidence.model, len(some)), evidence.is_open, rules.target)
-        generators = [now.rng(taker, 0) for taker in some.tolist()] if now.seeds else []
+        generators = now.generators(some, 0) if now.seeds else []
         gains = gains_of(layout, ahead, rules.score, rules.bound, rules.per, generators)
         again = partial(gains_of, layout, ahead, second, rules.bound, rules.per, generators) if second else None
         found[some, column] = best(np.where(candidates[some], gains, -np.inf), again)

@@ -26,6 +26,7 @@ from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
 from quaestor.model.question import Question
 from quaestor.model.table import Array, centre
+from quaestor.seeds import generators as generators_of
 from quaestor.selection.drawing import drawn, elected
 from quaestor.selection.narrowing import CLOSING, FORCING, KEEPING, Candidates, Narrowing, Standing, is_wanting, vary
 from quaestor.selection.plan import Mask, plan_of
@@ -144,7 +145,7 @@ class Decision:
         """The generators that scores draw from; the second score goes on where the first one stopped."""
         if not (self._draws and self._seeds):
             return []
-        return [np.random.default_rng([seed, int(n), 0]) for seed, n in zip(self._seeds, self.evidence.counts, strict=True)]
+        return generators_of(self._seeds, self.evidence.counts, 0)
 
     @lazy
     def gains(self) -> Array:

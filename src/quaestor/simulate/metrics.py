@@ -51,6 +51,8 @@ def brier_worst(low: Array, high: Array, truth: Truth) -> Array:
     """The largest Brier score of a distribution between the bounds, (students, steps); it is convex in p, so attained at a vertex."""
     if np.array_equal(low, high):
         return brier(low, high, truth)
+    if low.shape[2] == 2:
+        return _two_level_brier(np.maximum(_at(low, truth), 1 - _at(high, 1 - truth)))
     points, inside = vertices(low, high, TIED)
     wanted = np.eye(low.shape[2])[truth][:, None, None]
     scores = np.einsum("...l,...l->...", points - wanted, points - wanted)
@@ -64,6 +66,8 @@ def brier_best(low: Array, high: Array, truth: Truth) -> Array:
     """
     if np.array_equal(low, high):
         return brier(low, high, truth)
+    if low.shape[2] == 2:
+        return _two_level_brier(np.minimum(_at(high, truth), 1 - _at(low, 1 - truth)))
     wanted = np.eye(low.shape[2])[truth][:, None]
     least, most = np.full(low.shape[:2], -1.0), np.ones(low.shape[:2])
     for _ in range(50):  # bisection: the sum rises with t
@@ -72,6 +76,11 @@ def brier_best(low: Array, high: Array, truth: Truth) -> Array:
         least, most = np.where(short, middle, least), np.where(short, most, middle)
     apart = np.clip(wanted + most[..., None], low, high) - wanted
     return np.asarray(np.einsum("...l,...l->...", apart, apart))
+
+
+def _two_level_brier(p: Array) -> Array:
+    """The Brier score of two levels, given the probability of the true one."""
+    return 2 * (1 - p) ** 2
 
 
 def _minus_log(p: Array) -> Array:

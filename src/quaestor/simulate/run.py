@@ -29,7 +29,7 @@ from quaestor.simulate.cohort import Students
 from quaestor.simulate.library import fetched
 
 PLAIN = {"score", "then", "bound", "target", "per", "stop", "skips", "may_skip", "only_next"}  # rules that name no question and no order
-TOGETHER = 128_000  # gains worked out at once: what fits into a core's own memory
+TOGETHER = 256_000  # gains worked out at once: what fits into a core's own memory
 
 
 @dataclass(frozen=True, eq=False)

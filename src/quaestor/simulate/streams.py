@@ -1,7 +1,7 @@
 """Random numbers of many students at once: those that numpy's generators, one for each student, would draw.
 
 A generator `default_rng([seed, number])` takes 15 microseconds to make, and draws its numbers one after another. Here the same numbers come
-as arrays: the seeds are spread as numpy's SeedSequence spreads them, and the n-th number of a stream is worked out without those before
+as arrays: the seeds are spread as arrays (`quaestor.seeds`), and the n-th number of a stream is worked out without those before
 it, since PCG64 multiplies and adds: after n steps its state is a sum of two products with numbers that depend on n alone.
 
 The lines run on any library that speaks the array API. Not all of these have unsigned numbers, so 64 bits are kept in signed ones, which
@@ -17,6 +17,7 @@ from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
 from quaestor.credal.vectors import parts
+from quaestor.seeds import Seed, spread
 
 Factors = NDArray[np.int64]
 
@@ -56,20 +57,16 @@ class Streams:
     states: Any
 
     @staticmethod
-    def of(*seeds: "int | NDArray[np.integer[Any]]") -> "Streams":
-        """The streams of `default_rng([...])` for such words; those that differ between streams are arrays, of numbers below 2^32."""
-        count = max((len(seed) for seed in seeds if isinstance(seed, np.ndarray)), default=1)
-        found = np.empty((8, count), dtype=np.int64)
-        for some in parts(count, _CHUNK):
-            words: list[NDArray[np.uint32]] = []
-            for seed in seeds:
-                if isinstance(seed, np.ndarray):
-                    words.append(seed[some].astype(np.uint32))
-                else:
-                    each = range(max(1, -(-seed.bit_length() // 32)))
-                    words += [np.array([seed >> 32 * place & _HALF], dtype=np.uint32) for place in each]
-            found[:, some] = _states(words)
-        return Streams(found)
+    def of(*seeds: Seed) -> "Streams":
+        """The streams of `default_rng([...])` for such seeds; those that differ between streams are arrays, of numbers below 2^32."""
+        found = []
+        for _, (start, low_start, high, low) in ((some, rows.T) for some, rows in spread(*seeds)):
+            add, low_add = high << np.uint64(1) | low >> np.uint64(63), low << np.uint64(1) | np.uint64(1)
+            states = []
+            for upper, lower in ((start, low_start), (add, low_add)):
+                states += [upper, lower, lower >> np.uint64(32), lower & np.uint64(_HALF)]
+            found.append(np.stack(states).view(np.int64))
+        return Streams(np.concatenate(found, axis=1))
 
     def uniform(self, factors: Any, streams: Any, which: Any) -> Any:
         """A number from 0 to below 1 of some streams in rising order, each at one (`which`) of some places."""
@@ -96,44 +93,6 @@ def seeds_of(bits: NDArray[np.int64]) -> list[int]:
     """What `integers(2**31)` makes of the bits of a draw."""
     found: list[int] = ((bits & _HALF) >> 1).tolist()
     return found
-
-
-def _states(words: "list[NDArray[np.uint32]]") -> NDArray[np.int64]:
-    """The states that PCG64 makes of words of seeds, (8, streams)."""
-    drawn = [word.astype(np.uint64) for word in _spread(words)]
-    start, low_start, high, low = (drawn[2 * number] | drawn[2 * number + 1] << np.uint64(32) for number in range(4))
-    add, low_add = high << np.uint64(1) | low >> np.uint64(63), low << np.uint64(1) | np.uint64(1)
-    found = []
-    for upper, lower in ((start, low_start), (add, low_add)):
-        found += [upper, lower, lower >> np.uint64(32), lower & np.uint64(_HALF)]
-    return np.stack(np.broadcast_arrays(*found)).view(np.int64)
-
-
-def _spread(words: "list[NDArray[np.uint32]]") -> "list[NDArray[np.uint32]]":
-    """The eight words that numpy's SeedSequence makes of some: as `generate_state(4, uint64)`, half by half."""
-    constant = 0x43B0D7E5
-
-    def hashed(value: NDArray[np.uint32], factor: int) -> NDArray[np.uint32]:
-        nonlocal constant
-        value = value ^ np.uint32(constant)
-        constant = constant * factor & _HALF
-        value = value * np.uint32(constant)
-        return value ^ value >> np.uint32(16)
-
-    def mixed(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> NDArray[np.uint32]:
-        value: NDArray[np.uint32] = one * np.uint32(0xCA01F9DD) - other * np.uint32(0x4973F715)
-        return value ^ value >> np.uint32(16)
-
-    nothing = np.zeros(1, dtype=np.uint32)
-    pool = [hashed(word, 0x931E8875) for word in [*words, *[nothing] * 4][:4]]
-    for source in range(4):
-        for target in range(4):
-            if source != target:
-                pool[target] = mixed(pool[target], hashed(pool[source], 0x931E8875))
-    for word in words[4:]:
-        pool = [mixed(one, hashed(word, 0x931E8875)) for one in pool]
-    constant = 0x8B51F9DD
-    return [hashed(pool[number % 4], 0x58F38DED) for number in range(8)]
 
 
 def _drawn(states: Any, factors: Any) -> Any:

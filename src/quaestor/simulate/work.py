@@ -7,6 +7,8 @@ from multiprocessing import get_context
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.inference.engines.odds import applies as two_levels
+from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import Numbers, layout_of
 from quaestor.selection.rules import Rules
 from quaestor.simulate import plain
@@ -55,11 +57,14 @@ class Job:
 
 def part_size(bank: Bank, rules: Rules, cohort: Cohort, behaviour: Behaviour, device: str) -> int:
     """How many students are worked out together: many where that is quick, since those who answer the same are worked out once."""
-    if not bank.is_precise or cohort.is_apart:
+    model = layout_of(bank).model
+    is_quick = bank.is_precise or (two_levels(model) and all(len(scope) == 1 for scope in model.scopes))
+    if not is_quick or cohort.is_apart:
         return PART
-    numbers = _ON_CARD if device != CPU and is_plain(bank, rules, behaviour) else _NUMBERS
-    most = _ON_CARD if numbers == _ON_CARD else _MOST
-    return min(most, max(PART, numbers // max(len(bank.questions), int(layout_of(bank).model.joint_size))))
+    if device != CPU and is_plain(bank, rules, behaviour):
+        return max(PART, _ON_CARD // len(bank.questions))
+    numbers = len(bank.questions) if model.joint_size > LARGEST else max(len(bank.questions), int(model.joint_size))
+    return min(_MOST, max(PART, _NUMBERS // numbers))
 
 
 def parts_of(job: Job, workers: int, cluster: str | None, folder: Folder | None, progress: Callable[[int], None] | None) -> Iterator[Part]:

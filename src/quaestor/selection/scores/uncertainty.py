@@ -17,7 +17,7 @@ from quaestor.inference.engine import JointTarget
 from quaestor.inference.lookahead import Group, Lookahead, Target
 from quaestor.model.table import Array
 from quaestor.selection.scores.conditional_mode import lower_mode, upper_mode
-from quaestor.selection.scores.kernels import BLOCK, TOLD, Tables
+from quaestor.selection.scores.kernels import BLOCK, TOLD, TOLD_AT_LEAST, Tables, TwoByTwo
 
 Score = Callable[[Lookahead, str, Sequence[np.random.Generator]], Array]
 Remaining = Callable[[Group, Target, str], Array]
@@ -31,14 +31,15 @@ def _gain(index: str, remaining: Remaining) -> Score:
         def of_group(group: Group) -> Array:
             if group.joint is not None:
                 return joint_gain(index, group, group.joint)
-            total, weights = np.zeros(group.answers[0].shape[:2]), 0.0
+            total, weights = np.zeros((len(ahead.open), len(group.batch.low))), 0.0
             for target in group.targets:
                 if target.now[0] is target.now[1] and group.batch.skills == (target.skill,):
                     p = target.now[0]
                     squares = p * p if index == "gini" else None
                     told = joint_gain(index, group, JointTarget(p.shape[1], p, p, squares))  # the skill is the whole joint of its scope
                 else:
-                    told = now(*target.now, bound)[:, None] - remaining(group, target, bound)
+                    found = _of_two_levels(index, group, target) if bound == "upper" else None
+                    told = now(*target.now, bound)[:, None] - remaining(group, target, bound) if found is None else found
                 total += target.weight * told
                 weights += target.weight
             return total / weights if weights else total
@@ -70,6 +71,18 @@ def _remaining_mode(group: Group, target: Target, bound: str) -> Array:
     sets = [np.repeat(end, tables, axis=0) for end in target.now]
     rows = [np.reshape(end, (takers * tables, classes, levels)) for end in target.rows]
     return (upper_mode if bound == "upper" else lower_mode)(*sets, *rows).reshape(takers, tables)
+
+
+def _of_two_levels(index: str, group: Group, target: Target) -> Array | None:
+    """The upper gain of questions with two classes on a skill of two levels, (takers, tables); None where it has to be found otherwise."""
+    tables = TwoByTwo.of(group.batch) if index in TOLD_AT_LEAST and group.batch.skills == (target.skill,) else None
+    low, high = (end[:, 1] for end in target.now)
+    if tables is None or not (low.min() > 0 and high.max() < 1 and (low <= high).all()):
+        return None
+    gain = np.empty((len(low), len(group.batch.low)))
+    for some in parts(len(gain), max(1, BLOCK // gain.shape[1])):
+        gain[some] = TOLD_AT_LEAST[index](np, low[some], high[some], tables)
+    return gain
 
 
 def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
