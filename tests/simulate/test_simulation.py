@@ -84,7 +84,9 @@ def test_one_student_has_no_standard_error():
 
 def test_progress_is_told_how_many_are_done():
     done = []
-    simulate(sessions.bank().widen(0.1), RULES["entropy"], students=600, progress=done.append)
+    levels = {"s": {"levels": ["1", "2", "3"]}}
+    bank = qs.Bank({"skills": levels, "questions": {"Q": {"skill": "s", "right": [0.2, 0.5, 0.8]}}, "imprecision": 0.1})
+    simulate(bank, RULES["entropy"], students=600, progress=done.append)
     assert done == [256, 256, 88]
     done.clear()
     simulate(sessions.bank(), RULES["entropy"], students=600, progress=done.append)  # so few are worked out at once

@@ -26,14 +26,14 @@ def hashes(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
-def check_same(one, other):
-    pd.testing.assert_frame_equal(one.table(), other.table(), check_exact=True)
+def check_same(one, other, tolerance=0.0):
+    pd.testing.assert_frame_equal(one.table(), other.table(), rtol=0, atol=tolerance)
     assert (one.asked == other.asked).all()
     assert (one.answers == other.answers).all()
     assert one.stops == other.stops
-    assert (one.calibration == other.calibration).all()
+    assert np.abs(one.calibration - other.calibration).max() <= tolerance
     for name, values in one.by_student.items():
-        assert np.array_equal(values, other.by_student[name])
+        np.testing.assert_allclose(values, other.by_student[name], rtol=0, atol=tolerance * 1e4)  # single precision
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +50,11 @@ def test_two_workers(in_one_process, tmp_path):
 
 
 def test_the_files_do_not_change_the_result(in_one_process):
-    check_same(in_one_process[1], run(None))
+    check_same(in_one_process[1], run(None), 1e-10)  # sums are made in parts of another size
 
 
 def test_more_workers_than_parts(tmp_path):
-    check_same(run(None, students=3), run(tmp_path, students=3, workers=4))
+    check_same(run(None, students=3), run(tmp_path, students=3, workers=4), 1e-10)
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from quaestor.report.terminal import console, grid
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import load_rules
 from quaestor.simulate import Simulation, simulate
+from quaestor.simulate.library import CPU
 from quaestor.simulate.study import load_study
 
 
@@ -33,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="FOLDER", help="where results go: with a study tables, figures and a page; with a bank every step")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes on this machine; they do not change the results")
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler to run on; it does not change the results")
+    parser.add_argument(
+        "--device", default=CPU, metavar="NAME", help="where plain tests are worked out: cpu (default), or a graphics card, cuda, cuda:1"
+    )
     parser.add_argument("--json", action="store_true", default=None, help="with a bank: print the results as JSON")
 
 
@@ -53,6 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             workers=arguments.workers,
             cluster=arguments.cluster,
             out=arguments.out,
+            device=arguments.device,
             progress=progress,
         )
     if arguments.json:
@@ -79,7 +84,7 @@ def _study(arguments: argparse.Namespace) -> int:
         raise QuaestorError(f"{folder}: a folder that can be written, got a file")
     count = study.students if isinstance(study.students, int) else prod(len(skill.levels) for skill in study.bank.skills.values())
     with _progress(count * len(study.methods)) as progress:
-        results = study.run(arguments.workers, arguments.cluster, progress)
+        results = study.run(arguments.workers, arguments.cluster, progress, arguments.device)
     try:
         write_study(study, results, folder, f"quaestor simulate {Path(arguments.what).name}", __version__)
     except OSError as error:

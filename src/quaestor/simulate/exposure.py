@@ -18,7 +18,7 @@ from quaestor.errors import QuaestorError, format_value
 from quaestor.selection.rules import Rules
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Cohort
-from quaestor.simulate.run import take
+from quaestor.simulate.work import taken
 
 ROUNDS, TOLERANCE = 30, 0.01
 TOGETHER = 256  # students
@@ -71,7 +71,7 @@ def rates(bank: Bank, rules: Rules, students: int = 1000, seed: int = 1) -> dict
     rules.check(bank)
     cohort, counts = Cohort(bank, bank, students, seed), np.zeros(len(bank.questions))
     for start in range(0, students, TOGETHER):
-        asked = take(bank, rules, cohort.part(start, start + TOGETHER), Behaviour()).asked
+        asked = taken(bank, rules, cohort.part(start, start + TOGETHER), Behaviour()).asked
         counts += np.bincount(asked[asked >= 0], minlength=len(counts))
     return dict(zip(bank.questions, (counts / students).tolist(), strict=True))
 

@@ -17,6 +17,7 @@ from quaestor.simulate import STUDENTS, Scattered, simulate
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.exact import expected
+from quaestor.simulate.library import CPU
 from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.truth import check_truth
@@ -62,7 +63,7 @@ class Study:
     scatter: float = 0.0  # with a random truth: the half-width by which the bank was widened to the students' credal set
 
     def run(
-        self, workers: int = 1, cluster: str | None = None, progress: Callable[[int], None] | None = None
+        self, workers: int = 1, cluster: str | None = None, progress: Callable[[int], None] | None = None, device: str = CPU
     ) -> dict[str, tuple[Simulation, Curves | None]]:
         """The simulation of every method on the same students, and its exact curves, if the study wants them."""
         found: dict[str, tuple[Simulation, Curves | None]] = {}
@@ -78,6 +79,7 @@ class Study:
                     self.behaviour,
                     workers=workers,
                     cluster=cluster,
+                    device=device,
                     progress=progress,
                 )
             except QuaestorError as error:

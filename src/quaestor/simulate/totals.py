@@ -8,6 +8,7 @@ from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED
+from quaestor.credal.vectors import parts
 from quaestor.model.table import Array, centre
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import ALIKE, METRICS, exact_values
@@ -17,6 +18,7 @@ Values = NDArray[np.floating[Any]]
 Kind = TypeVar("Kind", bound=NDArray[Any])
 
 BINS = 20  # of the calibration table
+_TOGETHER = 16_000  # students x steps
 KEPT = tuple(name for name in METRICS if name not in ("single_accuracy", "set_accuracy"))  # with a value for every student
 
 
@@ -64,45 +66,47 @@ class Total:
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """What students stand at at one step, of one skill: bounds (cells, levels) and a true level, (cells,), each.
+    """What students stand at, of one skill, at some steps: bounds (steps x cells, levels) and a true level each, (steps x cells,).
 
-    `counts`: how many students stand there, (cells,); None: each is one student. `of`: the cell of each student, (students,); None: in
-    order.
+    `members`: how many students of each true level stand at a cell, (cells, levels), the same at all steps. `of`: the cell of each student,
+    (students,), where several stand at one; then there is one step. None: each student is a cell.
     """
 
+    steps: int
     low: Any
     high: Any
     truth: Any
-    counts: Any = None
+    members: Any
     of: Any = None
 
     @staticmethod
     def at(low: Any, high: Any, node: Any, truth: Any) -> "_Cells":
-        """The cells of students at nodes: every level of every node where these are fewer than the students."""
-        xp = array_namespace(node)
-        if is_numpy_array(node):
-            first, levels = int(node.min()), low.shape[1]
+        """The cells of students at nodes, (steps, students): every level of every node where these are fewer than the students."""
+        xp, levels = array_namespace(node), low.shape[1]
+        if is_numpy_array(node) and len(node) == 1:
+            first = int(node.min())
             nodes = int(node.max()) + 1 - first
-            if nodes * levels <= len(node):
-                of = (node - first) * levels + truth
+            if nodes * levels <= len(truth):
+                of = (node[0] - first) * levels + truth
                 ends = [np.repeat(end[first : first + nodes], levels, axis=0) for end in ((low,) if low is high else (low, high))]
-                counts = np.bincount(of, minlength=nodes * levels).astype(float)
-                return _Cells(ends[0], ends[-1], np.tile(np.arange(levels), nodes), counts, of)
-        found = xp.take(low, node, axis=0)
-        return _Cells(found, found if low is high else xp.take(high, node, axis=0), truth)
+                counts = np.bincount(of, minlength=nodes * levels)
+                each = np.tile(np.arange(levels), nodes)
+                return _Cells(1, ends[0], ends[-1], each, (each[:, None] == np.arange(levels)) * counts[:, None].astype(float), of)
+        flat = xp.reshape(node, (-1,))
+        found = xp.take(low, flat, axis=0)
+        members = xp.astype(truth[:, None] == xp.arange(levels, device=device(truth)), xp.float64)
+        every = xp.reshape(xp.broadcast_to(truth, node.shape), (-1,))
+        return _Cells(node.shape[0], found, found if low is high else xp.take(high, flat, axis=0), every, members)
 
     def values(self) -> dict[str, Any]:
-        """Every metric, (cells,)."""
+        """Every metric, (steps x cells,)."""
         if self.low is self.high:
             return exact_values(self.low, self.truth)
         return {name: metric(self.low[:, None], self.high[:, None], self.truth)[:, 0] for name, metric in METRICS.items()}
 
-    def members(self) -> Any:
-        """How many students of each true level stand there, (cells, levels)."""
-        xp = array_namespace(self.truth)
-        levels = xp.arange(self.low.shape[1], device=device(self.truth))
-        found = xp.astype(self.truth[:, None] == levels, xp.float64)
-        return found if self.counts is None else found * self.counts[:, None]
+    def by_student(self, values: Any) -> Any:
+        """Values of cells as values of students, (steps, students)."""
+        return array_namespace(values).reshape(values if self.of is None else values[self.of], (self.steps, -1))
 
 
 def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Array]:
@@ -112,32 +116,32 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
     probabilities, and the number of times the level was true.
     """
     xp = array_namespace(record.node)
-    steps, skills, most = record.node.shape[1], len(record.nodes), max(low.shape[1] for low, _ in record.nodes)
+    students, steps = record.node.shape
+    skills, most = len(record.nodes), max(low.shape[1] for low, _ in record.nodes)
     arrays = {name: np.zeros((3, steps, skills, most)) for name in METRICS}
     own: dict[str, Any] = {}
     table = np.zeros((steps, BINS, 3))
     levels = xp.asarray(record.levels, device=device(record.node))
-    for step in range(steps):
+    for some in parts(steps, max(1, _TOGETHER // students)):
         for skill, (low, high) in enumerate(record.nodes):
-            cells = _Cells.at(low, high, record.node[:, step], levels[:, skill])
-            values, members = cells.values(), cells.members()
-            names = list(values)
-            found = _sums(xp.stack([values[name] for name in names]), members)
-            for name, sums in zip(names, np.moveaxis(found, 1, 0), strict=True):
+            cells = _Cells.at(low, high, record.node[:, some].T, levels[:, skill])
+            values = cells.values()
+            found = _sums(xp.stack([xp.reshape(one, (cells.steps, -1)) for one in values.values()]), cells.members)
+            for name, sums in zip(values, np.moveaxis(found, 1, 0), strict=True):
                 for each in (name, *ALIKE.get(name, ())) if cells.low is cells.high else (name,):
-                    arrays[each][:, step, skill, : low.shape[1]] = sums
-            table[step] += _calibration(cells, members)
-            for name in (name for name in names if name in KEPT):
+                    arrays[each][:, some, skill, : low.shape[1]] = sums
+            table[some] += _calibration(cells)
+            for name in (name for name in values if name in KEPT):
                 mine = xp.astype(values[name] / skills, xp.float32)  # half the memory; the means come from the sums
                 if name not in own:
-                    own[name] = xp.zeros((steps, record.node.shape[0]), dtype=xp.float32, device=device(record.node))
-                own[name][step, :] += mine if cells.of is None else mine[cells.of]
+                    own[name] = xp.zeros((steps, students), dtype=xp.float32, device=device(record.node))
+                own[name][some, :] += cells.by_student(mine)
     by_student: dict[str, Values] = {name: fetched(rows).T for name, rows in own.items()}
     return {name: Total(*sums) for name, sums in arrays.items()}, by_student, table
 
 
 def _sums(values: Any, members: Any) -> Array:
-    """Count, sum and sum of squares of metrics, (metrics, cells), by true level, (3, metrics, levels); NaN counts for nothing."""
+    """Count, sum and squares of metrics, (metrics, steps, cells), by true level, (3, metrics, steps, levels); NaN counts for nothing."""
     xp = array_namespace(values)
     finite = xp.isfinite(values)
     kept = xp.where(finite, values, 0.0)
@@ -148,15 +152,19 @@ def _sums(values: Any, members: Any) -> Array:
     return np.stack([count, total, squares])
 
 
-def _calibration(cells: _Cells, members: Any) -> Array:
-    xp = array_namespace(members)
+def _calibration(cells: _Cells) -> Array:
+    """The table of some steps, (steps, bins, 3)."""
+    xp = array_namespace(cells.members)
     p = cells.low if cells.low is cells.high else centre(cells.low, cells.high)
     bins = xp.astype((p + TIED) * BINS, xp.int64)  # on the edge of a bin, but for rounding, is in it
     bins = xp.minimum(bins, xp.full_like(bins, BINS - 1))
-    weight = xp.sum(members, axis=1)[:, None] + xp.zeros_like(p)
+    shape = (cells.steps, *cells.members.shape)
+    bins, p = xp.reshape(bins, shape), xp.reshape(p, shape)
+    weight = xp.broadcast_to(xp.sum(cells.members, axis=1)[:, None], shape)
+    columns = (weight, weight * p, xp.broadcast_to(cells.members, shape))
     if is_numpy_array(p):
-        flat = bins.ravel()
-        return np.stack([np.bincount(flat, part.ravel(), BINS) for part in (weight, weight * p, members)], axis=1)
-    found = [[xp.sum(xp.where(bins == place, part, 0.0)) for part in (weight, weight * p, members)] for place in range(BINS)]
-    table: Array = fetched(xp.stack([xp.stack(row) for row in found]))
+        flat = (bins + np.arange(cells.steps)[:, None, None] * BINS).ravel()
+        return np.stack([np.bincount(flat, part.ravel(), cells.steps * BINS).reshape(-1, BINS) for part in columns], axis=2)
+    found = [[xp.sum(xp.where(bins == place, part, 0.0), axis=(1, 2)) for part in columns] for place in range(BINS)]
+    table: Array = np.moveaxis(fetched(xp.stack([xp.stack(row) for row in found])), 2, 0)
     return table

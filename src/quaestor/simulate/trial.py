@@ -7,6 +7,7 @@ ended early: its result is then the same as that of a trial with the number of s
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,11 @@ from quaestor.model.table import Array, centre
 from quaestor.selection.rules import Rules
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Cohort
-from quaestor.simulate.run import Record, take
+from quaestor.simulate.run import Record
+from quaestor.simulate.work import taken
 
 STUDENTS, SEED = 1000, 1
-PART, CREDAL_PART = 100, 10  # students in one batch: fixed, since matrix products of other shapes round differently
+FIRST, QUICK = 10, 0.25  # students in the first batch; as long as a batch takes fewer seconds than this, the next is four times as large
 SURE = 0.9  # a result is sure if the (lower) probability of its level is at least this
 
 
@@ -30,17 +32,16 @@ def try_out(bank: Bank, sets: Sequence[Rules], students: int, seed: int, go_on: 
     for rules in sets:
         rules.check(bank)
     cohort = Cohort(bank, bank, students, seed)
-    size = PART if bank.is_precise else CREDAL_PART
     tallies = [_Tally(bank) for _ in sets]
-    steps, wanted = 0, True
-    for start in range(0, students, size):
-        some = cohort.part(start, start + size)
+    start, size, steps, wanted = 0, FIRST, 0, True
+    while start < students and wanted:
+        began, some = perf_counter(), cohort.part(start, start + size)
         for rules, tally in zip(sets, tallies, strict=True):
-            tally.add(take(bank, rules, some, Behaviour()))
+            tally.add(taken(bank, rules, some, Behaviour()))
             steps += len(some.numbers)
             wanted = go_on(steps / (len(sets) * students)) and wanted
-        if not wanted:
-            break
+        start += size
+        size *= 4 if perf_counter() - began < QUICK else 1
     return {
         "title": bank.title,
         "version": bank.version,

@@ -14,11 +14,11 @@ from quaestor.selection.rules import Rules
 from quaestor.simulate import plain
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cluster import RETRIES, connected
-from quaestor.simulate.cohort import Cohort
+from quaestor.simulate.cohort import Cohort, Students
 from quaestor.simulate.files import Folder, to_bytes
 from quaestor.simulate.library import CPU, library_of
 from quaestor.simulate.plain import is_plain
-from quaestor.simulate.run import take
+from quaestor.simulate.run import Record, take
 from quaestor.simulate.simulation import Part, summarised
 
 PART = 256  # students worked out together, at least; in simulations that take long, so that all processes have enough to do
@@ -45,14 +45,18 @@ class Job:
     def part(self, number: int) -> tuple[Part, bytes]:
         """Work out one part."""
         students = self.cohort.part(number * self.size, (number + 1) * self.size)
-        if students.asking is not None and is_plain(self.bank, self.rules, self.behaviour):
-            record = plain.take(self.bank, self.rules, students, self.behaviour, library_of(self.device))
-        else:
-            record = take(self.bank, self.rules, students, self.behaviour, self.held)
+        record = taken(self.bank, self.rules, students, self.behaviour, self.held, self.device)
         if self.keep:
             record = record.unmerged
             return summarised(record), to_bytes(record, self.bank)
         return summarised(record), b""
+
+
+def taken(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour, held: Numbers | None = None, device: str = CPU) -> Record:
+    """Let students take the test, all together where it is plain."""
+    if students.asking is not None and is_plain(bank, rules, behaviour):
+        return plain.take(bank, rules, students, behaviour, library_of(device))
+    return take(bank, rules, students, behaviour, held)
 
 
 def part_size(bank: Bank, rules: Rules, cohort: Cohort, behaviour: Behaviour, device: str) -> int:

@@ -1,0 +1,71 @@
+"""Where a simulation runs: what is said where a device is not there, and that the command passes it on."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import quaestor as qs
+from helpers.libraries import library
+from quaestor.cli import main
+from quaestor.simulate.library import library_of
+from quaestor.simulate.study import read_study
+
+RULES = qs.Rules(score="entropy", stop=qs.max_questions(5))
+
+
+def test_no_library_with_graphics_cards(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    for device in ("cuda", "cuda:1", "torch:cpu", "speedy"):
+        with pytest.raises(qs.QuaestorError) as found:
+            qs.simulate(qs.load("german"), RULES, 10, device=device)
+        assert str(found.value) == f"device: a graphics card needs PyTorch or CuPy: pip install 'quaestor[gpu]', got '{device}'"
+
+
+@pytest.mark.parametrize("device", ["cuda:77", "torch:cuda:77", "torch:nowhere"])
+def test_a_device_that_is_not_there(device):
+    pytest.importorskip("torch", reason="PyTorch is not installed (extra gpu)")
+    with pytest.raises(qs.QuaestorError, match=f"device: 'cpu', or a device of torch that is there .*, got '{device}' "):
+        qs.simulate(qs.load("german"), RULES, 10, device=device)
+
+
+def test_a_device_takes_the_same_test():
+    library("torch")
+    bank = qs.load("german")
+    one, other = (qs.simulate(bank, RULES, 500, device=device) for device in ("cpu", "torch:cpu"))
+    assert (one.asked_places == other.asked_places).all()
+    for name in one.means:
+        np.testing.assert_allclose(one.means[name], other.means[name], rtol=0, atol=1e-9)
+
+
+def test_tests_that_are_not_plain_run_on_the_processor_wherever_they_are_sent():
+    library("torch")
+    bank, rules = qs.load("german").widen(0.05), qs.Rules(among=2, stop=qs.max_questions(3))
+    one, other = (qs.simulate(bank, rules, 30, device=device) for device in ("cpu", "torch:cpu"))
+    assert (one.asked_places == other.asked_places).all()
+
+
+def test_the_command_and_studies_pass_the_device_on(monkeypatch, capsys, tmp_path):
+    asked = []
+
+    def known(name):
+        asked.append(name)
+        return library_of("cpu")
+
+    for module in ("quaestor.simulate", "quaestor.simulate.work"):
+        monkeypatch.setattr(sys.modules[module], "library_of", known)
+    assert main(["simulate", "german", "--students", "20", "--device", "cuda:3", "--json"]) == 0
+    capsys.readouterr()
+    assert set(asked) == {"cuda:3"}
+    asked.clear()
+    study = read_study({"title": "T", "bank": "german", "students": 20, "methods": {"m": {"score": "entropy"}}}, tmp_path)
+    study.run(device="cuda:4")
+    assert set(asked) == {"cuda:4"}
+
+
+def test_the_command_says_that_there_is_no_device(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert main(["simulate", "german", "--students", "20", "--device", "cuda"]) != 0
+    assert "device: a graphics card needs PyTorch or CuPy: pip install 'quaestor[gpu]', got 'cuda'" in capsys.readouterr().err
