@@ -18,7 +18,7 @@ from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
-from quaestor.inference.engines.separators import SeparatorEngine, ties
+from quaestor.inference.engines.separators import SeparatorEngine
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.evidence import OPEN, Evidence
 
@@ -46,7 +46,7 @@ ENGINES = {
     "odds": Kind(OddsEngine, applies, _alone),
     "hulls": Kind(HullEngine, lambda model: model.is_singly_connected, _alone),
     "fills": Kind(FillEngine, fits, _alone),
-    "separators": Kind(SeparatorEngine, ties),
+    "separators": Kind(SeparatorEngine, lambda model: model.is_tied),
     "branch": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 20_000), near=2e-9),
     "bracket": Kind(lambda model, takers: LoopEngine(model, takers, TIGHT, 0), near=2e-9),
     "exact": Kind(lambda model, takers: ExactEngine(model, takers, 20_000, None), near=2e-9),

@@ -57,7 +57,7 @@ def test_bounds_after_each_answer_are_those_of_the_posterior(levels, shape, two_
     seen = set()
     assert method is None or ahead.exact
     for group in ahead.groups:
-        assert method is None or group.method == method
+        assert method is None or group.bracket.method == method
         for place, row in zip(group.batch.index, group.batch.row, strict=True):
             seen.add(ids[place])
             for target in group.targets:

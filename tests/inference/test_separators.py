@@ -164,7 +164,7 @@ def test_bounds_after_an_answer_are_those_of_the_posterior(shape, asked, targets
     ids = list(bank.questions)
     assert ahead.exact
     for group in ahead.groups:
-        assert group.method == "separators"
+        assert group.bracket.method == "separators"
         for place, row in zip(group.batch.index, group.batch.row, strict=True):
             if ids[place] in answers:
                 continue

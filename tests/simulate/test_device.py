@@ -59,7 +59,7 @@ def test_the_command_and_studies_pass_the_device_on(monkeypatch, capsys, tmp_pat
     capsys.readouterr()
     assert set(asked) == {"cuda:3"}
     asked.clear()
-    study = read_study({"title": "T", "bank": "german", "students": 20, "methods": {"m": {"score": "entropy"}}}, tmp_path)
+    study = read_study({"title": "T", "bank": "german", "students": 20, "methods": {"m": {"rules": {"score": "entropy"}}}}, tmp_path)
     study.run(device="cuda:4")
     assert set(asked) == {"cuda:4"}
 

@@ -123,6 +123,20 @@ def corners(low: Array, high: Array) -> Array:
     return np.where(chosen[None], high[:, None], low[:, None]).reshape(-1, states)
 
 
+def box_directions(low: Array, high: Array) -> Array:
+    """The vertices of one box, (states,), as directions, (vertices, states), without a hull.
+
+    Where every state has a width they are all corners but the lowest and the highest: H (L) is a positive combination of the corners that
+    have one state low (high). Where one has none, all corners are vertices.
+    """
+    points = corners(low[None], high[None])
+    if len(points) > 2 and (low < high)[high > 0].all():
+        points = points[1:-1]
+    sums = points.sum(axis=1)
+    found: Array = points[sums > 0] / sums[sums > 0, None]
+    return found
+
+
 def hull(vectors: Array) -> Array:
     """The vertices of the convex hull of the normalised vectors; vectors of zeros (impossible) are left out."""
     sums = vectors.sum(axis=1)

@@ -25,19 +25,18 @@ from math import log10
 from time import monotonic
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quaestor.credal.rows import open_states
 from quaestor.credal.vectors import TooLargeError
 from quaestor.errors import QuaestorError
-from quaestor.inference.engine import EXACT, Bracket, Ends, Engine, joined_methods
+from quaestor.inference.engine import Bracket, Ends, Engine, joined_methods, mended
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
 from quaestor.inference.engines.fills import WORK, FillEngine, fits, is_forest
 from quaestor.inference.engines.hulls import HullEngine
 from quaestor.inference.engines.loops import ExactEngine, LoopEngine, both
 from quaestor.inference.engines.odds import OddsEngine, applies
 from quaestor.inference.engines.precise import PreciseEngine
-from quaestor.inference.engines.separators import SeparatorEngine, ties
+from quaestor.inference.engines.separators import SeparatorEngine
 from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import Batch
@@ -105,7 +104,7 @@ ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before e
     "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
     "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
     "fills": Entry(FillEngine, fits, "a singly connected model with evidence on single variables", in_logarithms=True),
-    "separators": Entry(SeparatorEngine, ties, "loops, or questions on several skills", lambda batch: True),
+    "separators": Entry(SeparatorEngine, lambda model: model.is_tied, "loops, or questions on several skills", lambda batch: True),
 }
 PRECISE = ("joint", "junction")
 
@@ -129,7 +128,8 @@ class Chooser:
     ) -> None:
         self._settings = Settings(method, tolerance, limit, seconds)
         self._model, self._takers = model, takers
-        self._given: dict[tuple[int, int], Chooser] = {}
+        self._now: dict[int, Bracket] = {}
+        self._given: dict[tuple[int, int], tuple[Chooser, dict[int, int]]] = {}
         if model.is_precise and (self._settings.is_free or method in PRECISE):
             self._parts: list[tuple[Takers | None, Engine]] = [(None, self.precise)]
         elif method in PRECISE:
@@ -147,7 +147,15 @@ class Chooser:
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
-        return self._joined([(some, engine.now(variable)) for some, engine in self._parts])
+        if variable not in self._now:
+            self._now[variable] = self._joined([(some, engine.now(variable)) for some, engine in self._parts])
+        return self._now[variable]
+
+    def roughly(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states): outer bounds lie around those of `now`, inner ones inside; they never take long."""
+        if variable in self._now or self._model.is_precise:
+            return self.now(variable)
+        return self._joined([(some, engine.roughly(variable)) for some, engine in self._parts if isinstance(engine, _Part)])
 
     def answers(self, batch: Batch) -> Bracket:
         """P(class | evidence), (takers, tables, classes)."""
@@ -162,35 +170,48 @@ class Chooser:
         found = self._joined([(some, engine.after(batch, variable)) for some, engine in self._parts])
         if found.lower is found.upper:
             return found
-        return _mended(found, self.now(variable) if batch.is_silent.any() else None, batch.is_silent)
+        return mended(found, self.now(variable) if batch.is_silent.any() else None, batch.is_silent)
 
     def rows(self, batch: Batch, variable: int) -> Ends:
-        """Bounds of P(class | state of the variable, evidence), (takers, tables, classes, states): the answers with the variable pinned."""
+        """Bounds of P(class | state of the variable, evidence), (takers, tables, classes, states): the answers once it is known."""
         shape = (self._takers, *batch.low.shape[:2], self._model.sizes[variable])
         if batch.scope == (variable,):
             if self._takers == 1:
                 return batch.low[None], batch.high[None]
             return np.broadcast_to(batch.low, shape), np.broadcast_to(batch.high, shape)
         low, high = np.zeros(shape), np.ones(shape)
-        upper = self.now(variable).upper
+        centre = self._centre.now(variable).lower  # which allows whatever any network allows
+        if self._model.is_precise:
+            both, place = (
+                self.after(batch, variable).lower * self.answers(batch).lower[..., None],
+                np.broadcast_to(centre[:, None, None], shape),
+            )
+            return np.divide(both, place, out=low, where=place > 0), np.divide(both, place, out=high, where=place > 0)
         for state in range(shape[-1]):
-            possible = upper[:, state] > 0  # of a state that nobody can have nothing is known
-            if possible.any():
-                found = self._pinned(variable, state).answers(batch.without(variable, state))
-                low[possible, ..., state], high[possible, ..., state] = found.lower[possible], found.upper[possible]
+            some = np.flatnonzero(centre[:, state] > 0)  # of a state that nobody can have nothing is known
+            if len(some):
+                given, number = self._knowing(variable, state, some)
+                asked = batch.without(variable, state)
+                found = given.answers(replace(asked, scope=tuple(number[v] for v in asked.scope)))
+                low[some, ..., state], high[some, ..., state] = found.lower, found.upper
         for table in np.flatnonzero(batch.is_silent):  # whatever is known, the answers are as likely as they stand there
             low[:, table] = high[:, table] = batch.low[table].reshape(shape[2], -1)[:, :1]
         return low, high
 
-    def _pinned(self, variable: int, state: int) -> "Chooser":
+    @lazy
+    def _centre(self) -> "Chooser":
+        """Inference in the centre of the set."""
+        return self if self._model.is_precise else Chooser(self._model.centre(), self._takers)
+
+    def _knowing(self, variable: int, state: int, takers: Takers) -> "tuple[Chooser, dict[int, int]]":
+        """Inference of some takers (always the same) once a variable is known, and the new numbers of the others."""
         if (variable, state) not in self._given:
-            size = self._model.sizes[variable]
-            pin = np.where(np.arange(size) == state, 0.0, -np.inf)[None]
-            low, high = self._model.boxes.get((variable,), (np.zeros((self._takers, size)),) * 2)
-            boxes = {**self._model.boxes, (variable,): (low + pin, high + pin)}
             wanted = self._settings
-            pinned = self._model.with_boxes(boxes)
-            self._given[variable, state] = Chooser(pinned, self._takers, wanted.method, wanted.tolerance, wanted.limit, wanted.seconds)
+            model, number = self._model.given(variable, state, self._takers)
+            if len(takers) < self._takers:
+                model = model.of_takers(takers)
+            chooser = Chooser(model, len(takers), wanted.method, wanted.tolerance, wanted.limit, wanted.seconds)
+            self._given[variable, state] = chooser, number
         return self._given[variable, state]
 
     def _joined(self, parts: list[tuple[Takers | None, Bracket]]) -> Bracket:
@@ -215,9 +236,16 @@ class _Part:
         self._renumbered: dict[tuple[int, tuple[str, ...]], tuple[Batch, Batch]] = {}
 
     def now(self, variable: int) -> Bracket:
+        return self._about(variable, roughly=False)
+
+    def roughly(self, variable: int) -> Bracket:
+        return self._about(variable, roughly=True)
+
+    def _about(self, variable: int, roughly: bool) -> Bracket:
+        """P(variable | evidence), (takers, states); where that takes a search, only from its beginning, if that is asked for."""
         part, number = self._part(variable)
         if part is not self and (self._is_large or (part._model.is_singly_connected and not self._model.is_singly_connected)):
-            return part.now(number[variable])  # without loops, or with fewer of many levels, others are faster
+            return part._about(number[variable], roughly)  # without loops, or with fewer of many levels, others are faster
         known = None
         for name in self._fitting:
             try:
@@ -226,12 +254,15 @@ class _Part:
                 if not self._settings.is_free:
                     raise
                 if self._takers > 1:
-                    return self._each(lambda alone: alone.now(variable))
+                    return self._each(lambda alone: alone._about(variable, roughly))
                 continue
             if not found.gap or self._settings.method != "exact":
                 return found
             known = found
-        found = part.now(number[variable]) if part is not self else self._patiently(lambda engine: engine.now(variable))
+        if self._model.is_singly_connected and part is not self:
+            found = part._about(number[variable], roughly)
+        else:  # the sets of messages of a part with loops are those of the whole: they have been tried
+            found = part._patiently(lambda engine: _known(engine, number[variable], roughly))
         return found if known is None else both(known, found)
 
     @lazy
@@ -368,23 +399,5 @@ class _Part:
         return LoopEngine(self._model, self._takers, self._settings.tolerance, limit, None, self._known)
 
 
-def _mended(found: Bracket, now: Bracket | None, silent: NDArray[np.bool_]) -> Bracket:
-    """Bounds after answers, where an answer cannot be given: nothing is known; where it tells nothing: what is known now."""
-    crossed = found.lower > found.upper
-    if not crossed.any() and now is None:
-        return found
-    impossible = (found.lower > found.upper + 10 * EXACT).any(axis=-1, keepdims=True)
-    with np.errstate(invalid="ignore"):  # infinite ends where no network allows the answer
-        middle = (found.lower + found.upper) / 2
-    ends = []
-    for end, bound in enumerate(found.ends):
-        mended = np.where(impossible, float(end), np.where(crossed, middle, bound))
-        if now is not None:
-            mended[:, silent] = now.ends[end][:, None, None]
-        ends.append(mended)
-    inner = [np.where(impossible | crossed, ends[end], attained) for end, attained in enumerate((found.inner_lower, found.inner_upper))]
-    if now is not None:
-        inner[0][:, silent], inner[1][:, silent] = now.inner_lower[:, None, None], now.inner_upper[:, None, None]
-    if found.lower is found.inner_lower and (now is None or not now.gap):
-        return Bracket.exact(ends[0], ends[1], found.method)
-    return Bracket(ends[0], ends[1], inner[0], inner[1], found.method)
+def _known(engine: Engine, variable: int, roughly: bool) -> Bracket:
+    return engine.roughly(variable) if roughly and isinstance(engine, LoopEngine) else engine.now(variable)

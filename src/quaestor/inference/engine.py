@@ -90,6 +90,28 @@ def joined_methods(methods: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(methods))
 
 
+def mended(found: Bracket, now: Bracket | None, silent: NDArray[np.bool_]) -> Bracket:
+    """Bounds after answers, where an answer cannot be given: nothing is known; where it tells nothing: what is known now."""
+    crossed = found.lower > found.upper
+    if not crossed.any() and now is None:
+        return found
+    impossible = (found.lower > found.upper + 10 * EXACT).any(axis=-1, keepdims=True)
+    with np.errstate(invalid="ignore"):  # infinite ends where no network allows the answer
+        middle = (found.lower + found.upper) / 2
+    ends = []
+    for end, bound in enumerate(found.ends):
+        mended = np.where(impossible, float(end), np.where(crossed, middle, bound))
+        if now is not None:
+            mended[:, silent] = now.ends[end][:, None, None]
+        ends.append(mended)
+    inner = [np.where(impossible | crossed, ends[end], attained) for end, attained in enumerate((found.inner_lower, found.inner_upper))]
+    if now is not None:
+        inner[0][:, silent], inner[1][:, silent] = now.inner_lower[:, None, None], now.inner_upper[:, None, None]
+    if found.lower is found.inner_lower and (now is None or not now.gap):
+        return Bracket.exact(ends[0], ends[1], found.method)
+    return Bracket(ends[0], ends[1], inner[0], inner[1], found.method)
+
+
 class Engine(Protocol):
     """One way of inference on one model with the evidence of N takers."""
 

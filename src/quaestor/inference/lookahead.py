@@ -31,16 +31,26 @@ class TargetError(StatementError):
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """One skill that questions may tell about: bounds `now`, (takers, levels), and `after` each answer.
+    """One skill that questions may tell about: what is known of it `now`, and `after` each answer.
 
     Where both ends are one array the bank is precise.
     """
 
     skill: str
-    now: Ends
+    find_now: Callable[[], Bracket] = field(repr=False)
     find_after: Callable[[], Bracket] = field(repr=False)
     find_rows: Callable[[], Ends] = field(repr=False)
     weight: float = 1.0
+
+    @lazy
+    def before(self) -> Bracket:
+        """Bounds before the answer with those that are attained."""
+        return self.find_now()
+
+    @property
+    def now(self) -> Ends:
+        """Bounds before the answer, (takers, levels)."""
+        return self.before.ends
 
     @lazy
     def bracket(self) -> Bracket:
@@ -60,32 +70,27 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Questions of one scope and class count. `gap_now`: the largest distance between an outer and an inner bound of what is known now."""
+    """Questions of one scope and class count, and what they would tell of the targets."""
 
     batch: Batch
     find_answers: Callable[[], Bracket] = field(repr=False)
     targets: tuple[Target, ...]
-    gap_now: float = 0.0
     joint: JointTarget | None = None
 
     @lazy
-    def _answers(self) -> Bracket:
+    def bracket(self) -> Bracket:
+        """Bounds of P(class | evidence) with those that are attained."""
         return self.find_answers()
 
     @property
     def answers(self) -> Ends:
         """Bounds of P(class | evidence), (takers, tables, classes)."""
-        return self._answers.ends
-
-    @property
-    def method(self) -> str:
-        """The method that found them."""
-        return self._answers.method
+        return self.bracket.ends
 
     @property
     def gap(self) -> float:
-        """The largest distance between an outer and an inner bound, also of the answers and after each; 0.0 when exact."""
-        return max([self.gap_now, self._answers.gap, *(target.bracket.gap for target in self.targets)])
+        """The largest distance between an outer and an inner bound, now, of the answers and after each; 0.0 when exact."""
+        return max([self.bracket.gap, *(gap for target in self.targets for gap in (target.before.gap, target.bracket.gap))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,26 +154,21 @@ def lookahead(
 def look(layout: Layout, chooser: Chooser, is_open: NDArray[np.bool_], targets: Targets = "scope") -> Lookahead:
     """What every open question would tell many takers; `is_open`: (takers, questions). Groups in which none is open are left out."""
     weights = wanted(layout, targets)
-    now: dict[int, Bracket] = {}
     groups = []
     closed = is_open.shape[1] - int(is_open.sum(axis=1).max())  # of the taker who was asked least
     for batch in layout.batches:
         if closed >= len(batch.index) and not is_open[:, batch.index].any():
             continue
-        skills = batch.scope if weights is None else tuple(weights)
-        for skill in skills:
-            if skill not in now:
-                now[skill] = chooser.now(skill)
-        found = tuple(_target(layout, chooser, batch, s, now[s], 1.0 if weights is None else weights[s]) for s in skills)
-        gap = max((now[skill].gap for skill in skills), default=0.0)
+        skills = dict.fromkeys(batch.scope, 1.0) if weights is None else weights
+        found = tuple(_target(layout, chooser, batch, skill, weight) for skill, weight in skills.items())
         joint = chooser.precise.joint(batch) if targets == "joint" else None
-        groups.append(Group(batch, partial(chooser.answers, batch), found, gap, joint))
+        groups.append(Group(batch, partial(chooser.answers, batch), found, joint))
     return Lookahead(layout.ids, is_open, tuple(groups))
 
 
-def _target(layout: Layout, chooser: Chooser, batch: Batch, skill: int, now: Bracket, weight: float) -> Target:
-    name = layout.model.names[skill]
-    return Target(name, now.ends, lambda: chooser.after(batch, skill), lambda: chooser.rows(batch, skill), weight)
+def _target(layout: Layout, chooser: Chooser, batch: Batch, skill: int, weight: float) -> Target:
+    now, after, rows = partial(chooser.now, skill), partial(chooser.after, batch, skill), partial(chooser.rows, batch, skill)
+    return Target(layout.model.names[skill], now, after, rows, weight)
 
 
 def wanted(layout: Layout, targets: Targets) -> dict[int, float] | None:

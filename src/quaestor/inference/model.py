@@ -128,6 +128,11 @@ class Model:
         return self.keep(("tree", self._wide), self._is_tree)
 
     @property
+    def is_tied(self) -> bool:
+        """Whether it has loops, or questions on several variables: what is known of these may take a search."""
+        return not self.is_singly_connected or any(len(scope) > 1 for scope in self.scopes)
+
+    @property
     def _wide(self) -> tuple[Scope, ...]:
         return tuple(scope for scope in self.boxes if len(scope) > 1)
 
@@ -188,6 +193,37 @@ class Model:
         number = {old: new for new, old in enumerate(kept)}
         boxes = {tuple(number[v] for v in scope): box for scope, box in self.boxes.items() if scope[0] in linked}
         return self.keep(("part", tuple(kept)), lambda: self._part(kept)).with_boxes(boxes), number
+
+    def given(self, variable: int, state: int, takers: int) -> tuple["Model", dict[int, int]]:
+        """The model of all other variables once one of them is known, and their new numbers. Boxes have a leading axis over takers.
+
+        It is observed as `reduce` observes: its children's tables are sliced, and its own row becomes a box over its parents.
+        """
+        number = {old: new for new, old in enumerate(v for v in range(len(self.names)) if v != variable)}
+        boxes: dict[Scope, Box] = {}
+        for scope, box in self.boxes.items():
+            if scope != (variable,):
+                low, high = box if variable not in scope else (np.take(end, state, axis=1 + scope.index(variable)) for end in box)
+                add_box(boxes, tuple(number[v] for v in scope if v != variable), (low, high))
+        above, table = self.parents[variable], self.tables[variable]
+        if above:
+            low, high = (np.broadcast_to(_log(end[..., state]), (takers, *end.shape[:-1])) for end in (table.lower, table.upper))
+            add_box(boxes, tuple(number[parent] for parent in above), (low, high))
+        return self.keep(("given", variable, state), lambda: self._given(variable, state, number)).with_boxes(boxes), number
+
+    def _given(self, variable: int, state: int, number: dict[int, int]) -> "Model":
+        """The other variables once one of them is known, without evidence."""
+        tables = [_slice(self.tables[v], [state if parent == variable else None for parent in self.parents[v]]) for v in number]
+        scopes = dict.fromkeys(tuple(number[v] for v in scope if v != variable) for scope in self.scopes)
+        return Model(
+            tuple(self.names[v] for v in number),
+            tuple(self.states[v] for v in number),
+            tuple(tuple(number[parent] for parent in self.parents[v] if parent != variable) for v in number),
+            tuple(tables),
+            {},
+            tuple(scope for scope in scopes if scope),
+            self.is_asked_credally,
+        )
 
     def _part(self, kept: list[int]) -> "Model":
         """Some of the variables, with all that is above them, without evidence."""
@@ -254,8 +290,9 @@ def _log(array: Array) -> Array:
 
 
 def add_box(boxes: dict[Scope, Box], scope: Scope, box: Box) -> None:
-    """Multiply a box into the one of its scope; a scope is kept in rising order."""
+    """Multiply a box into the one of its scope; a scope is kept in rising order. Boxes may have a leading axis over takers."""
     order = np.argsort(scope)
     scope = tuple(scope[position] for position in order)
-    low, high = (np.transpose(end, order) for end in box)
+    leading = range(box[0].ndim - len(scope))
+    low, high = (np.transpose(end, (*leading, *(len(leading) + order))) for end in box)
     boxes[scope] = (low + boxes[scope][0], high + boxes[scope][1]) if scope in boxes else (low, high)

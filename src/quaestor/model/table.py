@@ -119,11 +119,18 @@ class Table:
         return left(self.lower.reshape(-1, self.shape[-1]))
 
     def row_vertices(self, row: int) -> Array:
-        """The extreme distributions of one row, shape (vertices, states)."""
+        """The extreme distributions of one row, shape (vertices, states); kept, and read-only."""
         if row in self.vertices:
             return self.vertices[row]
-        states = self.shape[-1]
-        return row_vertices(self.lower.reshape(-1, states)[row], self.upper.reshape(-1, states)[row])
+        if row not in self._extremes:
+            states = self.shape[-1]
+            self._extremes[row] = row_vertices(self.lower.reshape(-1, states)[row], self.upper.reshape(-1, states)[row])
+            self._extremes[row].setflags(write=False)
+        return self._extremes[row]
+
+    @lazy
+    def _extremes(self) -> dict[int, Array]:
+        return {}
 
     def widen(self, epsilon: float) -> "Table":
         """Every bound moved outwards by epsilon, cut to [0, 1]; a row of vertices becomes its widened envelope."""

@@ -127,8 +127,12 @@ def second_score(score: str, then: str | None) -> str | None:
 
 def gains_of(layout: Layout, ahead: Lookahead, score: str, bound: str, per: str | None, generators: Sequence[np.random.Generator]) -> Array:
     """The gain of every question, (takers, questions)."""
-    gains = SCORES[score](ahead, bound, generators)
+    return per_minute(SCORES[score](ahead, bound, generators), layout.minutes, per)
+
+
+def per_minute(gains: Array, minutes: Array, per: str | None) -> Array:
+    """Gains, (takers, questions), as they are, or positive ones for each minute that the questions take."""
     if per is None:
         return gains
-    shared: Array = np.where(gains > 0, gains / layout.minutes, gains)
+    shared: Array = np.where(gains > 0, gains / minutes, gains)
     return shared

@@ -8,8 +8,9 @@ no look-ahead.
                         -> look-ahead -> gains -> narrowed by the rules -> best, drawn or voted for -> question
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +21,24 @@ from quaestor.inference.chooser import Chooser
 from quaestor.inference.engine import Bracket
 from quaestor.inference.evidence import Evidence
 from quaestor.inference.layout import Numbers
-from quaestor.inference.lookahead import Lookahead, Targets, look
+from quaestor.inference.lookahead import Group, Lookahead, Targets, look
 from quaestor.inference.posterior import beliefs_of
 from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
 from quaestor.model.question import Question
 from quaestor.model.table import Array, centre
 from quaestor.seeds import generators as generators_of
+from quaestor.selection.caps import Caps, Look, leading
 from quaestor.selection.drawing import drawn, elected
 from quaestor.selection.narrowing import CLOSING, FORCING, KEEPING, Candidates, Narrowing, Standing, is_wanting, vary
 from quaestor.selection.plan import Mask, plan_of
-from quaestor.selection.ranking import Ranking, gains_of
+from quaestor.selection.ranking import Ranking, gains_of, per_minute
 from quaestor.selection.robust import counted, votes
 from quaestor.selection.rules import Robust, Rules
-from quaestor.selection.scores.known import BLIND, DRAWN
-from quaestor.selection.stopping.criterion import ManyBounds, Situation
-from quaestor.selection.ties import ordered
+from quaestor.selection.scores.known import BLIND, DRAWN, UNCERTAINTY
+from quaestor.selection.seen import Counts, Known
+from quaestor.selection.stopping.criterion import Situation
+from quaestor.selection.ties import best, ordered, tied_best
 
 NO_QUESTION = "no question left"  # what ends a test that no criterion ends
 
@@ -99,7 +102,12 @@ class Decision:
     @lazy
     def bounds(self) -> list[Bracket]:
         """What is known of each skill now, in the order of the bank, (takers, levels)."""
-        return [bracket if self._row is None else bracket.take(self._row) for bracket in self._bounds]
+        return [self.known(skill) for skill in self.evidence.layout.bank.skills]
+
+    def known(self, skill: str) -> Bracket:
+        """What is known of one skill now, (takers, levels)."""
+        bracket = self.chooser.now(self.evidence.layout.position[skill])
+        return bracket if self._row is None else bracket.take(self._row)
 
     def beliefs(self, taker: int = 0) -> Beliefs:
         """What is known of every skill of one taker."""
@@ -158,10 +166,41 @@ class Decision:
         return self._gains(self._plan.second or self.rules.score)
 
     def _gains(self, score: str) -> Array:
-        return self.of_everyone(gains_of(self.evidence.layout, self._ahead, score, self.rules.bound, self.rules.per, self._generators))
+        return self.of_everyone(self._gains_of(self._ahead, score))
+
+    def _gains_of(self, ahead: Lookahead, score: str) -> Array:
+        return gains_of(self.evidence.layout, ahead, score, self.rules.bound, self.rules.per, self._generators)
 
     def _second(self) -> Array:
         return self._second_gains
+
+    def best(self, candidates: Mask) -> Numbers:
+        """The best of some questions of each taker, (takers,), -1 where there are none.
+
+        Where gains may take a search, only those that may be the best are worked out: the choice is the same.
+        """
+        rules, second = self.rules, self._plan.second
+        may_skip = rules.bound == "upper" and not self.evidence.layout.is_precise and self.evidence.layout.model.is_tied
+        if not may_skip or rules.score not in UNCERTAINTY or "gains" in self.__dict__:
+            return best(np.where(candidates, self.gains, -np.inf), self._second if second else None)
+        gains = self._leading(rules.score, candidates)
+        if second not in UNCERTAINTY:
+            return best(gains, self._second if second else None)
+        return best(gains, lambda: self._leading(second, tied_best(gains)))
+
+    def _leading(self, score: str, candidates: Mask) -> Array:
+        """The gains of the candidates that may be the best, (takers, questions); -inf elsewhere."""
+        ahead, minutes = self._ahead, self.evidence.layout.minutes
+        caps = Caps(self._few.model, self.chooser, ahead, score)
+
+        def shared(find: Look) -> Look:
+            return lambda group: self.of_everyone(per_minute(find(group), minutes[group.batch.index], self.rules.per))
+
+        def gain(group: Group) -> Array:
+            return self.of_everyone(self._gains_of(replace(ahead, groups=(group,)), score)[:, group.batch.index])
+
+        rough, good = partial(caps.of, roughly=True), partial(caps.of, roughly=False)
+        return leading(candidates, ahead.groups, shared(rough), shared(caps.floors), shared(good), gain)
 
     # Stopping
 
@@ -172,9 +211,9 @@ class Decision:
         asked = np.maximum(evidence.asked, 0)
         best = np.take_along_axis(evidence.answers, asked, axis=1) == layout.classes[asked] - 1
         return Situation(
-            {s.id: ManyBounds(s.levels, *found.ends) for s, found in zip(layout.bank.skills.values(), self.bounds, strict=True)},
+            Known(layout.bank.skills, lambda skill: self.known(skill).ends),
             np.asarray(evidence.counted.sum(axis=1)),
-            _Counts(evidence),
+            Counts(evidence),
             np.asarray((best & evidence.counted).sum(axis=1)),
             evidence.minutes,
             lambda: self._free.best_gain,
@@ -285,27 +324,6 @@ class Decision:
         return counted(self.evidence.layout, found[taker])
 
 
-class _Counts(Mapping[str, Numbers]):
-    """How many questions that count were asked on each skill, (takers,) each; counted when a criterion asks."""
-
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence, self._skills = evidence, list(evidence.layout.bank.skills)
-
-    @lazy
-    def _counts(self) -> Numbers:
-        on_skills = self._evidence.layout.of_skill[np.maximum(self._evidence.asked, 0)]
-        return np.asarray((on_skills & self._evidence.counted[:, :, None]).sum(axis=1))
-
-    def __getitem__(self, skill: str) -> Numbers:
-        return self._counts[:, self._skills.index(skill)]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._skills)
-
-    def __len__(self) -> int:
-        return len(self._skills)
-
-
 class _Choosing:
     """The choice of all takers, in two stages: what the rules leave, and the one question of these."""
 
@@ -349,8 +367,12 @@ class _Choosing:
         if rules.robust is not None and not self._now.plan.layout.is_precise:
             self.ballots = votes(self._now, rules.robust, candidates)
             elected(self._now, self.left, self.ballots)
-        second = self._decision._second if self._now.plan.second else None
-        found = drawn(self._now, self.left, self.left.mask & (self.named < 0)[:, None], self._decision.gains, second)
+        mask = self.left.mask & (self.named < 0)[:, None]
+        if rules.among == rules.first_among == 1 and not rules.exposure.chances:
+            found = self._decision.best(mask)
+        else:
+            second = self._decision._second if self._now.plan.second else None
+            found = drawn(self._now, self.left, mask, self._decision.gains, second)
         return np.where(self.named >= 0, self.named, found)
 
 

@@ -10,10 +10,12 @@ from quaestor.credal.vectors import TooLargeError, bounds_of, corners, hull
 from quaestor.inference.engine import EXACT, Bracket, Ends
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model, likelihood
-from quaestor.inference.search.branch import bracket_bounds, maximise
+from quaestor.inference.search.branch import Search, maximise, search_of, state_bounds, state_goals
 from quaestor.inference.search.core import Core, core_of
-from quaestor.inference.search.reach import Known, Reach, reach
+from quaestor.inference.search.reach import FINEST, Known, Reach, is_on_loop, reach
 from quaestor.model.table import Array
+
+ROUGH = 0.05  # near enough to tell which questions need not be looked at
 
 
 @dataclass(frozen=True)
@@ -40,28 +42,56 @@ class LoopEngine:
         self._known = known or [{} for _ in range(takers)]
         self.nodes = 0  # of the longest search: where it is not above the limit, all searches ended by themselves
         self._now: dict[int, Bracket] = {}
+        self._searches: dict[tuple[int, int], Search | None] = {}
         self._asked: dict[int, tuple[Batch, list[_Asked]]] = {}
         self._reached: dict[int, list[Reach] | None] = {}
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
         if variable not in self._now:
-            reached = self._reach(variable)
-            found = [self._now_of(model, variable, reached[taker] if reached else None) for taker, model in enumerate(self._models)]
+            found = [self._now_of(taker, variable) for taker in range(len(self._models))]
             self._now[variable] = Bracket.stacked(found)
         return self._now[variable]
 
-    def _now_of(self, model: Model, variable: int, reached: Reach | None) -> Bracket:
-        if reached is not None:
+    def roughly(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states), from where the search for `now` begins: these bounds lie around those."""
+        return Bracket.stacked([self._roughly_of(taker, variable) for taker in range(len(self._models))])
+
+    def _roughly_of(self, taker: int, variable: int) -> Bracket:
+        search, size = self._search(taker, variable), self._models[taker].sizes[variable]
+        return self._now_of(taker, variable) if search is None else self._found(search, size, max(ROUGH, self._tolerance))
+
+    def _now_of(self, taker: int, variable: int) -> Bracket:
+        """From what reaches the variable, where that can be shared; else from a search for these bounds alone, which may be coarser."""
+        model, search = self._models[taker], self._search(taker, variable)
+        size = model.sizes[variable]
+        if search is not None:
+            self._roughly_of(taker, variable)  # always first, so that nothing depends on who asked before
+            return self._found(search, size, self._tolerance)
+        every = self._reach(variable)
+        if every is not None:
             own = [end[None] for end in _own(model, variable)]
-            (lower,), (upper,) = bounds_of(reached.outer, *own)
-            (inner_lower,), (inner_upper,) = bounds_of(reached.inner, *own)
+            (lower,), (upper,) = bounds_of(every[taker].outer, *own)
+            (inner_lower,), (inner_upper,) = bounds_of(every[taker].inner, *own)
             found = self._bracket(lower, upper, inner_lower, inner_upper)
-            if found.gap <= self._tolerance or model.sizes[variable] == 2:
+            if found.gap <= self._tolerance or size == 2:
                 return found
-        lower, upper, inner_lower, inner_upper, nodes = bracket_bounds(model, variable, self._tolerance, self._limit, self._end)
-        self.nodes = max(self.nodes, nodes)
-        return self._bracket(lower, upper, inner_lower, inner_upper)
+        return self._found(search_of(model, variable), size, self._tolerance)
+
+    def _search(self, taker: int, variable: int) -> Search | None:
+        """The search for the bounds of one variable alone; None where what reaches it can be shared, or is asked for as finely anyway."""
+        if (taker, variable) not in self._searches:
+            model = self._models[taker]
+            is_alone = self._tolerance > FINEST and is_on_loop(model, variable)
+            self._searches[taker, variable] = search_of(model, variable) if is_alone else None
+        return self._searches[taker, variable]
+
+    def _found(self, search: Search, size: int, tolerance: float) -> Bracket:
+        """What a search for the bounds of a variable of so many states finds."""
+        search.run(tolerance, self._limit, self._end)
+        found = search.optimum
+        self.nodes = max(self.nodes, found.nodes)
+        return self._bracket(*state_bounds(found.outer, size), *state_bounds(found.inner, size))
 
     def _bracket(self, lower: Array, upper: Array, inner_lower: Array, inner_upper: Array) -> Bracket:
         """Bounds; where outer and inner ones are one number but for rounding, they are exact."""
@@ -126,7 +156,7 @@ class LoopEngine:
         wanted = [batch.high.reshape(-1, *sizes), -batch.low.reshape(-1, *sizes)]
         ends = [[np.broadcast_to(end, (2 * tables * classes, *sizes))] for end in before]
         for skill in batch.scope:
-            goals = _goals(model.sizes[skill])
+            goals = state_goals(model.sizes[skill])
             shape = (*(size if v == skill else 1 for v, size in zip(batch.scope, sizes, strict=True)),)
             goals = np.broadcast_to(goals.reshape(-1, *shape), (len(goals), *sizes))
             wanted.append(np.tile(goals, (tables * classes, *(1 for _ in sizes))))
@@ -145,7 +175,7 @@ class LoopEngine:
     def _elsewhere(self, model: Model, batch: Batch, variable: int) -> Bracket:
         """A variable outside the scope after all answers to all tables of a batch."""
         core, _, after = _open(model, batch, variable)
-        scope, goals = tuple(core.number[v] for v in batch.scope), _goals(model.sizes[variable])
+        scope, goals = tuple(core.number[v] for v in batch.scope), state_goals(model.sizes[variable])
         ends = [np.repeat(end, len(goals), axis=0) for end in after]
         g = np.tile(goals, (len(after[0]), 1))
         found = maximise(core, g, {scope: (ends[0], ends[1])}, self._tolerance, self._limit, (core.number[variable],), self._end)
@@ -154,8 +184,8 @@ class LoopEngine:
 
     def _of_goals(self, outer: Array, inner: Array, batch: Batch, size: int) -> Bracket:
         """Bounds, (tables, classes, levels), from the largest values of the goals."""
-        ends = [_bounds(values, batch.low.shape[:2], size) for values in (outer, inner)]
-        return self._bracket(*ends[0], *ends[1])
+        shape = batch.low.shape[:2]
+        return self._bracket(*state_bounds(outer.reshape(*shape, -1), size), *state_bounds(inner.reshape(*shape, -1), size))
 
 
 class ExactEngine:
@@ -206,18 +236,6 @@ def _open(model: Model, batch: Batch, *others: int) -> tuple[Core, Ends, Ends]:
     top = logs[1].reshape(len(logs[1]), -1).max(axis=1).reshape(-1, *(1 for _ in sizes))
     top = np.where(np.isfinite(top), top, 0)
     return core, likelihood(before), (np.exp(logs[0] - top), np.exp(logs[1] - top))
-
-
-def _goals(size: int) -> Array:
-    """What is maximised to bound a skill: each level, and for more than two each level's complement."""
-    return np.eye(size) if size == 2 else np.concatenate([np.eye(size), 1 - np.eye(size)])
-
-
-def _bounds(outer: Array, shape: tuple[int, ...], size: int) -> Ends:
-    """Lower and upper bounds, (*shape, levels), from the largest values of the goals."""
-    outer = outer.reshape(*shape, -1, size)
-    most, least = outer[..., 0, :], 1 - (outer[..., 0, ::-1] if size == 2 else outer[..., 1, :])
-    return np.clip(least, 0, 1), np.clip(most, 0, 1)
 
 
 def _own(model: Model, skill: int) -> Ends:

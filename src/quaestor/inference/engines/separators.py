@@ -21,7 +21,7 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.credal.vectors import LARGEST, TooLargeError, corners, hull, joined, parts
+from quaestor.credal.vectors import LARGEST, TooLargeError, box_directions, corners, hull, joined, parts
 from quaestor.inference.buckets import Buckets, buckets_of, cells_of, idle_of, members, places
 from quaestor.inference.engine import Bracket, Ends
 from quaestor.inference.layout import Batch
@@ -35,11 +35,6 @@ _FEW = 200  # candidates over more configurations: they are all kept
 _MOST_TABLES = 20_000  # choices of the rows of tables
 _MOST_WIDE = 2_000  # vectors over the configurations of a goal that are too many for a hull
 _CHUNK = 4_000_000  # numbers in one array of the look-ahead
-
-
-def ties(model: Model) -> bool:
-    """Whether a model has loops or questions on several variables; without them `engines.hulls` finds the same, and sooner."""
-    return not model.is_singly_connected or any(len(scope) > 1 for scope in model.scopes)
 
 
 class SeparatorEngine:
@@ -260,8 +255,7 @@ class SeparatorMessages:
                 place = places(clique, scope, sizes)
                 low, high = low * least[0, place], high * most[0, place]
             else:
-                vectors = corners(least, most)
-                sets.append((scope, hull(vectors) if len(vectors) <= _MOST.get(vectors.shape[1], 0) else vectors))
+                sets.append((scope, box_directions(least[0], most[0])))
         choices = self._choices(bucket, goal)
         factors = [vectors[:, places(clique, scope, sizes)] for scope, vectors in _merged(sets, sizes)]
         factors.append(choices.tables)

@@ -36,17 +36,23 @@ class _Ascent:
         self._every = list(range(len(plan.model.sizes)))
         self._factors: list[tuple[Scope, Callable[[Numbers], Numbers]]] = []
         self._numbers: list[Numbers] = []
+        self._fixed = np.ones((self._nodes, *plan.model.sizes))  # the product of the factors that leave no choice
         for v, (points, _) in enumerate(plan.vertices):
             numbers = points[np.arange(len(points)), start.rows[v].argmax(axis=2)]
-            self._add((*plan.model.parents[v], v), partial(self._choose_rows, v), numbers)
+            self._add((*plan.model.parents[v], v), partial(self._choose_rows, v), numbers, _is_open(allowed.rows[v]))
         for v, vectors in enumerate(plan.messages):
-            self._add((v,), partial(self._choose_message, v), vectors[start.messages[v].argmax(axis=1)])
+            self._add((v,), partial(self._choose_message, v), vectors[start.messages[v].argmax(axis=1)], _is_open(allowed.messages[v]))
         for scope in plan.scopes:
-            self._add(scope, partial(self._choose_ends, scope), start.low[scope])
+            is_open = bool((allowed.high[scope] > allowed.low[scope]).any())
+            self._add(scope, partial(self._choose_ends, scope), start.low[scope], is_open)
 
-    def _add(self, scope: Scope, choose: Callable[[Numbers], Numbers], numbers: Numbers) -> None:
-        self._factors.append((scope, choose))
-        self._numbers.append(self._spread(scope, numbers))
+    def _add(self, scope: Scope, choose: Callable[[Numbers], Numbers], numbers: Numbers, is_open: bool) -> None:
+        spread = self._spread(scope, numbers)
+        if is_open:
+            self._factors.append((scope, choose))
+            self._numbers.append(spread)
+        else:
+            self._fixed *= spread
 
     def _spread(self, scope: Scope, numbers: Numbers) -> Numbers:
         """Numbers of a scope as an array that multiplies the joint table."""
@@ -58,7 +64,7 @@ class _Ascent:
         wanted = self._plan.align(g, goal, self._every)
         for _ in range(_SWEEPS):
             self._plan.keep_time()
-            after = [np.ones((self._nodes, *self._plan.model.sizes))]  # products of all factors from one on, the last ones first
+            after = [self._fixed]  # products of all factors from one on, the last ones first
             for numbers in reversed(self._numbers):
                 after.append(after[-1] * numbers)
             weight, mass = (table.reshape(self._nodes, -1).sum(axis=1) for table in (after[-1] * wanted, after.pop()))
@@ -98,6 +104,11 @@ class _Ascent:
         chosen = np.where(np.abs(slopes * (ends - self._current.low[scope])) > noise, ends, self._current.low[scope])
         self._current.low[scope] = self._current.high[scope] = chosen
         return chosen
+
+
+def _is_open(allowed: Numbers) -> bool:
+    """Whether several vertices are allowed anywhere, (..., vertices)."""
+    return bool((allowed.sum(axis=-1) > 1).any())
 
 
 def _better(scores: Numbers, current: Numbers) -> Numbers:

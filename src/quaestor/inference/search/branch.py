@@ -8,7 +8,8 @@ Work is counted in nodes, never in seconds, so that runs repeat.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -20,10 +21,11 @@ from quaestor.inference.search.fixing import fix, split
 from quaestor.inference.search.orders import orders
 from quaestor.inference.search.settling import settle
 from quaestor.inference.search.shares import FEWER, LEVELS, with_shares
+from quaestor.lazy import lazy
 
 COARSEST = 0.1  # the first gap that is proven by branching when the tolerance was too much
 _SIMILAR = 1.3  # problems whose best order is better by no more than this factor share the order of others
-_SETTLED_AT_FIRST, _SETTLED = 200, 1_000  # nodes into which a problem may part before shares are asked for, before it is branched on
+_SETTLED_AT_FIRST, _SETTLED = 400, 1_000  # nodes into which a problem may part before shares are asked for, before it is branched on
 _LIGHTER = 16  # nodes made on the way that count for one
 _CHEAPER = 0.25  # the power of the work that an order takes which weighs as much as what it loses
 _BISECTIONS = 12  # of the range in which the root alone is asked for a bound
@@ -34,15 +36,22 @@ _ROUNDING = 1e-12
 class Optimum:
     """For each problem an attained value and a bound that no network of the set exceeds, shapes (problems,).
 
-    `points`: the distribution of the goal in the network that attains the value, (problems, *sizes of the goal); not finite where the
-    evidence is impossible in it, or when the time was over. `nodes` counts the work:
-    if it is not above the limit, the search ended by itself, and a gap above the tolerance is one that more nodes cannot close.
+    `nodes` counts the work: if it is not above the limit, the search ended by itself, and a gap above the tolerance is one that more nodes
+    cannot close.
     """
 
     inner: Numbers
     outer: Numbers
-    points: Numbers
     nodes: int
+    find_points: Callable[[], Numbers] = field(repr=False)
+
+    @lazy
+    def points(self) -> Numbers:
+        """The distribution of the goal in the network that attains the value, (problems, *sizes of the goal).
+
+        Not finite where the evidence is impossible in it, or when the time was over.
+        """
+        return self.find_points()
 
 
 class _Incumbents:
@@ -97,78 +106,90 @@ class _Incumbents:
         self.choices.put(owner[order], networks.take(order))
 
 
-def bracket_bounds(
-    model: Model, target: int, tolerance: float, limit: int, end: float | None = None
-) -> tuple[Numbers, Numbers, Numbers, Numbers, int]:
-    """Lower, upper, inner lower and inner upper P(target | evidence), shapes (states,), and the number of nodes; see `maximise`.
+def state_goals(size: int) -> Numbers:
+    """What is maximised to bound a variable: each state, and for more than two each state's complement.
 
     The lower probability of a state is one minus the upper probability of all others together.
     """
-    size = model.sizes[target]
-    states = np.eye(size)
-    core = core_of(model, (target,))
-    found = maximise(core, np.concatenate([states, 1 - states]), {}, tolerance, limit, (core.number[target],), end)
-    upper, lower = found.outer[:size], 1 - found.outer[size:]
-    inner_upper, inner_lower = found.inner[:size], 1 - found.inner[size:]
-    return lower, upper, inner_lower, inner_upper, found.nodes
+    return np.eye(size) if size == 2 else np.concatenate([np.eye(size), 1 - np.eye(size)])
+
+
+def state_bounds(most: Numbers, size: int) -> tuple[Numbers, Numbers]:
+    """Lower and upper bounds, (..., states), from the largest values of the goals, (..., goals)."""
+    upper = most[..., :size]
+    return 1 - (upper[..., ::-1] if size == 2 else most[..., size:]), upper
 
 
 def maximise(
     core: Core,
     g: Numbers,
     evidence: Mapping[Scope, tuple[Numbers, Numbers]],
-    tolerance: float,
+    tolerance: float | Callable[[Numbers], Numbers],
     limit: int,
     goal: Scope,
     end: float | None = None,
 ) -> Optimum:
     """The largest E[g(goal) | evidence] over the set, for each g, shape (problems, *sizes of the goal).
 
-    `evidence` replaces boxes of the core by ends that differ between the problems, shape (problems, *scope's sizes).
+    `evidence` replaces boxes of the core by ends that differ between the problems, shape (problems, *scope's sizes). The tolerance may
+    depend on the values that a first local search has attained, (problems,).
 
     Half of the nodes are spent on proving the tolerance at once: that nothing exceeds the incumbent by more. Where that fails, the root
     alone is bisected, and coarser gaps are proven one after the other while nodes are left, so that the bound is the best that the limit
     allows. After `end`, a moment of `time.monotonic`, what has been found until then is all.
     """
-    plans = [Elimination(core, order) for order in orders(core.model, goal)]
-    ends = {scope: likelihood(box) for scope, box in core.model.boxes.items()} | dict(evidence)
-    root = plans[0].open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(g))
-    search = _Search(plans, root, g, goal)
+    search = Search(core, g, goal, evidence)
     search.run(tolerance, limit, end)
-    inner = search.incumbents.value
-    points = np.full(g.shape, np.nan) if search.is_over else _distributions(plans[0], search.incumbents.choices, goal)
-    return Optimum(inner, np.maximum(search.outer, inner), points, search.used)
+    return search.optimum
 
 
-def _gaps(tolerance: float) -> list[float]:
+def _gaps(tolerance: Numbers) -> list[Numbers]:
     """The gaps to prove when the tolerance was too much: a coarse one, then always a quarter of the last, at the end the tolerance."""
-    gaps = [COARSEST / 4**k for k in range(20) if COARSEST / 4**k > tolerance]
+    gaps = [np.maximum(COARSEST / 4**k, tolerance) for k in range(20) if COARSEST / 4**k > tolerance.min()]
     return [*gaps, tolerance]
 
 
-class _Search:
-    """The problems of one core: their incumbents and outer bounds, the nodes used, and proofs that nothing exceeds incumbents by much."""
+class Search:
+    """The problems of one core: their incumbents and outer bounds, the nodes used, and proofs that nothing exceeds incumbents by much.
 
-    def __init__(self, plans: list[Elimination], root: Choices, g: Numbers, goal: Scope) -> None:
-        self._plans, self._root, self._g, self._goal = plans, root, g, goal
+    It may be run with one tolerance after another: what is known only gets better. See `maximise`.
+    """
+
+    def __init__(self, core: Core, g: Numbers, goal: Scope, evidence: Mapping[Scope, tuple[Numbers, Numbers]]) -> None:
+        first, *others = orders(core.model, goal)
+        plan = Elimination(core, first)
+        self._plans = [plan, *(plan.in_order(order) for order in others)]
+        ends = {scope: likelihood(box) for scope, box in core.model.boxes.items()} | dict(evidence)
+        self._root = plan.open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(g))
+        self._g, self._goal = g, goal
         self._shares: dict[int, list[Numbers]] = {}  # of the root, by the number of the plan
-        self.incumbents = _Incumbents(plans[0], root, g)
-        self.outer, self.used, self.is_over = g.reshape(len(g), -1).max(axis=1), 0, False
+        self.incumbents = _Incumbents(plan, self._root, g)
+        self.outer, self.used, self.is_over, self._has_begun = g.reshape(len(g), -1).max(axis=1), 0, False, False
 
-    def run(self, tolerance: float, limit: int, end: float | None) -> None:
-        """Bring incumbents and outer bounds together, as near as the tolerance says or as nodes and time allow."""
+    def run(self, tolerance: float | Callable[[Numbers], Numbers], limit: int, end: float | None) -> None:
+        """Bring incumbents and outer bounds together, as near as the tolerance says or as nodes (of all runs) and time allow."""
         for plan in self._plans:
             plan.end = end
         try:
-            self.incumbents.search(self._plans[0], self._root, self._g, self._goal)
-            self._close(tolerance, limit)
+            if not self._has_begun:
+                self.incumbents.search(self._plans[0], self._root, self._g, self._goal)
+                self._has_begun = True
+            wanted = tolerance(self.incumbents.value) if callable(tolerance) else tolerance
+            self._close(np.broadcast_to(wanted, self.outer.shape), limit)
         except TimeUpError:
             self.is_over = True  # what is known by now stands
         for plan in self._plans:
             plan.end = None
 
-    def _close(self, tolerance: float, limit: int) -> None:
-        """Prove the tolerance, or one gap after the other."""
+    @property
+    def optimum(self) -> Optimum:
+        """What is known by now."""
+        inner, networks = self.incumbents.value, None if self.is_over else self.incumbents.choices
+        points = partial(_distributions, self._plans[0], networks, self._g.shape, self._goal)
+        return Optimum(inner, np.maximum(self.outer, inner), self.used, points)
+
+    def _close(self, tolerance: Numbers, limit: int) -> None:
+        """Prove the tolerance, (problems,), or one gap after the other."""
         inner = self.incumbents.value
         is_timed = self._plans[0].end is not None
         for turn, (gap, allowed) in enumerate([(tolerance, limit // 2), *((gap, limit) for gap in _gaps(tolerance))]):
@@ -305,6 +326,12 @@ class _Search:
         return Choices.join([nodes.take(again), *children]), np.concatenate([owner[again], owner[branched], owner[branched]])
 
 
+def search_of(model: Model, target: int) -> Search:
+    """The search for bounds of P(target | evidence), see `state_bounds`."""
+    core = core_of(model, (target,))
+    return Search(core, state_goals(model.sizes[target]), (core.number[target],), {})
+
+
 def _next_batch(waiting: list[tuple[Choices, Numbers]], most: int) -> tuple[Choices, Numbers]:
     """Take up to so many nodes off those that wait, the latest first: depth first keeps few of them in memory."""
     taken = [waiting.pop()]
@@ -329,9 +356,11 @@ def evaluate(plan: Elimination, networks: Choices, g: Numbers, goal: Scope) -> N
     return value
 
 
-def _distributions(plan: Elimination, networks: Choices, goal: Scope) -> Numbers:
-    """The distribution of the goal in complete networks, (networks, *sizes of the goal); not finite where the evidence is impossible."""
-    sizes = [plan.model.sizes[v] for v in goal]
-    count, cells = len(networks.rows[0]), int(np.prod(sizes))
+def _distributions(plan: Elimination, networks: Choices | None, shape: tuple[int, ...], goal: Scope) -> Numbers:
+    """The distribution of the goal in complete networks, (networks, *sizes of the goal); not finite where it is not known."""
+    if networks is None:
+        return np.full(shape, np.nan)
+    count, *sizes = shape
+    cells = int(np.prod(sizes))
     indicators = np.tile(np.eye(cells).reshape(cells, *sizes), (count, *(1 for _ in sizes)))
     return evaluate(plan, networks.take(np.repeat(np.arange(count), cells)), indicators, goal).reshape(count, *sizes)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quaestor.credal.rows import expectations, extreme_rows, row_choices
-from quaestor.credal.vectors import LARGEST, TooLargeError, corners, hull
+from quaestor.credal.vectors import LARGEST, TooLargeError, box_directions, corners, hull
 from quaestor.inference.model import Box, Model, Scope, likelihood
 from quaestor.model.table import Array, Table
 
@@ -52,8 +52,7 @@ class _Reduction:
         self._kept: set[tuple[str, int]] = set()  # what was tried and is too large
         for scope, box in model.boxes.items():
             if not is_kept[scope]:
-                low, high = likelihood(box)
-                self._messages[scope[0]] = hull(corners(low[None], high[None]))
+                self._messages[scope[0]] = box_directions(*likelihood(box))
 
     def sum_out_one(self) -> bool:
         """Sum out one variable; False when none is left that can be."""
@@ -165,4 +164,4 @@ def _scope(one: int, other: int) -> Scope:
 def _row(table: Table, row: int) -> Table:
     states = table.shape[-1]
     vertices = {0: table.vertices[row]} if row in table.vertices else {}
-    return Table(table.lower.reshape(-1, states)[row], table.upper.reshape(-1, states)[row], vertices)
+    return Table.of_checked(table.lower.reshape(-1, states)[row], table.upper.reshape(-1, states)[row], vertices)

@@ -19,6 +19,7 @@ context (which is the case l = 0).
 """
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from math import prod
 from time import monotonic
@@ -192,9 +193,8 @@ class Elimination:
     """
 
     def __init__(self, core: Core, order: Sequence[int]) -> None:
+        self.model, self.scopes = core.model, list(core.model.boxes)
         model = core.model
-        self.model, self.order = model, order
-        self.scopes = list(model.boxes)
         self.messages = [np.concatenate([vectors, np.ones((1, vectors.shape[1]))]) for vectors in core.messages]
         self.vertices = [_padded(model, variable) for variable in range(len(model.sizes))]
         for v, ((points, _), vectors) in enumerate(zip(self.vertices, self.messages, strict=True)):
@@ -206,6 +206,16 @@ class Elimination:
         ]
         self.batch = max(_FEWEST, _BATCH // max(prod(points.shape[:2]) for points, _ in self.vertices))  # nodes that are bounded together
         self.end: float | None = None  # a moment of `time.monotonic` after which nothing is worked out any more
+        self._set_order(order)
+
+    def in_order(self, order: Sequence[int]) -> "Elimination":
+        """The same core in another order of elimination."""
+        other = copy(self)
+        other._set_order(order)
+        return other
+
+    def _set_order(self, order: Sequence[int]) -> None:
+        self.order = order
         self._programs: dict[tuple[int, ...], list[Part]] = {}
 
     def open(self, low: Mapping[Scope, Numbers], high: Mapping[Scope, Numbers], nodes: int) -> Choices:

@@ -17,7 +17,8 @@ from quaestor.inference.search.core import core_of
 from quaestor.model.table import Array
 
 _LEAST = 1e-30  # weights in the centre below this are not scaled
-_FINEST = 1e-9  # a tolerance so fine that evidence hardly matters
+FINEST = 1e-9  # a tolerance so fine that evidence hardly matters
+_FINER = 1 / 128  # of the tolerance: so near at most are probabilities looked at
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,7 @@ def _reach(part: Model, variable: int, tolerance: float, limit: int, end: float 
     if len(core.model.sizes) == 1:
         vectors = hull((core.model.tables[0].row_vertices(0)[:, None] * core.messages[0][None]).reshape(-1, core.model.sizes[0]))
         return Reach(vectors, vectors)
-    links = [scope for scope in core.model.boxes if goal in scope]
-    if len(core.model.parents[goal]) == 1 and not links and all(goal not in parents for parents in core.model.parents):
+    if _is_over_bridge(core.model, goal):
         try:
             return _over_bridge(part, variable, core.messages[goal], tolerance, limit, end, known)
         except TooLargeError:
@@ -77,22 +77,33 @@ def _reach(part: Model, variable: int, tolerance: float, limit: int, end: float 
     centre = _centre(part, variable)
     scale = 1 / np.where(centre > _LEAST, centre, 1)
     core.messages[goal] = core.messages[goal] * scale
-    nodes = 0
-    for finer in (tolerance / 16, tolerance / 128) if tolerance > _FINEST else (tolerance,):
-        found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, finer, limit, (goal,), end)
-        nodes += found.nodes
-        if _farthest(found.inner, found.outer) <= tolerance or (found.outer - found.inner).max() > tolerance:
-            break  # near enough, or the nodes were used up: asking for more would prove less
+    found = maximise(core, np.array([[0.0, 1.0], [1.0, 0.0]]), {}, lambda attained: _finer(tolerance, attained), limit, (goal,), end)
     ends = np.array([found.outer[0], 1 - found.outer[1]])
     inner = found.points[np.isfinite(found.points).all(axis=1)] / scale
-    return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale, nodes)
+    return Reach(hull(inner) if len(inner) else centre[None], np.stack([1 - ends, ends], axis=1) / scale, found.nodes)
 
 
-def _farthest(inner: Array, outer: Array) -> float:
-    """How far apart further evidence can drive inner and outer bounds: a probability moves by at most a quarter of its log-odds."""
-    with np.errstate(divide="ignore"):
-        odds = [np.log(p) - np.log(1 - p) for p in (inner, outer)]
-    return float(np.where(inner == outer, 0, np.abs(odds[1] - odds[0]) / 4).max()) if np.isfinite(odds).all() else np.inf
+def _is_over_bridge(model: Model, variable: int) -> bool:
+    """Whether a variable of a core hangs on the rest by its one parent only."""
+    is_leaf = all(variable not in scope for scope in (*model.boxes, *model.parents))
+    return is_leaf and len(model.parents[variable]) == 1
+
+
+def is_on_loop(model: Model, variable: int) -> bool:
+    """Whether what reaches a variable, its own evidence left out, takes a search of its own."""
+    core = core_of(model.with_boxes({scope: box for scope, box in model.boxes.items() if scope != (variable,)}), (variable,))
+    return len(core.model.sizes) > 1 and not _is_over_bridge(core.model, core.number[variable])
+
+
+def _finer(tolerance: float, attained: Array) -> Array:
+    """How near probabilities must be known for bounds after any further evidence to be near enough.
+
+    Evidence drives a probability by at most a quarter of what the log-odds are off: d / (4 p (1 - p)) for p that is off by d. Half of that
+    leaves room for what p itself is off.
+    """
+    if tolerance <= FINEST:
+        return np.full(attained.shape, tolerance)
+    return tolerance * np.clip(2 * attained * (1 - attained), _FINER, 0.5)
 
 
 def _centre(model: Model, variable: int) -> Array:

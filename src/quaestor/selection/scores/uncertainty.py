@@ -63,8 +63,8 @@ def _remaining(index: str) -> Remaining:
 
 
 def _remaining_mode(group: Group, target: Target, bound: str) -> Array:
-    """M(S|Q,e), shape (takers, tables): in credal banks by Theorem 1."""
-    if group.answers[0] is group.answers[1]:
+    """M(S|Q,e), shape (takers, tables): in credal banks by Theorem 1, which needs no bounds of the answers."""
+    if target.now[0] is target.now[1]:
         largest_after = np.einsum("tqa,tqa->tq", group.answers[0], target.after[0].max(axis=-1))
         return deviation(largest_after, target.now[0].shape[-1])
     (takers, levels), (tables, classes) = target.now[0].shape, group.batch.low.shape[:2]
