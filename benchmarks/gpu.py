@@ -42,9 +42,7 @@ def main() -> None:
 
         name = f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}"
     print(f"\n## Graphics card\n\n{describe()}; {name}; double precision\n")
-    print(
-        "| bank, 20 of 500 questions | score | steps on the card | the first time | all of `simulate` | one core, per student | times as fast |"
-    )
+    print("| 20 of 500 questions | score | steps on the card | the first time | all of `simulate` | one core, a student | times as fast |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for title, (skills, levels) in BANKS.items():
         bank = chain_bank(skills, levels, 500)

@@ -11,6 +11,7 @@ import pytest
 import quaestor as qs
 from helpers.libraries import library
 from oracles.students import students_of
+from quaestor.selection import narrowing
 from quaestor.simulate import plain, simulate
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Cohort
@@ -101,6 +102,13 @@ def test_skips_that_count_as_wrong():
 )
 def test_what_is_not_plain(bank, rules, behaviour):
     assert not plain.is_plain(bank, rules, behaviour)
+
+
+def test_rules_that_somebody_added_are_not_plain(monkeypatch):
+    bank, rules = qs.load("german"), qs.Rules(score="entropy", stop=qs.max_questions(3))
+    assert plain.is_plain(bank, rules, Behaviour())
+    monkeypatch.setattr(narrowing, "KEEPING", [*narrowing.KEEPING, lambda now, left: None])
+    assert not plain.is_plain(bank, rules, Behaviour())
 
 
 def test_answers_that_contradict_are_not_plain():

@@ -243,9 +243,10 @@ class _Part:
 
     def _about(self, variable: int, roughly: bool) -> Bracket:
         """P(variable | evidence), (takers, states); where that takes a search, only from its beginning, if that is asked for."""
-        part, number = self._part(variable)
-        if part is not self and (self._is_large or (part._model.is_singly_connected and not self._model.is_singly_connected)):
-            return part._about(number[variable], roughly)  # without loops, or with fewer of many levels, others are faster
+        if self._is_large or not self._model.is_singly_connected:
+            part, number = self._part(variable)
+            if part is not self and (self._is_large or part._model.is_singly_connected):
+                return part._about(number[variable], roughly)  # without loops, or with fewer of many levels, others are faster
         known = None
         for name in self._fitting:
             try:
@@ -259,6 +260,7 @@ class _Part:
             if not found.gap or self._settings.method != "exact":
                 return found
             known = found
+        part, number = self._part(variable)
         if self._model.is_singly_connected and part is not self:
             found = part._about(number[variable], roughly)
         else:  # the sets of messages of a part with loops are those of the whole: they have been tried

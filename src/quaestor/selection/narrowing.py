@@ -76,6 +76,10 @@ class Standing:
         """Which questions that count were not asked, (takers, questions)."""
         return self.evidence.is_open & self.plan.layout.is_scored
 
+    def rng(self, taker: int, purpose: int) -> np.random.Generator:
+        """The generator of one taker's step, for one purpose."""
+        return self.generators(np.array([taker]), purpose)[0]
+
     def generators(self, takers: Numbers, purpose: int) -> list[np.random.Generator]:
         """The generators of some takers' steps, for one purpose: the same whenever the same step is reached with the same seed."""
         return generators_of([self.seeds[taker] for taker in takers.tolist()], self.evidence.counts[takers], purpose)
@@ -232,7 +236,7 @@ def try_pilots(now: Standing, left: Candidates, found: Numbers) -> None:
             within = max(wanted, min(within, int(now.most_left[taker]) + int(now.scored_count[taker]) - 1))
         if now.scored_count[taker] >= _pilot_steps(now.seeds[taker], within, wanted)[seen[taker]]:
             open_pilots = pilots[free[taker]]
-            found[taker] = open_pilots[int(now.generators(np.array([taker]), 1)[0].integers(len(open_pilots)))]
+            found[taker] = open_pilots[int(now.rng(taker, 1).integers(len(open_pilots)))]
             chosen[taker] = True
     left.note("pilots", _always(say("a pilot question, which does not count, is tried out")), chosen, free.sum(axis=1))
 
@@ -369,3 +373,9 @@ Rule = Callable[[Standing, Candidates], None]
 CLOSING: list[Rule] = [exclude, testlet_order, content_most, retire, rest_worn]  # take away what may not be asked now
 FORCING: list[Callable[[Standing, Candidates, Numbers], None]] = [begin_with, finish_testlets, try_pilots]  # name the question
 KEEPING: list[Rule] = [ask_mandatory, content_least, content_share]  # keep to what must be asked
+_OWN = (*CLOSING, *FORCING, *KEEPING)
+
+
+def is_extended() -> bool:
+    """Whether somebody has added rules to the lists."""
+    return (*CLOSING, *FORCING, *KEEPING) != _OWN

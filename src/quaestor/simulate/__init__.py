@@ -59,7 +59,7 @@ def simulate(
     `responses`: answers of real people instead, a row a person and a column a question; `holdout`: questions that are never asked, only
     predicted. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not
     change results. `out`: a folder for every step of every student; a run that was interrupted goes on from there. `device`: `"cuda"` works
-    out plain tests on a graphics card (docs/simulation.md); the questions are the same. `progress` is told how many more are done.
+    out plain tests on a graphics card (docs/large-simulations.md); the questions are the same. `progress` is told how many more are done.
     """
     rules = rules or Rules()
     rules.check(bank)

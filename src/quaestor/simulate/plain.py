@@ -27,6 +27,7 @@ from quaestor.inference.evidence import MISSING
 from quaestor.inference.joint import LARGEST, joint_of
 from quaestor.inference.layout import Layout, layout_of
 from quaestor.lazy import lazy
+from quaestor.selection.narrowing import is_extended
 from quaestor.selection.ranking import second_score
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules
@@ -51,6 +52,7 @@ def is_plain(bank: Bank, rules: Rules, behaviour: Behaviour) -> bool:
         layout.is_precise
         and layout.model.joint_size <= LARGEST
         and set(rules.document) <= _RULES
+        and not is_extended()
         and rules.score in TOLD
         and (second is None or second in TOLD)
         and rules.skips in (SKIPS_MISSING, WRONG)

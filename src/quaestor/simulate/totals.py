@@ -134,8 +134,8 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
             for name in (name for name in values if name in KEPT):
                 mine = xp.astype(values[name] / skills, xp.float32)  # half the memory; the means come from the sums
                 if name not in own:
-                    own[name] = xp.zeros((steps, students), dtype=xp.float32, device=device(record.node))
-                own[name][some, :] += cells.by_student(mine)
+                    own[name] = xp.empty((steps, students), dtype=xp.float32, device=device(record.node))
+                own[name][some, :] = cells.by_student(mine) if not skill else own[name][some, :] + cells.by_student(mine)
     by_student: dict[str, Values] = {name: fetched(rows).T for name, rows in own.items()}
     return {name: Total(*sums) for name, sums in arrays.items()}, by_student, table
 

@@ -1,7 +1,7 @@
 """A simulation cut into parts: worked out one after another, by several processes, or on a cluster; always the same parts, in order."""
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -95,8 +95,21 @@ def _worked_out(job: Job, numbers: list[int], workers: int, cluster: str | None)
     elif workers == 1 or len(numbers) < 2:
         yield from map(job.part, numbers)
     else:
-        with ProcessPoolExecutor(workers, get_context("spawn"), _hand_over, (job,)) as pool:
-            yield from pool.map(_work, numbers)
+        with ProcessPoolExecutor(workers - 1, get_context("spawn"), _hand_over, (job,)) as pool:
+            yield from _side_by_side(job, {number: pool.submit(_work, number) for number in numbers})
+
+
+def _side_by_side(job: Job, others: dict[int, Future[tuple[Part, bytes]]]) -> Iterator[tuple[Part, bytes]]:
+    """Parts in order, of which other processes begin with the first and this one with the last, so that it need not wait for their start."""
+    own: dict[int, tuple[Part, bytes]] = {}
+    waiting = list(others)
+    for number in list(reversed(others)):
+        if number in others and others[number].cancel():
+            own[number] = job.part(number)
+        while waiting and others[waiting[0]].done() and not others[waiting[0]].cancelled():
+            yield others.pop(waiting.pop(0)).result()
+    for number in waiting:
+        yield own.pop(number) if number in own else others.pop(number).result()
 
 
 _handed: list[Job] = []  # the job of a worker process: handed over once, since reading a bank takes as long as a part
