@@ -14,7 +14,7 @@ import quaestor as qs
 from helpers.servers import Server, until
 from quaestor.errors import QuaestorError
 from quaestor.i18n import unpacked
-from quaestor.simulate.trial import try_out
+from quaestor.simulate.trial import FIRST, try_out
 from quaestor.store import jobs, publishing, teachers
 from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
@@ -164,8 +164,8 @@ def test_a_job_that_takes_too_long_ends_with_what_it_has(database, ask):
     claim(database, "a")
     working.work_off(database, number, "a", longest=0)
     found = look(database, number).found
-    assert (found["students"], found["wanted"]) == (100, 1000)
-    assert found["sets"] == try_out(qs.load("multiplication"), [RULES], 100, 1)["sets"]
+    assert (found["students"], found["wanted"]) == (FIRST, 1000)
+    assert found["sets"] == try_out(qs.load("multiplication"), [RULES], FIRST, 1)["sets"]
 
 
 def test_unfinished_jobs_are_few_and_old_ones_are_forgotten(database, ask):

@@ -100,7 +100,7 @@ def _worked_out(job: Job, numbers: list[int], workers: int, cluster: str | None)
 
 
 def _side_by_side(job: Job, others: dict[int, Future[tuple[Part, bytes]]]) -> Iterator[tuple[Part, bytes]]:
-    """Parts in order, of which other processes begin with the first and this one with the last, so that it need not wait for their start."""
+    """Parts in order, of which other processes begin with the first and this one with the last, which need not wait for them."""
     own: dict[int, tuple[Part, bytes]] = {}
     waiting = list(others)
     for number in list(reversed(others)):

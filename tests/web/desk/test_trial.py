@@ -11,7 +11,7 @@ from helpers.browsing import Browser, application
 from quaestor.errors import QuaestorError
 from quaestor.report.shares import wilson
 from quaestor.report.trial import compared, told_of
-from quaestor.simulate.trial import alike, try_out
+from quaestor.simulate.trial import FIRST, alike, try_out
 from quaestor.store import drafts, jobs, publishing, teachers
 from quaestor.store.models import BankVersion, Job
 from quaestor.web import working
@@ -79,10 +79,11 @@ def test_progress_rises_to_one_and_the_trial_may_be_ended():
     shares = []
     assert try_out(FRACTIONS, [QUICK, QUICK], 250, 1, lambda share: shares.append(share) or True)["students"] == 250
     assert shares == sorted(shares)
-    assert (len(shares), shares[-1]) == (6, 1.0)
+    assert len(shares) >= 4  # batches grow as long as they are quick
+    assert shares[-1] == 1.0
     early = try_out(FRACTIONS, [QUICK], 250, 1, lambda share: False)
-    assert (early["students"], early["wanted"]) == (100, 250)
-    assert early["sets"] == try_out(FRACTIONS, [QUICK], 100, 1)["sets"]
+    assert (early["students"], early["wanted"]) == (FIRST, 250)
+    assert early["sets"] == try_out(FRACTIONS, [QUICK], FIRST, 1)["sets"]
 
 
 def test_rules_must_fit_the_bank():
