@@ -18,7 +18,6 @@ import quaestor as qs
 from quaestor.formats.files import save
 from quaestor.learn.intervals import bootstrap, imprecise
 from quaestor.report.figures import Line, curves, svg
-from quaestor.simulate.cohort import Cohort
 
 RESULTS = Path(__file__).with_name("recovery")
 LEVELS, QUESTIONS = 3, 24
@@ -53,11 +52,8 @@ def start(bank: qs.Bank) -> qs.Bank:
 
 def answers(bank: qs.Bank, people: int, seed: int) -> pd.DataFrame:
     """The answers of people drawn from a bank."""
-    students = Cohort(bank, bank, people, seed).part(0, people)
-    columns = {}
-    for place, (name, rows) in enumerate(zip(bank.questions, students.tables, strict=True)):
-        columns[name] = (students.luck[:, place] >= rows[:, 0]).astype(int)
-    return pd.DataFrame(columns)
+    found = qs.simulate(bank, qs.Rules(score="order"), people, seed)
+    return pd.DataFrame(found.answers, columns=list(bank.questions))
 
 
 def rights(bank: qs.Bank, end: str = "lower") -> np.ndarray:

@@ -7,6 +7,7 @@ import quaestor as qs
 from helpers import sessions
 from oracles.students import check_same, students_of
 from quaestor.selection.scores.known import SCORES
+from quaestor.simulate import simulate
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.run import PLAIN
 
@@ -177,3 +178,26 @@ def test_random_banks_and_rules(kind):
         plain += set(rules.document) <= PLAIN
         check_same(bank, rules, students_of(bank, 6, seed=number), Behaviour(skipping=0.2))
     assert 10 <= plain <= 25
+
+
+def mirrored():
+    """Two skills that mirror each other, known nearly for certain: their questions S and T are tied, T is first; X may make s certain."""
+    e = 1.1e-9
+    prior = [[e, 1.3 * e], [1 - 1.3 * e, 1 - e]]
+    low, high = [[5 * e, 0.2], [0.8, 1 - 5 * e]], [[0.8, 1 - 5 * e], [5 * e, 0.2]]
+    questions = {
+        "T": {"skill": "t", "table": {"a": low, "b": high}},
+        "S": {"skill": "s", "table": {"a": high, "b": low}},
+        "X": {"skill": "s", "table": {"a": [1 - 1e-9, 1e-9], "b": [0.1, 0.9]}},
+    }
+    skills = {"s": {"levels": ["a", "b"], "prior": prior}, "t": {"levels": ["a", "b"], "prior": prior[::-1]}}
+    return qs.Bank({"skills": skills, "questions": questions})
+
+
+def test_ties_near_certainty_are_ties_for_one_and_for_many():
+    bank, rules = mirrored(), qs.Rules(score="entropy", stop=qs.max_questions(2))
+    ranked = {candidate.question.id: candidate.gain for candidate in qs.rank(bank, score="entropy")}
+    assert abs(ranked["S"] - ranked["T"]) < 1e-12
+    assert qs.Session(bank, rules).skip("X").next.id == "T"
+    one, many = (simulate(bank, rules, count, behaviour=Behaviour(skipping=0.5)) for count in (1, 8))
+    assert one.asked[0].tolist() == many.asked[0].tolist() == ["X", "T"]

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import quaestor as qs
 from helpers import random_models
 from oracles.scores import BOUNDS, UNCERTAINTY, gain_on, index_bound, index_of, left, pieces_of, theorem_one, work
 from quaestor import Bank, QuaestorError, load, posterior, rank
@@ -349,3 +350,27 @@ def test_contract_a_class_that_nobody_gives_changes_nothing(levels, two_skills, 
         for name, bound in product((*UNCERTAINTY, "right"), BOUNDS):
             found = scored(ahead, name, bound)
             assert found["three"] == pytest.approx(found["two"], abs=1e-8), (name, bound, target)
+
+
+@pytest.mark.parametrize("score", ["entropy", "mode"])
+@pytest.mark.parametrize("seed", range(12))
+def test_upper_gains_of_two_levels_are_those_found_without_the_closed_form(seed, score, monkeypatch):
+    rng = np.random.default_rng([seed, 22])
+    edge = [0.1, 1e-3, 1e-6, 1e-10][seed % 4]
+    asked = {}
+    for number in range(30):
+        ends = np.sort(rng.choice([edge, 1 - edge, 0.5], (2, 1)) * rng.uniform(0.5, 1, (2, 2)), axis=1)
+        table = {level: [[1 - high, 1 - low], [low, high]] for level, (low, high) in zip("ab", ends.tolist(), strict=True)}
+        asked[f"Q{number}"] = {"skill": "st"[number % 2], "table": table}
+    skills = {
+        "s": {"levels": ["a", "b"], "prior": [[0.3, 0.5], [0.5, 0.7]]},
+        "t": {"levels": ["a", "b"], "prior": [[0.1, 0.2], [0.8, 0.9]]},
+    }
+    bank = qs.Bank({"skills": skills, "questions": asked})
+    answers = {f"Q{number}": int(rng.integers(2)) for number in range(int(rng.integers(8)))}
+    quick = {one.question.id: one.gain for one in qs.rank(bank, answers, score=score, then=None)}
+    monkeypatch.setattr("quaestor.selection.scores.uncertainty.TwoByTwo.of", lambda batch: None)
+    slow = {one.question.id: one.gain for one in qs.rank(bank, answers, score=score, then=None)}
+    assert quick.keys() == slow.keys()
+    for name, gain in quick.items():
+        assert abs(gain - slow[name]) < 1e-11

@@ -14,19 +14,35 @@ from quaestor.simulate.study import read_study
 RULES = qs.Rules(score="entropy", stop=qs.max_questions(5))
 
 
-def test_no_library_with_graphics_cards(monkeypatch):
+@pytest.mark.parametrize(
+    ("device", "said"),
+    [
+        ("cuda", "neither PyTorch nor CuPy is installed; pip install 'quaestor[gpu]' brings PyTorch, got 'cuda'"),
+        ("cuda:1", "neither PyTorch nor CuPy is installed; pip install 'quaestor[gpu]' brings PyTorch, got 'cuda:1'"),
+        ("torch:cpu", "PyTorch is not installed; pip install 'quaestor[gpu]' brings PyTorch, got 'torch:cpu'"),
+        ("cupy:cuda:0", "CuPy is not installed, got 'cupy:cuda:0'"),
+    ],
+)
+def test_no_library_with_graphics_cards(monkeypatch, device, said):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setitem(sys.modules, "cupy", None)
-    for device in ("cuda", "cuda:1", "torch:cpu", "speedy"):
-        with pytest.raises(qs.QuaestorError) as found:
-            qs.simulate(qs.load("german"), RULES, 10, device=device)
-        assert str(found.value) == f"device: a graphics card needs PyTorch or CuPy: pip install 'quaestor[gpu]', got '{device}'"
+    with pytest.raises(qs.QuaestorError) as found:
+        qs.simulate(qs.load("german"), RULES, 10, device=device)
+    assert str(found.value) == f"device: {said}"
 
 
-@pytest.mark.parametrize("device", ["cuda:77", "torch:cuda:77", "torch:nowhere"])
+@pytest.mark.parametrize("device", ["speedy", "CPU", "cpu:0", "torch", "torch:meta", "cupy:cpu", "", None, 1, ["cuda"]])
+def test_a_name_that_is_no_device(device):
+    with pytest.raises(qs.QuaestorError) as found:
+        qs.simulate(qs.load("german"), RULES, 10, device=device)
+    known = "'cpu', or a graphics card: 'cuda', 'cuda:1', with a library 'torch:cuda', 'cupy:cuda'"
+    assert str(found.value) == f"device: {known}, got {device!r}"
+
+
+@pytest.mark.parametrize("device", ["cuda:77", "torch:cuda:77"])
 def test_a_device_that_is_not_there(device):
     pytest.importorskip("torch", reason="PyTorch is not installed (extra gpu)")
-    with pytest.raises(qs.QuaestorError, match=f"device: 'cpu', or a device of torch that is there .*, got '{device}' "):
+    with pytest.raises(qs.QuaestorError, match=f"device: PyTorch finds it, got '{device}' "):
         qs.simulate(qs.load("german"), RULES, 10, device=device)
 
 
@@ -68,4 +84,13 @@ def test_the_command_says_that_there_is_no_device(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.setitem(sys.modules, "cupy", None)
     assert main(["simulate", "german", "--students", "20", "--device", "cuda"]) != 0
-    assert "device: a graphics card needs PyTorch or CuPy: pip install 'quaestor[gpu]', got 'cuda'" in capsys.readouterr().err
+    assert "device: neither PyTorch nor CuPy is installed" in capsys.readouterr().err
+
+
+def test_the_command_says_that_a_card_does_nothing_for_tests_that_are_not_plain(monkeypatch, capsys):
+    monkeypatch.setattr(sys.modules["quaestor.simulate"], "library_of", lambda name: library_of("cpu"))
+    arguments = ["simulate", "german", "--students", "20", "--device", "cuda", "--widen", "0.05"]
+    assert main(arguments) == 0
+    assert "The graphics card is not used: it is for plain tests, see docs/large-simulations.md." in " ".join(
+        capsys.readouterr().err.split()
+    )

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
@@ -20,7 +21,9 @@ from quaestor.report.terminal import console, grid
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import load_rules
 from quaestor.simulate import Simulation, simulate
+from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.library import CPU
+from quaestor.simulate.plain import is_plain
 from quaestor.simulate.study import load_study
 
 
@@ -35,7 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes on this machine; they do not change the results")
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler to run on; it does not change the results")
     parser.add_argument(
-        "--device", default=CPU, metavar="NAME", help="where plain tests are worked out: cpu (default), or a graphics card, cuda, cuda:1"
+        "--device",
+        default=CPU,
+        metavar="NAME",
+        help="where to work it out: cpu (default), or a graphics card, cuda, cuda:1 (for which tests: docs/large-simulations.md)",
     )
     parser.add_argument("--json", action="store_true", default=None, help="with a bank: print the results as JSON")
 
@@ -48,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     bank = bank.widen(arguments.widen) if arguments.widen else bank
     rules = load_rules(arguments.rules) if arguments.rules else DEFAULT
     students = 1000 if arguments.students is None else arguments.students
+    if arguments.device != CPU and not is_plain(bank, rules, Behaviour()):
+        print("The graphics card is not used: it is for plain tests, see docs/large-simulations.md.", file=sys.stderr)
     with _progress(students) as progress:
         found = simulate(
             bank,

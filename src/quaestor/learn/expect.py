@@ -51,7 +51,8 @@ def batch(layout: Layout) -> int:
 
 def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -> Expected:
     """The expected counts of some answer patterns, weighted by `weights`, (patterns,)."""
-    scores = _scores(layout, tables, patterns)
+    chosen = _chosen(layout, patterns)
+    scores = _scores(layout, tables, chosen)
     if layout.profiles <= JOINT:
         log_likelihoods, configurations, profiles = _joint(layout, tables, scores, weights)
         families = [_summed(profiles, layout.sizes, layout.family(skill)) for skill in range(len(layout.names))]
@@ -60,9 +61,8 @@ def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -
         log_likelihoods, configurations, families = _junction(layout, tables, scores, weights)
         found = None
     groups = []
-    for group, answers in zip(layout.groups, patterns.answers, strict=True):
-        chosen = indicator(answers, group.classes)
-        counts = np.asarray(chosen.T @ configurations[:, group.block])
+    for group, answers in zip(layout.groups, chosen, strict=True):
+        counts = np.asarray(answers.T @ configurations[:, group.block])
         groups.append(counts.reshape(len(group.positions), group.classes, -1).transpose(0, 2, 1))
     skills = tuple(family.reshape(-1, size) for family, size in zip(families, layout.sizes, strict=True))
     return Expected(float(weights @ log_likelihoods), Tables(skills, tuple(groups)), found)
@@ -70,7 +70,7 @@ def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -
 
 def beliefs(layout: Layout, tables: Tables, patterns: Patterns) -> tuple[Array, Array]:
     """log P(answers) of each pattern, (patterns,), and P(configuration | answers) for every scope, (patterns, width)."""
-    scores = _scores(layout, tables, patterns)
+    scores = _scores(layout, tables, _chosen(layout, patterns))
     ones = np.ones(len(patterns))
     found = _joint(layout, tables, scores, ones) if layout.profiles <= JOINT else _junction(layout, tables, scores, ones)
     return found[0], found[1]
@@ -90,12 +90,17 @@ def indicator(answers: Array | sparse.csr_array, classes: int) -> Array | sparse
     return (answers[:, :, None] == np.arange(classes)).reshape(len(answers), -1).astype(float)
 
 
-def _scores(layout: Layout, tables: Tables, patterns: Patterns) -> Array:
+def _chosen(layout: Layout, patterns: Patterns) -> list[Array | sparse.csr_array]:
+    """The answers of every group as indicators, (patterns, questions * classes) each."""
+    return [indicator(answers, group.classes) for group, answers in zip(layout.groups, patterns.answers, strict=True)]
+
+
+def _scores(layout: Layout, tables: Tables, chosen: list[Array | sparse.csr_array]) -> Array:
     """log P(answers to a scope's questions | configuration), for the configurations of every scope, (patterns, width)."""
-    scores = np.zeros((len(patterns), layout.width))
-    for group, table, answers in zip(layout.groups, tables.groups, patterns.answers, strict=True):
+    scores = np.zeros((chosen[0].shape[0], layout.width))
+    for group, table, answers in zip(layout.groups, tables.groups, chosen, strict=True):
         logs = np.log(np.maximum(table, _TINY)).transpose(0, 2, 1).reshape(-1, group.configurations)
-        scores[:, group.block] += indicator(answers, group.classes) @ logs
+        scores[:, group.block] += answers @ logs
     return scores
 
 

@@ -1,5 +1,6 @@
 """The library and device that a simulation runs on: numpy, or one that has graphics cards, PyTorch or CuPy."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
@@ -15,8 +16,9 @@ from quaestor.simulate.streams import Streams
 CPU = "cpu"
 _ON_CARD = 64_000_000  # numbers of one array
 _BANKS = 256  # and sizes of banks that kernels are compiled for
-_LIBRARIES = ("torch", "cupy")
-_NEEDED = "a graphics card needs PyTorch or CuPy: pip install 'quaestor[gpu]'"
+_LIBRARIES = {"torch": "PyTorch", "cupy": "CuPy"}
+_NAME = re.compile(r"(?:(?P<library>torch|cupy):)?(?P<place>cuda(?::\d+)?|(?<=torch:)cpu)")
+_KNOWN = "'cpu', or a graphics card: 'cuda', 'cuda:1', with a library 'torch:cuda', 'cupy:cuda'"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,17 +65,18 @@ def library_of(device: str) -> Library:
         from array_api_compat import numpy as xp
 
         return Library(device, xp)
-    first, _, rest = device.partition(":")
-    asked = [first] if first in _LIBRARIES else list(_LIBRARIES)
-    place = rest if first in _LIBRARIES else device
-    for name in asked:
+    asked = _NAME.fullmatch(device) if isinstance(device, str) else None
+    if asked is None:
+        raise QuaestorError(f"device: {_KNOWN}, got {device!r}")
+    for name in [asked["library"]] if asked["library"] else list(_LIBRARIES):
         try:
-            library = import_module(name)
-            xp = import_module(f"array_api_compat.{name}")
+            library, xp = import_module(name), import_module(f"array_api_compat.{name}")
         except ImportError:
             continue
-        return _checked(device, name, library, xp, place or "cuda")
-    raise QuaestorError(f"device: {_NEEDED}, got '{device}'")
+        return _checked(device, name, library, xp, asked["place"])
+    wanted = f"{_LIBRARIES[asked['library']]} is not installed" if asked["library"] else "neither PyTorch nor CuPy is installed"
+    hint = "" if asked["library"] == "cupy" else "; pip install 'quaestor[gpu]' brings PyTorch"
+    raise QuaestorError(f"device: {wanted}{hint}, got '{device}'")
 
 
 def _checked(asked: str, name: str, library: Any, xp: Any, place: str) -> Library:
@@ -81,16 +84,14 @@ def _checked(asked: str, name: str, library: Any, xp: Any, place: str) -> Librar
     kind, _, number = place.partition(":")
     try:
         if name == "cupy":
-            if kind != "cuda":
-                raise ValueError("CuPy has cuda devices")
             made: Any = library.cuda.Device(int(number or 0))
-            library.cuda.Device(made).use()
+            made.use()
         else:
             made = library.device(place)
         (xp.asarray(np.ones(1), device=made) + 1.0).sum()
     except Exception as error:
         reason = str(error).strip().split("\n")[0]
-        raise QuaestorError(f"device: 'cpu', or a device of {name} that is there ('cuda', 'cuda:1'), got '{asked}' ({reason})") from error
+        raise QuaestorError(f"device: {_LIBRARIES[name]} finds it, got '{asked}' ({reason})") from error
     compiled = _compiled(library) if name == "torch" and kind == "cuda" else (lambda function: function)
     return Library(asked, xp, made, compiled)
 

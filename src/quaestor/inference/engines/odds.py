@@ -39,7 +39,9 @@ class OddsEngine:
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, 2)."""
         if variable not in self._now:
-            self._now[variable] = _both(self._wide(self._messages.posterior(variable)))
+            odds = self._wide(self._messages.log_odds(variable))
+            low, high = np.stack([expit(-odds[1]), expit(odds[0])], axis=1), np.stack([expit(-odds[0]), expit(odds[1])], axis=1)
+            self._now[variable] = Bracket.exact(low, high, "odds")  # each state by itself: of 1 - p little is left where p is near 1
         return self._now[variable]
 
     def answers(self, batch: Batch) -> Bracket:
@@ -115,8 +117,12 @@ class OddsMessages:
     def posterior(self, variable: int) -> Interval:
         """The interval of P(variable = 1 | evidence)."""
         if variable not in self._posterior:
-            self._posterior[variable] = expit(add(self.around(variable), self._own[variable]))
+            self._posterior[variable] = expit(self.log_odds(variable))
         return self._posterior[variable]
+
+    def log_odds(self, variable: int) -> Interval:
+        """The interval of the log-odds of the variable's higher state given the evidence."""
+        return add(self.around(variable), self._own[variable])
 
     def own(self, variable: int) -> Interval:
         """The log-likelihood ratio of the evidence on the variable alone."""

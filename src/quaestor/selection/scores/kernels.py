@@ -117,11 +117,12 @@ def _two_by_two(batch: Batch) -> TwoByTwo:
 
 
 def upper_entropy_told(xp: Any, low: Any, high: Any, tables: TwoByTwo) -> Any:
-    """Upper H(S) - upper H(S | Q) of a skill of two levels, (takers, tables); `low`, `high`: bounds of P(higher level), (takers,).
+    """Upper H(S) - upper H(S | Q) of a skill of two levels, (takers, tables); `low`, `high`: bounds of both levels, (takers, 2).
 
     The most even probability after an answer is the one whose log-odds are nearest to 0.
     """
-    ends = [xp.log(p / (1 - p))[:, None] for p in (low, high)]
+    ends = [xp.log(low[:, 1] / high[:, 0])[:, None], xp.log(high[:, 1] / low[:, 0])[:, None]]
+    low, high = low[:, 1], high[:, 1]
     remaining = []
     for least, most in tables.rises:
         away = xp.maximum(ends[0] + least, -most - ends[1])
@@ -144,10 +145,11 @@ def _two_level_entropy(xp: Any, away: Any) -> Any:
 
 
 def upper_mode_told(xp: Any, low: Any, high: Any, tables: TwoByTwo) -> Any:
-    """Upper M(S) - upper M(S | Q) of a skill of two levels, (takers, tables); `low`, `high`: bounds of P(higher level), (takers,).
+    """Upper M(S) - upper M(S | Q) of a skill of two levels, (takers, tables); `low`, `high`: bounds of both levels, (takers, 2).
 
     What is minimised is convex, so it is least between the bounds where they are nearest to its least point, which is of the table alone.
     """
+    low, high = low[:, 1], high[:, 1]
     p = xp.minimum(xp.maximum(tables.even, low[:, None]), high[:, None])
     most = xp.maximum(p, 1 - p)
     for start, slope in tables.lines:

@@ -8,6 +8,7 @@ combined); the mode's comes from `conditional_mode`.
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from quaestor.credal.indices import INDICES, deviation
 from quaestor.credal.intervals import largest, smallest
@@ -39,7 +40,11 @@ def _gain(index: str, remaining: Remaining) -> Score:
                     told = joint_gain(index, group, JointTarget(p.shape[1], p, p, squares))  # the skill is the whole joint of its scope
                 else:
                     found = _of_two_levels(index, group, target) if bound == "upper" else None
-                    told = now(*target.now, bound)[:, None] - remaining(group, target, bound) if found is None else found
+                    if found is not None and found[1].all():
+                        told = found[0]
+                    else:
+                        told = now(*target.now, bound)[:, None] - remaining(group, target, bound)
+                        told = told if found is None else np.where(found[1][:, None], found[0], told)
                 total += target.weight * told
                 weights += target.weight
             return total / weights if weights else total
@@ -73,16 +78,23 @@ def _remaining_mode(group: Group, target: Target, bound: str) -> Array:
     return (upper_mode if bound == "upper" else lower_mode)(*sets, *rows).reshape(takers, tables)
 
 
-def _of_two_levels(index: str, group: Group, target: Target) -> Array | None:
-    """The upper gain of questions with two classes on a skill of two levels, (takers, tables); None where it has to be found otherwise."""
+def _of_two_levels(index: str, group: Group, target: Target) -> tuple[Array, NDArray[np.bool_]] | None:
+    """The upper gain of questions with two classes on a skill of two levels, (takers, tables), and of which takers it is true, (takers,).
+
+    None where it has to be found otherwise.
+    """
     tables = TwoByTwo.of(group.batch) if index in TOLD_AT_LEAST and group.batch.skills == (target.skill,) else None
-    low, high = (end[:, 1] for end in target.now)
-    if tables is None or not (low.min() > 0 and high.max() < 1 and (low <= high).all()):
+    low, high = target.now
+    if tables is None:
         return None
+    holds: NDArray[np.bool_] = np.asarray(
+        ((low > 0) & (low <= high)).all(axis=1)
+    )  # of each taker by their own numbers, whoever else is there
+    safe = np.where(holds[:, None], low, 0.5), np.where(holds[:, None], high, 0.5)
     gain = np.empty((len(low), len(group.batch.low)))
     for some in parts(len(gain), max(1, BLOCK // gain.shape[1])):
-        gain[some] = TOLD_AT_LEAST[index](np, low[some], high[some], tables)
-    return gain
+        gain[some] = TOLD_AT_LEAST[index](np, safe[0][some], safe[1][some], tables)
+    return gain, holds
 
 
 def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
