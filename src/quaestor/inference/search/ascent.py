@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from quaestor.inference.model import Scope
-from quaestor.inference.search.elimination import Choices, Elimination, Numbers
+from quaestor.inference.search.choices import Choices, Numbers
+from quaestor.inference.search.elimination import Elimination
 
 LARGEST_JOINT = 16_384  # joint states
 _AT_ONCE = 200_000  # numbers in one joint table of all nodes

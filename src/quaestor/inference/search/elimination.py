@@ -20,19 +20,17 @@ context (which is the case l = 0).
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from time import monotonic
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quaestor.credal.vectors import TooLargeError
 from quaestor.inference.model import Model, Scope
+from quaestor.inference.search.choices import Choices, Numbers, Preferred
 from quaestor.inference.search.core import Core
 
-Numbers = NDArray[Any]  # indices, flags or numbers
 _BATCH, _FEWEST = 4096, 16
 _MOST_NUMBERS = 5_000_000  # of the products of vertices of rows and messages of one variable
 _SMALL = 16_384  # numbers in an elimination, times choices, of a model whose nodes count for one
@@ -41,70 +39,6 @@ _LOWEST = -1e300  # in place of minus infinity where that is multiplied by zero
 
 class TimeUpError(Exception):
     """The moment until which something may be worked out is over. Whoever set it catches this."""
-
-
-@dataclass
-class Choices:
-    """What is still open in each of a batch of nodes: allowed vertices of rows and message sets, and ends of evidence.
-
-    `rows[v]`: (nodes, rows, vertices) booleans; `messages[v]`: (nodes, vertices) booleans; `low[scope]`, `high[scope]`: (nodes,
-    configurations) ends, equal where fixed. The last vertex of rows and message sets is all ones: it takes the factor out of the product.
-    A node in which one vertex is allowed everywhere and all ends are equal is a *complete* network. `shares`: for each part of the
-    elimination from the goal the least share of each context, (nodes, groups, contexts), or nothing where they are not known.
-    """
-
-    rows: list[Numbers]
-    messages: list[Numbers]
-    low: dict[Scope, Numbers]
-    high: dict[Scope, Numbers]
-    shares: list[Numbers] = field(default_factory=list)
-
-    def take(self, nodes: Numbers | slice) -> "Choices":
-        """Some of the nodes, in this order."""
-        return Choices(
-            [allowed[nodes] for allowed in self.rows],
-            [allowed[nodes] for allowed in self.messages],
-            {scope: ends[nodes] for scope, ends in self.low.items()},
-            {scope: ends[nodes] for scope, ends in self.high.items()},
-            [least[nodes] for least in self.shares],
-        )
-
-    def put(self, nodes: Numbers, other: "Choices") -> None:
-        """Replace some of the nodes by others."""
-        for mine, theirs in ((self.rows, other.rows), (self.messages, other.messages)):
-            for v, allowed in enumerate(mine):
-                allowed[nodes] = theirs[v]
-        for ends, others in ((self.low, other.low), (self.high, other.high)):
-            for scope in ends:
-                ends[scope][nodes] = others[scope]
-
-    @staticmethod
-    def join(parts: Sequence["Choices"]) -> "Choices":
-        """Several batches as one."""
-        return Choices(
-            [np.concatenate(allowed) for allowed in zip(*(part.rows for part in parts), strict=True)],
-            [np.concatenate(allowed) for allowed in zip(*(part.messages for part in parts), strict=True)],
-            {scope: np.concatenate([part.low[scope] for part in parts]) for scope in parts[0].low},
-            {scope: np.concatenate([part.high[scope] for part in parts]) for scope in parts[0].high},
-            [np.concatenate(least) for least in zip(*(part.shares for part in parts), strict=True)],
-        )
-
-
-@dataclass
-class Preferred:
-    """The choices at the relaxation's optimum, one for all contexts: the vertex, or the end, of the largest sum over the contexts.
-
-    `rows[v]`: vertices, (nodes, rows); `messages[v]`: vertices, (nodes,); `ends[scope]`: whether the upper end, (nodes, configurations).
-    """
-
-    rows: list[Numbers]
-    messages: list[Numbers]
-    ends: dict[Scope, Numbers]
-
-    def take(self, nodes: Numbers | slice) -> "Preferred":
-        """Those of some of the nodes."""
-        ends = {scope: is_upper[nodes] for scope, is_upper in self.ends.items()}
-        return Preferred([vertex[nodes] for vertex in self.rows], [vertex[nodes] for vertex in self.messages], ends)
 
 
 @dataclass(frozen=True)
@@ -321,19 +255,30 @@ class Elimination:
         if child is None:
             low, high = choices.low[part.scope], choices.high[part.scope]
         else:
-            points, allowed = self.vertices[child][0], choices.rows[child][..., None]
-            low, high = np.where(allowed, points, np.inf).min(axis=2), np.where(allowed, points, -np.inf).max(axis=2)
+            low, high = choices.spans[child] if child in choices.spans else self.span(choices, child)
         if preferred is not None:
             sums = f.sum(axis=tuple(range(1, 1 + len(part.rest))))
             sums = np.broadcast_to(sums, (nodes, *part.sizes))
             if child is None:
                 preferred.ends[part.scope] = sums.reshape(nodes, low.shape[1]) > 0
             else:
-                scores = np.einsum("nrs,rvs->nrv", sums.reshape(low.shape), points)
-                preferred.rows[child] = np.where(allowed[..., 0], scores, -np.inf).argmax(axis=2)
+                scores = np.einsum("nrs,rvs->nrv", sums.reshape(low.shape), self.vertices[child][0])
+                preferred.rows[child] = np.where(choices.rows[child], scores, -np.inf).argmax(axis=2)
         if least is None or not least.any():
             return f * np.where(f > 0, high.reshape(nodes, *part.tail), low.reshape(nodes, *part.tail))
         return part.placed(_tied(self._scores_of_product(f, part, choices), least, part.is_open(choices)))
+
+    def with_spans(self, choices: Choices, axes: Sequence[int]) -> Choices:
+        """The bare choices with the spans that an elimination from these axes needs: worth it where every node is taken many times."""
+        children = {part.child for part in self.program(axes) if isinstance(part, Multiply) and part.child is not None}
+        bare = Choices(choices.rows, choices.messages, choices.low, choices.high)
+        bare.spans = {child: self.span(bare, child) for child in children}
+        return bare
+
+    def span(self, choices: Choices, child: int) -> tuple[Numbers, Numbers]:
+        """The least and the largest numbers that the allowed vertices of the rows of a variable have, (nodes, rows, states) each."""
+        points, allowed = self.vertices[child][0], choices.rows[child][..., None]
+        return np.where(allowed, points, np.inf).min(axis=2), np.where(allowed, points, -np.inf).max(axis=2)
 
     def _scores_of_product(self, f: Numbers, part: Multiply, choices: Choices) -> Numbers:
         """See `scores`; f has the axes (nodes, rest, scope)."""
