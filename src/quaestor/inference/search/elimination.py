@@ -122,18 +122,18 @@ Part = Multiply | SumOut
 class Elimination:
     """The relaxation of a core in one order of elimination.
 
-    `messages[v]`: the message set of a variable, then ones, (vertices, states). `vertices[v]`: those of its rows, then ones, (rows,
-    vertices, states), and which of them a network may take, (rows, vertices).
+    `messages[v]`: the message set of a variable, then ones, (vertices, states); ones alone where it says nothing. `vertices[v]`: those of
+    its rows, then ones, (rows, vertices, states), and which of them a network may take, (rows, vertices).
     """
 
     def __init__(self, core: Core, order: Sequence[int]) -> None:
         self.model, self.scopes = core.model, list(core.model.boxes)
         model = core.model
-        self.messages = [np.concatenate([vectors, np.ones((1, vectors.shape[1]))]) for vectors in core.messages]
+        self.messages = [_with_ones(vectors) for vectors in core.messages]
         self.vertices = [_padded(model, variable) for variable in range(len(model.sizes))]
         for v, ((points, _), vectors) in enumerate(zip(self.vertices, self.messages, strict=True)):
             if points.size * len(vectors) > _MOST_NUMBERS:
-                raise TooLargeError(f"{model.names[v]}: {points.shape[1] - 1} vertices of a row times {len(vectors) - 1} messages")
+                raise TooLargeError(f"{model.names[v]}: {points.shape[1] - 1} vertices of a row times {max(1, len(vectors) - 1)} messages")
         self._products = [
             (points[:, :, None] * vectors).reshape(len(points), -1, vectors.shape[1])
             for (points, _), vectors in zip(self.vertices, self.messages, strict=True)
@@ -155,7 +155,9 @@ class Elimination:
     def open(self, low: Mapping[Scope, Numbers], high: Mapping[Scope, Numbers], nodes: int) -> Choices:
         """Nodes in which everything is open, as at the root; ends of evidence have shape (nodes, *scope's sizes) or (*scope's sizes,)."""
         rows = [np.broadcast_to(used[None], (nodes, *used.shape)).copy() for _, used in self.vertices]
-        messages = [np.broadcast_to(np.arange(len(vectors)) < len(vectors) - 1, (nodes, len(vectors))).copy() for vectors in self.messages]
+        messages = [
+            np.broadcast_to(np.arange(len(vectors)) < max(1, len(vectors) - 1), (nodes, len(vectors))).copy() for vectors in self.messages
+        ]
         ends = []
         for given in (low, high):
             sizes = {scope: [self.model.sizes[v] for v in scope] for scope in self.scopes}
@@ -232,7 +234,7 @@ class Elimination:
                 program.append(Multiply(scope, child, shape, order, tail, tuple(sizes[u] for u in scope), of_rest))
                 present = [*rest, *scope]
             own = first[v] == v
-            if v in present or np.ptp(self.messages[v][:-1]) != 0 or not own:
+            if v in present or len(self.messages[v]) > 1 or not own:
                 parents = list(model.parents[v]) if own else []
                 rest = [u for u in present if u != v and u not in parents]
                 shape, order = _alignment(present, [*rest, *parents, v], sizes)
@@ -313,10 +315,11 @@ class Elimination:
         f = np.broadcast_to(f, (*part.parents, states, nodes, *part.rest)).reshape(rows, states, nodes * contexts)
         allowed = choices.messages[v].T
         vectors = self._products[v] if part.own_row else self.messages[v]
-        scores = np.matmul(vectors, f).reshape(rows, vectors.shape[-2], nodes, contexts)
+        scores: Numbers = np.matmul(vectors, f).reshape(rows, vectors.shape[-2], nodes, contexts)
         if part.own_row:
             allowed = (choices.rows[v].transpose(1, 2, 0)[:, :, None] & allowed).reshape(rows, vectors.shape[-2], nodes)
-        return np.where(allowed[..., None], scores, -np.inf)
+        np.copyto(scores, -np.inf, where=~allowed[..., None])
+        return scores
 
 
 def _tied(scores: Numbers, least: Numbers, is_open: Numbers) -> Numbers:
@@ -339,6 +342,12 @@ def _alignment(present: Sequence[int], wanted: Sequence[int], sizes: Sequence[in
     every = [*present, *(v for v in wanted if v not in present)]
     shape = (*(sizes[v] for v in present), *(1 for _ in range(len(every) - len(present))))
     return shape, (0, *(1 + every.index(v) for v in wanted))
+
+
+def _with_ones(vectors: Numbers) -> Numbers:
+    """A message set, then ones; where it says nothing, ones alone, so that there is nothing to choose."""
+    says_nothing = len(vectors) == 1 and np.ptp(vectors) == 0
+    return np.concatenate([vectors[: 0 if says_nothing else None], np.ones((1, vectors.shape[1]))])
 
 
 def _padded(model: Model, variable: int) -> tuple[Numbers, Numbers]:
