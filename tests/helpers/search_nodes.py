@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from quaestor.inference.search.branch import complete
+from quaestor.inference.search.incumbents import complete
 
 
 def opened(plan, ends, nodes):

@@ -10,7 +10,7 @@ import quaestor as qs
 from helpers import random_models
 from helpers.engine_cases import evidence_of
 from helpers.models import model_of
-from quaestor.credal.vectors import TooLargeError
+from quaestor.credal.vectors import TooLargeError, hull
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.conflict import possible
 from quaestor.inference.engines import separators
@@ -244,3 +244,24 @@ def test_inner_and_outer_bounds_of_answers_on_a_ladder():
     for batch in evidence.layout.batches[-2:]:
         for found, known in [(exact.answers(batch), searched.answers(batch)), (exact.after(batch, 3), searched.after(batch, 3))]:
             is_between(found, known)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_vertices_met_in_a_few_directions_are_not_more_than_there_are(seed):
+    vectors = np.random.default_rng(seed).random((60, 5)) ** 2
+    vectors /= vectors.sum(axis=1, keepdims=True)
+    assert 5 <= separators._fewest(vectors) <= len(hull(vectors))
+
+
+def test_no_hull_is_formed_for_what_would_be_refused(monkeypatch):
+    bank = qs.load("fractions").widen(0.05)
+    answers = {"A9": 1, "M5": 0, "W1": 1}
+    formed = []
+
+    def formed_hull(vectors):
+        formed.append(vectors.shape)
+        return hull(vectors)
+
+    monkeypatch.setattr(separators, "hull", formed_hull)
+    qs.posterior(bank, answers)
+    assert all(count < 100 for count, cells in formed if cells == 6)

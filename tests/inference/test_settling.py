@@ -7,9 +7,9 @@ import quaestor as qs
 from helpers.random_models import loopy, network, relevant
 from quaestor.inference.engines.enumeration import combinations, enumerate_bounds
 from quaestor.inference.model import likelihood
-from quaestor.inference.search.branch import evaluate
 from quaestor.inference.search.core import core_of
 from quaestor.inference.search.elimination import Elimination
+from quaestor.inference.search.incumbents import evaluate
 from quaestor.inference.search.orders import orders
 from quaestor.inference.search.settling import settle
 from quaestor.inference.search.shares import LEVELS, with_shares

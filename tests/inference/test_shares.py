@@ -108,3 +108,15 @@ def test_the_clock_is_kept(seconds):
     longer = qs.bounds(net, net.variables[0].name, evidence, method="exact", seconds=1.0)
     assert (found.lower <= longer.inner_lower + 1e-9).all()
     assert (found.upper >= longer.inner_upper - 1e-9).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spans_worked_out_once_change_nothing(seed):
+    core, goal, ends = problem(seed)
+    values = np.random.default_rng(seed).random((3, core.model.sizes[goal[0]])) - 0.5
+    for order in orders(core.model, goal):
+        plan = Elimination(core, order)
+        root = opened(plan, ends, len(values))
+        many = np.tile(np.arange(len(values)), 4)
+        spanned = plan.with_spans(root, goal).take(many)
+        assert np.array_equal(plan.eliminate(spanned, values[many], goal), plan.eliminate(root.take(many), values[many], goal))

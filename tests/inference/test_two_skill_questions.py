@@ -12,9 +12,10 @@ from quaestor.inference.layout import layout_of
 from quaestor.inference.lookahead import lookahead
 from quaestor.inference.model import likelihood
 from quaestor.inference.search.ascent import ascend
-from quaestor.inference.search.branch import evaluate, maximise
+from quaestor.inference.search.branch import maximise
 from quaestor.inference.search.core import core_of
 from quaestor.inference.search.elimination import Elimination
+from quaestor.inference.search.incumbents import evaluate
 from quaestor.inference.search.orders import orders
 from quaestor.inference.search.reach import reach
 

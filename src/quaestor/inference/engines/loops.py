@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from quaestor.inference.search.core import Core, core_of
 from quaestor.inference.search.reach import FINEST, Known, Reach, is_on_loop, reach
 from quaestor.model.table import Array
 
+_UNLIMITED = 10**15  # nodes
 ROUGH = 0.05  # near enough to tell which questions need not be looked at
 
 
@@ -189,14 +189,15 @@ class LoopEngine:
 
 
 class ExactEngine:
-    """Branch and bound with more and more nodes, until it is exact, the time is over, or more nodes would not help.
+    """Branch and bound until it is exact, the time is over, or more nodes would not help.
 
-    `limit` is the number of nodes of the first pass, `end` a moment of `time.monotonic`. Each pass starts anew; what all of them know
-    counts.
+    `end` is a moment of `time.monotonic`. Without one, `limit` is the number of nodes of the first pass, and further ones follow with more
+    and more nodes: each starts anew, and what all of them know counts.
     """
 
     def __init__(self, model: Model, takers: int, limit: int, end: float | None) -> None:
-        self._model, self._takers, self._limit, self._end = model, takers, max(limit, 1), end
+        self._model, self._takers, self._end = model, takers, end
+        self._limit = max(limit, 1) if end is None else _UNLIMITED
 
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
@@ -214,9 +215,9 @@ class ExactEngine:
         limit = self._limit
         engine = LoopEngine(self._model, self._takers, EXACT, limit, self._end)
         known = ask(engine)
-        while known.gap and engine.nodes > limit and (self._end is None or monotonic() < self._end):
+        while known.gap and engine.nodes > limit:
             limit *= 4
-            engine = LoopEngine(self._model, self._takers, EXACT, limit, self._end)
+            engine = LoopEngine(self._model, self._takers, EXACT, limit)
             known = both(known, ask(engine))
         return known
 

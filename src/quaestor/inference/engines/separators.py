@@ -32,6 +32,7 @@ _MOST_CELLS = 16  # configurations of a separator
 _HULL_CELLS = 4  # configurations of a goal of which the vertices are found
 _MOST = {1: 1, 2: 50_000_000, 3: 2_000_000, 4: 500_000, 5: 2_000, 6: 300}  # candidates for a hull over so many configurations
 _FEW = 200  # candidates over more configurations: they are all kept
+_DIRECTIONS = 64  # in which vertices are looked for before they are all found
 _MOST_TABLES = 20_000  # choices of the rows of tables
 _MOST_WIDE = 2_000  # vectors over the configurations of a goal that are too many for a hull
 _CHUNK = 4_000_000  # numbers in one array of the look-ahead
@@ -212,31 +213,59 @@ class SeparatorMessages:
             reached += [(near, at) for near in self._buckets.near[at] if near != behind]
         return [(one, other) for one, other in reversed(reached[1:]) if other is not None]
 
-    def _send(self, source: int, target: int) -> Array:
-        """The vertices of what a bucket sends to a neighbour."""
-        for one, other in (*self._towards(source, target), (source, target)):
-            if (one, other) not in self._sent:
-                if self._end is not None and monotonic() > self._end:
-                    raise TooLargeError("the time is over")
-                separator = self._buckets.separator(one, other)
-                if one in self._buckets.idle and self._buckets.above[one] == other:
-                    self._sent[one, other] = np.ones((1, cells_of(separator, self._model.sizes)))
-                else:
-                    pieces, candidates, cells = self._summed(one, separator, other)
-                    _refuse(candidates, _MOST.get(cells, _FEW), cells)
-                    self._sent[one, other] = joined(pieces) if cells in _MOST else _normalised(pieces)
-        return self._sent[source, target]
+    def _send(self, wanted: list[tuple[int, int]]) -> list[Array]:
+        """The vertices of some messages, each from a bucket to a neighbour. What waits for nothing is counted before hulls take time."""
+        on_the_way = [edge for source, target in wanted for edge in (*self._towards(source, target), (source, target))]
+        waiting = [edge for edge in dict.fromkeys(on_the_way) if edge not in self._sent]
+        counted = {edge: self._candidates(*edge) for edge in waiting if all(before in self._sent for before in self._before(*edge))}
+        for one, other in waiting:
+            if self._end is not None and monotonic() > self._end:
+                raise TooLargeError("the time is over")
+            pieces, cells = counted.pop((one, other)) if (one, other) in counted else self._candidates(one, other)
+            if cells > _HULL_CELLS:  # the hull takes long: not where what comes of it would be refused
+                vectors = _normalised(pieces)
+                for nearest in (edge[1] for edge in waiting if edge[0] == other and edge[1] != one):
+                    self._refuse_with(_fewest(vectors), other, nearest)
+                self._sent[one, other] = hull(vectors) if cells in _MOST else vectors
+            else:
+                self._sent[one, other] = joined(pieces)
+        return [self._sent[edge] for edge in wanted]
+
+    def _before(self, source: int, target: int) -> list[tuple[int, int]]:
+        """The messages that a bucket waits for before it sends one to a neighbour."""
+        return [] if self._is_idle(source, target) else [(near, source) for near in self._buckets.near[source] if near != target]
+
+    def _is_idle(self, source: int, target: int) -> bool:
+        """Whether a bucket sends ones, since there is no evidence below it."""
+        return source in self._buckets.idle and self._buckets.above[source] == target
+
+    def _candidates(self, source: int, target: int) -> tuple[Iterator[Array], int]:
+        """Vectors among which are the vertices of what a bucket sends, in parts, and over how many configurations; not too many of them."""
+        separator = self._buckets.separator(source, target)
+        if self._is_idle(source, target):
+            cells = cells_of(separator, self._model.sizes)
+            return iter([np.ones((1, cells))]), cells
+        pieces, candidates, cells = self._summed(source, separator, target)
+        _refuse(candidates, _MOST.get(cells, _FEW), cells)
+        return pieces, cells
+
+    def _refuse_with(self, vertices: int, source: int, target: int) -> None:
+        """Stop where one of the messages that a bucket gets has so many vertices that it would have too much to send."""
+        separator = self._buckets.separator(source, target)
+        if not self._is_idle(source, target):
+            choices, cells = self._choices(source, separator), cells_of(separator, self._model.sizes)
+            own = len(choices.tables) * len(choices.mixing) << int(choices.is_open.sum())
+            _refuse(vertices * own, _MOST.get(cells, _FEW), cells)
 
     def around(self, goal: Scope) -> Array:
         """The vertices of all that is known of a goal that some bucket holds, (vertices, configurations)."""
         sizes, shared = self._model.sizes, [edge for edge in self._buckets.edges if set(goal) <= set(self._buckets.separator(*edge))]
         if not shared:
             bucket = next(number for number, clique in enumerate(self._buckets.cliques) if set(goal) <= set(clique))
-            for source in self._buckets.near[bucket]:
-                self._send(source, bucket)
+            self._send([(source, bucket) for source in self._buckets.near[bucket]])
             return _reaching(*self._summed(bucket, goal))
         one, other = min(shared, key=lambda edge: cells_of(self._buckets.separator(*edge), sizes))
-        up, down = self._send(one, other), self._send(other, one)
+        up, down = self._send([(one, other), (other, one)])
         member = members(self._buckets.separator(one, other), goal, sizes)
         step = max(1, LARGEST // max(1, len(down)))
         pieces = (np.stack([(up[part] * inside) @ down.T for inside in member.T], axis=-1) for part in parts(len(up), step))
@@ -345,6 +374,12 @@ def _refuse(candidates: int, most: int, cells: int) -> None:
     """Stop before there are too many vectors over so many configurations."""
     if candidates > most:
         raise TooLargeError(f"more than {most} candidate messages over {cells} configurations")
+
+
+def _fewest(vectors: Array) -> int:
+    """A number of vertices that the hull of some vectors has at least: those farthest in some directions."""
+    directions = np.random.default_rng(0).normal(size=(vectors.shape[1], _DIRECTIONS))
+    return len(np.unique((vectors @ directions).argmax(axis=0)))
 
 
 def _reaching(pieces: Iterator[Array], candidates: int, cells: int) -> Array:

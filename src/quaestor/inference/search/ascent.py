@@ -11,7 +11,8 @@ from functools import partial
 import numpy as np
 
 from quaestor.inference.model import Scope
-from quaestor.inference.search.elimination import Choices, Elimination, Numbers
+from quaestor.inference.search.choices import Choices, Numbers
+from quaestor.inference.search.elimination import Elimination
 
 LARGEST_JOINT = 16_384  # joint states
 _AT_ONCE = 200_000  # numbers in one joint table of all nodes
@@ -27,14 +28,14 @@ def ascend(plan: Elimination, allowed: Choices, start: Choices, g: Numbers, goal
 
 
 class _Ascent:
-    """Each factor of the joint table has a scope, numbers, and a function that chooses new ones by their slopes."""
+    """Each factor of the joint table has a scope, numbers, and a function that chooses new ones by their slopes (None: they stay)."""
 
     def __init__(self, plan: Elimination, allowed: Choices, start: Choices) -> None:
         self._plan, self._allowed = plan, allowed
         self._nodes = len(start.rows[0])
         self._current = start
         self._every = list(range(len(plan.model.sizes)))
-        self._factors: list[tuple[Scope, Callable[[Numbers], Numbers]]] = []
+        self._factors: list[tuple[Scope, Callable[[Numbers], Numbers | None]]] = []
         self._numbers: list[Numbers] = []
         self._fixed = np.ones((self._nodes, *plan.model.sizes))  # the product of the factors that leave no choice
         for v, (points, _) in enumerate(plan.vertices):
@@ -46,7 +47,7 @@ class _Ascent:
             is_open = bool((allowed.high[scope] > allowed.low[scope]).any())
             self._add(scope, partial(self._choose_ends, scope), start.low[scope], is_open)
 
-    def _add(self, scope: Scope, choose: Callable[[Numbers], Numbers], numbers: Numbers, is_open: bool) -> None:
+    def _add(self, scope: Scope, choose: Callable[[Numbers], Numbers | None], numbers: Numbers, is_open: bool) -> None:
         spread = self._spread(scope, numbers)
         if is_open:
             self._factors.append((scope, choose))
@@ -73,36 +74,42 @@ class _Ascent:
             changed = False
             for number, (scope, choose) in enumerate(self._factors):
                 others = (before * after.pop()).sum(axis=tuple(1 + v for v in self._every if v not in scope))  # axes in rising order
-                order = np.argsort(np.argsort(scope))
-                numbers = self._spread(scope, choose(others.transpose(0, *(1 + order))))
-                changed |= not np.array_equal(numbers, self._numbers[number])
-                self._numbers[number] = numbers
-                before = before * numbers
+                rising = sorted(scope)
+                chosen = choose(others.transpose(0, *(1 + rising.index(v) for v in scope)))
+                if chosen is not None:
+                    self._numbers[number], changed = self._spread(scope, chosen), True
+                before = before * self._numbers[number]
             if not changed:
                 break
         return self._current
 
-    def _choose_rows(self, v: int, slopes: Numbers) -> Numbers:
-        points, allowed, current = self._plan.vertices[v][0], self._allowed.rows[v], self._current.rows[v]
+    def _choose_rows(self, v: int, slopes: Numbers) -> Numbers | None:
+        points, allowed = self._plan.vertices[v][0], self._allowed.rows[v]
         scores = np.where(allowed, np.einsum("nrs,rvs->nrv", slopes.reshape(self._nodes, *points[:, 0].shape), points), -np.inf)
-        vertex = _better(scores, current)
+        vertex = _better(scores, self._current.rows[v])
+        if vertex is None:
+            return None
         self._current.rows[v] = np.eye(allowed.shape[2], dtype=bool)[vertex]
         chosen: Numbers = points[np.arange(len(points)), vertex]
         return chosen
 
-    def _choose_message(self, v: int, slopes: Numbers) -> Numbers:
+    def _choose_message(self, v: int, slopes: Numbers) -> Numbers | None:
         vectors = self._plan.messages[v]
         scores = np.where(self._allowed.messages[v], slopes @ vectors.T, -np.inf)
         vertex = _better(scores, self._current.messages[v])
+        if vertex is None:
+            return None
         self._current.messages[v] = np.eye(len(vectors), dtype=bool)[vertex]
         return vectors[vertex]
 
-    def _choose_ends(self, scope: Scope, slopes: Numbers) -> Numbers:
-        slopes = slopes.reshape(self._nodes, -1)
+    def _choose_ends(self, scope: Scope, slopes: Numbers) -> Numbers | None:
+        slopes, held = slopes.reshape(self._nodes, -1), self._current.low[scope]
         ends = np.where(slopes > 0, self._allowed.high[scope], self._allowed.low[scope])
         noise = _ROUNDING * np.abs(slopes * ends).max(axis=1, keepdims=True)
-        chosen = np.where(np.abs(slopes * (ends - self._current.low[scope])) > noise, ends, self._current.low[scope])
-        self._current.low[scope] = self._current.high[scope] = chosen
+        moved = np.abs(slopes * (ends - held)) > noise
+        if not moved.any():
+            return None
+        self._current.low[scope] = self._current.high[scope] = chosen = np.where(moved, ends, held)
         return chosen
 
 
@@ -111,9 +118,11 @@ def _is_open(allowed: Numbers) -> bool:
     return bool((allowed.sum(axis=-1) > 1).any())
 
 
-def _better(scores: Numbers, current: Numbers) -> Numbers:
-    """The vertex of the best score, or the current one where none is better by more than rounding: (..., vertices) to (...)."""
+def _better(scores: Numbers, current: Numbers) -> Numbers | None:
+    """The vertex of the best score, or the current one where none is better by more than rounding: (..., vertices) to (...).
+
+    None where it is the current one everywhere.
+    """
     held = np.where(current, scores, -np.inf).max(axis=-1)
     better = scores.max(axis=-1) > held + _ROUNDING * np.abs(held)
-    vertex: Numbers = np.where(better, scores.argmax(axis=-1), current.argmax(axis=-1))
-    return vertex
+    return np.where(better, scores.argmax(axis=-1), current.argmax(axis=-1)) if better.any() else None

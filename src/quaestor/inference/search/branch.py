@@ -8,16 +8,20 @@ Work is counted in nodes, never in seconds, so that runs repeat.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
+from time import monotonic
 
 import numpy as np
 
 from quaestor.inference.model import Model, Scope, likelihood
-from quaestor.inference.search.ascent import LARGEST_JOINT, ascend
+from quaestor.inference.search.choices import Choices, Numbers
 from quaestor.inference.search.core import Core, core_of
-from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Preferred, TimeUpError
+from quaestor.inference.search.elimination import Elimination, TimeUpError
 from quaestor.inference.search.fixing import fix, split
+from quaestor.inference.search.incumbents import Incumbents, complete, distributions
 from quaestor.inference.search.orders import orders
 from quaestor.inference.search.settling import settle
 from quaestor.inference.search.shares import FEWER, LEVELS, with_shares
@@ -29,6 +33,9 @@ _SETTLED_AT_FIRST, _SETTLED = 400, 1_000  # nodes into which a problem may part 
 _LIGHTER = 16  # nodes made on the way that count for one
 _CHEAPER = 0.25  # the power of the work that an order takes which weighs as much as what it loses
 _BISECTIONS = 12  # of the range in which the root alone is asked for a bound
+_SHARED = 4  # of so many batches of nodes one has its shares raised
+_FOR_INCUMBENTS = 0.1  # of the time, where that is limited: what more incumbents may take
+_FOR_COARSER = 0.15  # what is kept for coarser gaps where the tolerance is not proven before
 _ROUNDING = 1e-12
 
 
@@ -52,58 +59,6 @@ class Optimum:
         Not finite where the evidence is impossible in it, or when the time was over.
         """
         return self.find_points()
-
-
-class _Incumbents:
-    """The best complete network met so far for each problem, and its value, (problems,)."""
-
-    def __init__(self, plan: Elimination, root: Choices, g: Numbers) -> None:
-        """Before anything is known: any network, and the least that any network can attain."""
-        self.value = g.reshape(len(g), -1).min(axis=1)
-        self.choices = complete(plan, root, plan.first_allowed(root))
-
-    def search(self, plan: Elimination, root: Choices, g: Numbers, goal: Scope) -> None:
-        """Try what the relaxation prefers at two thresholds, improved by local search.
-
-        Where the joint table is too large for that, what the relaxation prefers at the value reached, as long as that rises (Dinkelbach).
-        """
-        flat, problems = g.reshape(len(g), -1), np.arange(len(g))
-
-        def preferred_at(t: Numbers) -> Choices:
-            preferred = plan.first_allowed(root)
-            plan.eliminate(root, g - t.reshape(-1, *(1,) * len(goal)), goal, preferred)
-            return complete(plan, root, preferred)
-
-        starts = Choices.join([preferred_at(flat.mean(axis=1)), preferred_at(flat.min(axis=1) - 10)])  # far below, mass is all that counts
-        self.try_out(plan, root, np.tile(problems, 2), starts, g, goal, polish=True)
-        for _ in range(0 if plan.model.joint_size <= LARGEST_JOINT else 20):
-            before = self.value.copy()
-            self.try_out(plan, root, problems, preferred_at(before), g, goal)
-            if (self.value <= before + 1e-13).all():
-                break
-
-    def try_out(
-        self, plan: Elimination, root: Choices, owner: Numbers, networks: Choices, g: Numbers, goal: Scope, polish: bool = False
-    ) -> None:
-        """Replace the incumbents that complete networks exceed; `owner` is the problem of each.
-
-        Those that do (or all of them: `polish`) are improved by local search first, where the joint table is small enough.
-        """
-        if not len(owner):
-            return
-        value = evaluate(plan, networks, g[owner], goal)
-        tried = np.flatnonzero(polish | (value > self.value[owner]))
-        owner, value, networks = owner[tried], value[tried], networks.take(tried)
-        if len(tried) and plan.model.joint_size <= LARGEST_JOINT:
-            climbed = ascend(plan, root.take(owner), networks.take(np.arange(len(owner))), g[owner], goal)
-            height = evaluate(plan, climbed, g[owner], goal)
-            better = np.flatnonzero(height > value)  # where the evidence became impossible on the way up, it is not
-            networks.put(better, climbed.take(better))
-            value[better] = height[better]
-        order = np.argsort(value)
-        order = order[value[order] > self.value[owner[order]]]  # of several for one problem the last, largest one stays
-        self.value[owner[order]] = value[order]
-        self.choices.put(owner[order], networks.take(order))
 
 
 def state_goals(size: int) -> Numbers:
@@ -163,43 +118,63 @@ class Search:
         self._root = plan.open({s: low for s, (low, _) in ends.items()}, {s: high for s, (_, high) in ends.items()}, len(g))
         self._g, self._goal = g, goal
         self._shares: dict[int, list[Numbers]] = {}  # of the root, by the number of the plan
-        self.incumbents = _Incumbents(plan, self._root, g)
+        self.incumbents = Incumbents(plan, self._root, g)
         self.outer, self.used, self.is_over, self._has_begun = g.reshape(len(g), -1).max(axis=1), 0, False, False
 
     def run(self, tolerance: float | Callable[[Numbers], Numbers], limit: int, end: float | None) -> None:
         """Bring incumbents and outer bounds together, as near as the tolerance says or as nodes (of all runs) and time allow."""
-        for plan in self._plans:
-            plan.end = end
+        self._end_at(end)
         try:
             if not self._has_begun:
                 self.incumbents.search(self._plans[0], self._root, self._g, self._goal)
                 self._has_begun = True
             wanted = tolerance(self.incumbents.value) if callable(tolerance) else tolerance
-            self._close(np.broadcast_to(wanted, self.outer.shape), limit)
+            self._close(np.broadcast_to(wanted, self.outer.shape), limit, end)
         except TimeUpError:
             self.is_over = True  # what is known by now stands
+        self._end_at(None)
+
+    def _end_at(self, end: float | None) -> None:
+        """Set the moment after which nothing is worked out any more."""
         for plan in self._plans:
-            plan.end = None
+            plan.end = end
 
     @property
     def optimum(self) -> Optimum:
         """What is known by now."""
         inner, networks = self.incumbents.value, None if self.is_over else self.incumbents.choices
-        points = partial(_distributions, self._plans[0], networks, self._g.shape, self._goal)
+        points = partial(distributions, self._plans[0], networks, self._g.shape, self._goal)
         return Optimum(inner, np.maximum(self.outer, inner), self.used, points)
 
-    def _close(self, tolerance: Numbers, limit: int) -> None:
+    def _close(self, tolerance: Numbers, limit: int, end: float | None) -> None:
         """Prove the tolerance, (problems,), or one gap after the other."""
-        inner = self.incumbents.value
-        is_timed = self._plans[0].end is not None
-        for turn, (gap, allowed) in enumerate([(tolerance, limit // 2), *((gap, limit) for gap in _gaps(tolerance))]):
-            if turn == (0 if is_timed else 1):  # whenever the time is over, there is a bound
-                self._bisect_at_root(np.flatnonzero(self.outer > inner + tolerance * (1 + 1e-9)))
-            unproven = np.flatnonzero(self.outer > inner + gap * (1 + 1e-9))
-            while len(unproven):
-                t = inner + gap
-                self._prove(t, unproven, allowed - self.used)
-                unproven = unproven[inner[unproven] > t[unproven]]  # the incumbent became better on the way: prove again from there
+        if end is None:
+            self._prove_gap(tolerance, limit // 2)
+            self._bisect_at_root(self._unproven(tolerance))
+        else:
+            self._bisect_at_root(self._unproven(tolerance))  # whenever the time is over, there is a bound
+            now, plan = monotonic(), self._plans[0]
+            self._end_at(now + _FOR_INCUMBENTS * (end - now))
+            with suppress(TimeUpError):  # a proof that begins below the maximum has to begin again
+                self.incumbents.search_more(plan, self._root, self._g, self._goal, self._unproven(tolerance))
+            self._end_at(end - _FOR_COARSER * (end - now))
+            with suppress(TimeUpError):
+                self._prove_gap(tolerance, limit)
+            self._end_at(end)
+        for gap in _gaps(tolerance):
+            self._prove_gap(gap, limit)
+
+    def _unproven(self, gap: Numbers) -> Numbers:
+        """The problems whose outer bound is above the incumbent by more than a gap, (problems,)."""
+        return np.flatnonzero(self.outer > self.incumbents.value + gap * (1 + 1e-9))
+
+    def _prove_gap(self, gap: Numbers, limit: int) -> None:
+        """Prove that nothing exceeds the incumbents by more than a gap, (problems,), with so many nodes, those used before counted."""
+        inner, unproven = self.incumbents.value, self._unproven(gap)
+        while len(unproven):
+            t = inner + gap
+            self._prove(t, unproven, limit - self.used)
+            unproven = unproven[inner[unproven] > t[unproven]]  # the incumbent became better on the way: prove again from there
 
     def _shifted(self, problems: Numbers, t: Numbers) -> Numbers:
         """f = g - t of some problems, (problems, *sizes of the goal); t: (problems,)."""
@@ -295,17 +270,23 @@ class Search:
         plan = self._plans[chosen]
         waiting = [(self._tied_root(chosen, problems), problems)]
         doubtful = np.zeros(len(t), dtype=bool)
-        while waiting and self.used <= last:
+        for turn in count():
+            if not waiting or self.used > last:
+                break
             nodes, owner = _next_batch(waiting, plan.batch)
-            nodes, owner = self._expand(plan, nodes, owner, t, doubtful)
+            nodes, owner = self._expand(plan, nodes, owner, t, doubtful, turn % _SHARED == 0)
             self.used += len(owner) * plan.weight(self._goal)
             parts = [slice(first, first + plan.batch) for first in range(0, len(owner), plan.batch)]
             waiting += [(nodes.take(part), owner[part]) for part in parts]
         left = [owner for _, owner in waiting]
         return ~np.isin(problems, np.concatenate([problems[:0], *left])) & ~doubtful[problems]
 
-    def _expand(self, plan: Elimination, nodes: Choices, owner: Numbers, t: Numbers, doubtful: Numbers) -> tuple[Choices, Numbers]:
+    def _expand(
+        self, plan: Elimination, nodes: Choices, owner: Numbers, t: Numbers, doubtful: Numbers, raises: bool
+    ) -> tuple[Choices, Numbers]:
         """Prune the nodes that cannot exceed t, fix choices in the others, and branch: the nodes that come of it, and their problems.
+
+        `raises`: whether the shares of nodes that are branched on are raised, which costs more than all the rest.
 
         Sets `doubtful` for problems with a node that is positive at t though it has nothing left to choose and no incumbent attains it.
         """
@@ -321,7 +302,8 @@ class Search:
         attained = self.incumbents.value[owner] > t[owner] - _ROUNDING  # where nothing was open, the value is attained
         doubtful[owner[~is_open & ~changed & ~attained]] = True  # or should be: this is no proof
         again, branched = np.flatnonzero(~is_open & changed), np.flatnonzero(is_open)
-        parents = with_shares(plan, nodes.take(branched), self._goal, FEWER)
+        parents = nodes.take(branched)
+        parents = with_shares(plan, parents, self._goal, FEWER) if raises else parents
         children = split(plan, parents, preferred.take(branched), branching.take(branched))
         return Choices.join([nodes.take(again), *children]), np.concatenate([owner[again], owner[branched], owner[branched]])
 
@@ -338,29 +320,3 @@ def _next_batch(waiting: list[tuple[Choices, Numbers]], most: int) -> tuple[Choi
     while waiting and sum(len(owner) for _, owner in taken) + len(waiting[-1][1]) <= most:
         taken.append(waiting.pop())
     return Choices.join([choices for choices, _ in taken]), np.concatenate([owner for _, owner in taken])
-
-
-def complete(plan: Elimination, nodes: Choices, preferred: Preferred) -> Choices:
-    """One complete network for each node: every row, message and end as preferred (the lower end where none is)."""
-    rows = [np.eye(allowed.shape[2], dtype=bool)[vertex] for allowed, vertex in zip(nodes.rows, preferred.rows, strict=True)]
-    ends = {s: np.where(preferred.ends.get(s, False), nodes.high[s], nodes.low[s]) for s in plan.scopes}
-    messages = [np.eye(allowed.shape[1], dtype=bool)[vertex] for allowed, vertex in zip(nodes.messages, preferred.messages, strict=True)]
-    return Choices(rows, messages, ends, ends)
-
-
-def evaluate(plan: Elimination, networks: Choices, g: Numbers, goal: Scope) -> Numbers:
-    """E[g | evidence] in complete networks, (networks,); -inf where the evidence is impossible. g: (networks, *sizes of the goal)."""
-    twice = networks.take(np.tile(np.arange(len(g)), 2))
-    weight, mass = np.split(plan.eliminate(twice, np.concatenate([g, np.ones_like(g)]), goal), 2)
-    value: Numbers = np.divide(weight, mass, out=np.full(len(g), -np.inf), where=mass > 0)
-    return value
-
-
-def _distributions(plan: Elimination, networks: Choices | None, shape: tuple[int, ...], goal: Scope) -> Numbers:
-    """The distribution of the goal in complete networks, (networks, *sizes of the goal); not finite where it is not known."""
-    if networks is None:
-        return np.full(shape, np.nan)
-    count, *sizes = shape
-    cells = int(np.prod(sizes))
-    indicators = np.tile(np.eye(cells).reshape(cells, *sizes), (count, *(1 for _ in sizes)))
-    return evaluate(plan, networks.take(np.repeat(np.arange(count), cells)), indicators, goal).reshape(count, *sizes)

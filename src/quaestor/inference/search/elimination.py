@@ -20,19 +20,17 @@ context (which is the case l = 0).
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import prod
 from time import monotonic
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from quaestor.credal.vectors import TooLargeError
 from quaestor.inference.model import Model, Scope
+from quaestor.inference.search.choices import Choices, Numbers, Preferred
 from quaestor.inference.search.core import Core
 
-Numbers = NDArray[Any]  # indices, flags or numbers
 _BATCH, _FEWEST = 4096, 16
 _MOST_NUMBERS = 5_000_000  # of the products of vertices of rows and messages of one variable
 _SMALL = 16_384  # numbers in an elimination, times choices, of a model whose nodes count for one
@@ -41,70 +39,6 @@ _LOWEST = -1e300  # in place of minus infinity where that is multiplied by zero
 
 class TimeUpError(Exception):
     """The moment until which something may be worked out is over. Whoever set it catches this."""
-
-
-@dataclass
-class Choices:
-    """What is still open in each of a batch of nodes: allowed vertices of rows and message sets, and ends of evidence.
-
-    `rows[v]`: (nodes, rows, vertices) booleans; `messages[v]`: (nodes, vertices) booleans; `low[scope]`, `high[scope]`: (nodes,
-    configurations) ends, equal where fixed. The last vertex of rows and message sets is all ones: it takes the factor out of the product.
-    A node in which one vertex is allowed everywhere and all ends are equal is a *complete* network. `shares`: for each part of the
-    elimination from the goal the least share of each context, (nodes, groups, contexts), or nothing where they are not known.
-    """
-
-    rows: list[Numbers]
-    messages: list[Numbers]
-    low: dict[Scope, Numbers]
-    high: dict[Scope, Numbers]
-    shares: list[Numbers] = field(default_factory=list)
-
-    def take(self, nodes: Numbers | slice) -> "Choices":
-        """Some of the nodes, in this order."""
-        return Choices(
-            [allowed[nodes] for allowed in self.rows],
-            [allowed[nodes] for allowed in self.messages],
-            {scope: ends[nodes] for scope, ends in self.low.items()},
-            {scope: ends[nodes] for scope, ends in self.high.items()},
-            [least[nodes] for least in self.shares],
-        )
-
-    def put(self, nodes: Numbers, other: "Choices") -> None:
-        """Replace some of the nodes by others."""
-        for mine, theirs in ((self.rows, other.rows), (self.messages, other.messages)):
-            for v, allowed in enumerate(mine):
-                allowed[nodes] = theirs[v]
-        for ends, others in ((self.low, other.low), (self.high, other.high)):
-            for scope in ends:
-                ends[scope][nodes] = others[scope]
-
-    @staticmethod
-    def join(parts: Sequence["Choices"]) -> "Choices":
-        """Several batches as one."""
-        return Choices(
-            [np.concatenate(allowed) for allowed in zip(*(part.rows for part in parts), strict=True)],
-            [np.concatenate(allowed) for allowed in zip(*(part.messages for part in parts), strict=True)],
-            {scope: np.concatenate([part.low[scope] for part in parts]) for scope in parts[0].low},
-            {scope: np.concatenate([part.high[scope] for part in parts]) for scope in parts[0].high},
-            [np.concatenate(least) for least in zip(*(part.shares for part in parts), strict=True)],
-        )
-
-
-@dataclass
-class Preferred:
-    """The choices at the relaxation's optimum, one for all contexts: the vertex, or the end, of the largest sum over the contexts.
-
-    `rows[v]`: vertices, (nodes, rows); `messages[v]`: vertices, (nodes,); `ends[scope]`: whether the upper end, (nodes, configurations).
-    """
-
-    rows: list[Numbers]
-    messages: list[Numbers]
-    ends: dict[Scope, Numbers]
-
-    def take(self, nodes: Numbers | slice) -> "Preferred":
-        """Those of some of the nodes."""
-        ends = {scope: is_upper[nodes] for scope, is_upper in self.ends.items()}
-        return Preferred([vertex[nodes] for vertex in self.rows], [vertex[nodes] for vertex in self.messages], ends)
 
 
 @dataclass(frozen=True)
@@ -188,18 +122,18 @@ Part = Multiply | SumOut
 class Elimination:
     """The relaxation of a core in one order of elimination.
 
-    `messages[v]`: the message set of a variable, then ones, (vertices, states). `vertices[v]`: those of its rows, then ones, (rows,
-    vertices, states), and which of them a network may take, (rows, vertices).
+    `messages[v]`: the message set of a variable, then ones, (vertices, states); ones alone where it says nothing. `vertices[v]`: those of
+    its rows, then ones, (rows, vertices, states), and which of them a network may take, (rows, vertices).
     """
 
     def __init__(self, core: Core, order: Sequence[int]) -> None:
         self.model, self.scopes = core.model, list(core.model.boxes)
         model = core.model
-        self.messages = [np.concatenate([vectors, np.ones((1, vectors.shape[1]))]) for vectors in core.messages]
+        self.messages = [_with_ones(vectors) for vectors in core.messages]
         self.vertices = [_padded(model, variable) for variable in range(len(model.sizes))]
         for v, ((points, _), vectors) in enumerate(zip(self.vertices, self.messages, strict=True)):
             if points.size * len(vectors) > _MOST_NUMBERS:
-                raise TooLargeError(f"{model.names[v]}: {points.shape[1] - 1} vertices of a row times {len(vectors) - 1} messages")
+                raise TooLargeError(f"{model.names[v]}: {points.shape[1] - 1} vertices of a row times {max(1, len(vectors) - 1)} messages")
         self._products = [
             (points[:, :, None] * vectors).reshape(len(points), -1, vectors.shape[1])
             for (points, _), vectors in zip(self.vertices, self.messages, strict=True)
@@ -221,7 +155,9 @@ class Elimination:
     def open(self, low: Mapping[Scope, Numbers], high: Mapping[Scope, Numbers], nodes: int) -> Choices:
         """Nodes in which everything is open, as at the root; ends of evidence have shape (nodes, *scope's sizes) or (*scope's sizes,)."""
         rows = [np.broadcast_to(used[None], (nodes, *used.shape)).copy() for _, used in self.vertices]
-        messages = [np.broadcast_to(np.arange(len(vectors)) < len(vectors) - 1, (nodes, len(vectors))).copy() for vectors in self.messages]
+        messages = [
+            np.broadcast_to(np.arange(len(vectors)) < max(1, len(vectors) - 1), (nodes, len(vectors))).copy() for vectors in self.messages
+        ]
         ends = []
         for given in (low, high):
             sizes = {scope: [self.model.sizes[v] for v in scope] for scope in self.scopes}
@@ -298,7 +234,7 @@ class Elimination:
                 program.append(Multiply(scope, child, shape, order, tail, tuple(sizes[u] for u in scope), of_rest))
                 present = [*rest, *scope]
             own = first[v] == v
-            if v in present or np.ptp(self.messages[v][:-1]) != 0 or not own:
+            if v in present or len(self.messages[v]) > 1 or not own:
                 parents = list(model.parents[v]) if own else []
                 rest = [u for u in present if u != v and u not in parents]
                 shape, order = _alignment(present, [*rest, *parents, v], sizes)
@@ -321,19 +257,30 @@ class Elimination:
         if child is None:
             low, high = choices.low[part.scope], choices.high[part.scope]
         else:
-            points, allowed = self.vertices[child][0], choices.rows[child][..., None]
-            low, high = np.where(allowed, points, np.inf).min(axis=2), np.where(allowed, points, -np.inf).max(axis=2)
+            low, high = choices.spans[child] if child in choices.spans else self.span(choices, child)
         if preferred is not None:
             sums = f.sum(axis=tuple(range(1, 1 + len(part.rest))))
             sums = np.broadcast_to(sums, (nodes, *part.sizes))
             if child is None:
                 preferred.ends[part.scope] = sums.reshape(nodes, low.shape[1]) > 0
             else:
-                scores = np.einsum("nrs,rvs->nrv", sums.reshape(low.shape), points)
-                preferred.rows[child] = np.where(allowed[..., 0], scores, -np.inf).argmax(axis=2)
+                scores = np.einsum("nrs,rvs->nrv", sums.reshape(low.shape), self.vertices[child][0])
+                preferred.rows[child] = np.where(choices.rows[child], scores, -np.inf).argmax(axis=2)
         if least is None or not least.any():
             return f * np.where(f > 0, high.reshape(nodes, *part.tail), low.reshape(nodes, *part.tail))
         return part.placed(_tied(self._scores_of_product(f, part, choices), least, part.is_open(choices)))
+
+    def with_spans(self, choices: Choices, axes: Sequence[int]) -> Choices:
+        """The bare choices with the spans that an elimination from these axes needs: worth it where every node is taken many times."""
+        children = {part.child for part in self.program(axes) if isinstance(part, Multiply) and part.child is not None}
+        bare = Choices(choices.rows, choices.messages, choices.low, choices.high)
+        bare.spans = {child: self.span(bare, child) for child in children}
+        return bare
+
+    def span(self, choices: Choices, child: int) -> tuple[Numbers, Numbers]:
+        """The least and the largest numbers that the allowed vertices of the rows of a variable have, (nodes, rows, states) each."""
+        points, allowed = self.vertices[child][0], choices.rows[child][..., None]
+        return np.where(allowed, points, np.inf).min(axis=2), np.where(allowed, points, -np.inf).max(axis=2)
 
     def _scores_of_product(self, f: Numbers, part: Multiply, choices: Choices) -> Numbers:
         """See `scores`; f has the axes (nodes, rest, scope)."""
@@ -368,10 +315,11 @@ class Elimination:
         f = np.broadcast_to(f, (*part.parents, states, nodes, *part.rest)).reshape(rows, states, nodes * contexts)
         allowed = choices.messages[v].T
         vectors = self._products[v] if part.own_row else self.messages[v]
-        scores = np.matmul(vectors, f).reshape(rows, vectors.shape[-2], nodes, contexts)
+        scores: Numbers = np.matmul(vectors, f).reshape(rows, vectors.shape[-2], nodes, contexts)
         if part.own_row:
             allowed = (choices.rows[v].transpose(1, 2, 0)[:, :, None] & allowed).reshape(rows, vectors.shape[-2], nodes)
-        return np.where(allowed[..., None], scores, -np.inf)
+        np.copyto(scores, -np.inf, where=~allowed[..., None])
+        return scores
 
 
 def _tied(scores: Numbers, least: Numbers, is_open: Numbers) -> Numbers:
@@ -394,6 +342,12 @@ def _alignment(present: Sequence[int], wanted: Sequence[int], sizes: Sequence[in
     every = [*present, *(v for v in wanted if v not in present)]
     shape = (*(sizes[v] for v in present), *(1 for _ in range(len(every) - len(present))))
     return shape, (0, *(1 + every.index(v) for v in wanted))
+
+
+def _with_ones(vectors: Numbers) -> Numbers:
+    """A message set, then ones; where it says nothing, ones alone, so that there is nothing to choose."""
+    says_nothing = len(vectors) == 1 and np.ptp(vectors) == 0
+    return np.concatenate([vectors[: 0 if says_nothing else None], np.ones((1, vectors.shape[1]))])
 
 
 def _padded(model: Model, variable: int) -> tuple[Numbers, Numbers]:

@@ -15,7 +15,8 @@ from math import prod
 
 import numpy as np
 
-from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Preferred
+from quaestor.inference.search.choices import Choices, Numbers, Preferred
+from quaestor.inference.search.elimination import Elimination
 
 ROWS, ENDS, MESSAGES = 0, 1, 2  # what can be open: the vertex of a row, an end of evidence, the vertex of a message set
 _MERGED = 256  # joint states up to which all slopes start from one table
@@ -150,7 +151,7 @@ def _slopes(plan: Elimination, choices: Choices, f: Numbers, axes: Sequence[int]
     sizes = plan.model.sizes
     groups = [list(range(len(changes)))] if plan.model.joint_size <= _MERGED else [[number] for number in range(len(changes))]
     found: list[Numbers] = [np.zeros(0)] * len(changes)
-    choices = Choices(choices.rows, choices.messages, choices.low, choices.high)  # f starts elsewhere: shares are of no use
+    choices = plan.with_spans(choices, axes)  # without shares: f starts elsewhere
     for group in groups:
         used = {v for number in group for v in changes[number].scope} | set(axes)
         wanted = sorted(used)
@@ -179,6 +180,8 @@ def _set_to_ones(plan: Elimination, choices: Choices, change: _Change, nodes: sl
         allowed = (choices.rows if change.kind == ROWS else choices.messages)[change.factor]
         allowed[nodes] = False
         allowed[nodes][..., -1] = True
+        for end in choices.spans.get(change.factor, ()) if change.kind == ROWS else ():
+            end[nodes] = 1
 
 
 def split(plan: Elimination, nodes: Choices, preferred: Preferred, branching: Branching) -> tuple[Choices, Choices]:

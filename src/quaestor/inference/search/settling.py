@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from quaestor.inference.model import Scope
-from quaestor.inference.search.elimination import Choices, Elimination, Multiply, Numbers, Part, SumOut
+from quaestor.inference.search.choices import Choices, Numbers
+from quaestor.inference.search.elimination import Elimination, Multiply, Part, SumOut
 
 _ROUNDING = 1e-13  # of the sizes of scores: contexts that disagree by less agree
 

@@ -12,7 +12,8 @@ Shares depend neither on the threshold nor on the goal's values, and those of a 
 import numpy as np
 
 from quaestor.inference.model import Scope
-from quaestor.inference.search.elimination import Choices, Elimination, Numbers, Part
+from quaestor.inference.search.choices import Choices, Numbers
+from quaestor.inference.search.elimination import Elimination, Part
 
 LEVELS = (0.97, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)  # of a share in the middle: which are tried at first
 FEWER = (0.9, 0.7, 0.4)  # of the way from the share known to the one in the middle: which are tried for nodes
@@ -27,7 +28,7 @@ def with_shares(plan: Elimination, choices: Choices, goal: Scope, levels: tuple[
     program = plan.program(goal)
     nodes = len(choices.rows[0])
     shares = [least.copy() for least in choices.shares] or [np.zeros((nodes, part.groups, part.contexts)) for part in program]
-    bare = Choices(choices.rows, choices.messages, choices.low, choices.high)
+    bare = plan.with_spans(choices, goal)
     for number in reversed(range(len(program))):
         part = program[number]
         if 1 < part.contexts <= _MOST_CONTEXTS * len(levels):
