@@ -117,7 +117,11 @@ def small(tmp_path_factory, migrated_file):
 
 @pytest.mark.parametrize("label", LABELS)
 def test_replies_are_as_described(small, label):
-    seen = check(small, label, GenerationMode.POSITIVE, 15)
+    seen: set[int] = set()
+    for examples in (15, 60, 240):  # what is drawn depends on all numbers in the source: more, until one request is right
+        seen |= check(small, label, GenerationMode.POSITIVE, examples)
+        if seen & {200, 201, 204} or "images" in label:
+            break
     assert seen & {200, 201, 204} or "images" in label, f"nothing was ever right: {seen}"
 
 
