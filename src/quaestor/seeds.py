@@ -39,7 +39,7 @@ def generators(seeds: Sequence[int], counts: NDArray[np.integer[Any]], purpose: 
     if max(seeds, default=0) > _WORD:  # somebody's own seed
         return [np.random.default_rng([seed, count, purpose]) for seed, count in zip(seeds, counts.tolist(), strict=True)]
     words = (row for _, rows in spread(np.array(seeds, dtype=np.uint32), counts, purpose) for row in rows)
-    return [np.random.Generator(np.random.PCG64(_Spread(row))) for row in words]  # type: ignore[arg-type]
+    return [np.random.Generator(np.random.PCG64(_Spread(row))) for row in words]  # type: ignore[arg-type]  # its stubs know no ISeedSequence
 
 
 class _Spread(ISeedSequence):

@@ -41,7 +41,7 @@ from quaestor.inference.engines.vacuous import VacuousEngine
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import Batch
 from quaestor.inference.model import Model
-from quaestor.inference.partition import Takers, partition, underflows
+from quaestor.inference.partition import Takers, joined, partition, underflows
 from quaestor.inference.search.reach import Known
 from quaestor.lazy import lazy
 
@@ -148,18 +148,18 @@ class Chooser:
     def now(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states)."""
         if variable not in self._now:
-            self._now[variable] = self._joined([(some, engine.now(variable)) for some, engine in self._parts])
+            self._now[variable] = joined([(some, engine.now(variable)) for some, engine in self._parts], self._takers)
         return self._now[variable]
 
     def roughly(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states): outer bounds lie around those of `now`, inner ones inside; they never take long."""
         if variable in self._now or self._model.is_precise:
             return self.now(variable)
-        return self._joined([(some, engine.roughly(variable)) for some, engine in self._parts if isinstance(engine, _Part)])
+        return joined([(some, engine.roughly(variable)) for some, engine in self._parts if isinstance(engine, _Part)], self._takers)
 
     def answers(self, batch: Batch) -> Bracket:
         """P(class | evidence), (takers, tables, classes)."""
-        return self._joined([(some, engine.answers(batch)) for some, engine in self._parts])
+        return joined([(some, engine.answers(batch)) for some, engine in self._parts], self._takers)
 
     def after(self, batch: Batch, variable: int) -> Bracket:
         """P(variable | evidence, class), (takers, tables, classes, states).
@@ -167,7 +167,7 @@ class Chooser:
         After an answer that cannot be given nothing is known (0 to 1; in precise models zeros); after one that tells nothing, what is
         known now.
         """
-        found = self._joined([(some, engine.after(batch, variable)) for some, engine in self._parts])
+        found = joined([(some, engine.after(batch, variable)) for some, engine in self._parts], self._takers)
         if found.lower is found.upper:
             return found
         return mended(found, self.now(variable) if batch.is_silent.any() else None, batch.is_silent)
@@ -213,16 +213,6 @@ class Chooser:
             chooser = Chooser(model, len(takers), wanted.method, wanted.tolerance, wanted.limit, wanted.seconds)
             self._given[variable, state] = chooser, number
         return self._given[variable, state]
-
-    def _joined(self, parts: list[tuple[Takers | None, Bracket]]) -> Bracket:
-        """The brackets of the parts in the order of the takers."""
-        if len(parts) == 1:
-            return parts[0][1]
-        lower, upper, inner_lower, inner_upper = (np.empty((self._takers, *parts[0][1].lower.shape[1:])) for _ in range(4))
-        for some, bracket in parts:
-            lower[some], upper[some] = bracket.lower, bracket.upper
-            inner_lower[some], inner_upper[some] = bracket.inner_lower, bracket.inner_upper
-        return Bracket(lower, upper, inner_lower, inner_upper, joined_methods(bracket.method for _, bracket in parts))
 
 
 class _Part:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.inference.engine import Bracket, joined_methods
 from quaestor.inference.junction import junction_of
 from quaestor.inference.model import Model, Scope
 
@@ -47,6 +48,17 @@ def _says_something(model: Model, scope: Scope) -> NDArray[np.bool_]:
 
 def _only(model: Model, silent: set[Scope]) -> Model:
     return model.with_boxes({scope: box for scope, box in model.boxes.items() if scope not in silent}) if silent else model
+
+
+def joined(parts: list[tuple[Takers | None, Bracket]], takers: int) -> Bracket:
+    """The brackets of the parts in the order of the takers."""
+    if len(parts) == 1:
+        return parts[0][1]
+    ends = [np.empty((takers, *parts[0][1].lower.shape[1:])) for _ in range(4)]
+    for some, bracket in parts:
+        for end, found in zip(ends, bracket, strict=False):  # the method is no end
+            end[some] = found
+    return Bracket(ends[0], ends[1], ends[2], ends[3], joined_methods(bracket.method for _, bracket in parts))
 
 
 def underflows(model: Model, takers: int) -> NDArray[np.bool_]:

@@ -70,14 +70,13 @@ class Record:
     @property
     def unmerged(self) -> "Record":
         """The same with nodes of every student, as it is read from a file: sums over it round in the same way."""
-        node, asked, answers = (fetched(one) for one in (self.node, self.asked, self.answers))
-        bounds = tuple((fetched(low)[node], fetched(high)[node]) for low, high in self.nodes)
-        return Record.of(self.numbers, self.levels, asked, answers, bounds, self.rule, self.held_out)
+        return Record.of(self.numbers, self.levels, fetched(self.asked), fetched(self.answers), self.bounds, self.rule, self.held_out)
 
     @lazy
     def bounds(self) -> tuple[Ends, ...]:
         """For each skill lower and upper probabilities before the first question and after each, (students, steps + 1, levels)."""
-        return tuple((low[self.node], high[self.node]) for low, high in self.nodes)
+        node = fetched(self.node)
+        return tuple((fetched(low)[node], fetched(high)[node]) for low, high in self.nodes)
 
     @property
     def lengths(self) -> Numbers:

@@ -104,7 +104,7 @@ class TwoByTwo:
 def _two_by_two(batch: Batch) -> TwoByTwo:
     (wrong, right), (_, upper) = (np.moveaxis(end, 0, 2) for end in (batch.low, batch.high))
     low, high = batch.logs
-    rises = tuple((low[:, answer, 1] - high[:, answer, 0], high[:, answer, 1] - low[:, answer, 0]) for answer in (0, 1))
+    after_wrong, after_right = ((low[:, answer, 1] - high[:, answer, 0], high[:, answer, 1] - low[:, answer, 0]) for answer in (0, 1))
     lines = ((wrong[0], right[1] - wrong[0]), (right[0], wrong[1] - right[0]))
     every = [(np.zeros(len(low)), np.ones(len(low))), (np.ones(len(low)), -np.ones(len(low))), *lines]
     points = [np.full(len(low), 0.5)]
@@ -113,7 +113,7 @@ def _two_by_two(batch: Batch) -> TwoByTwo:
         points.append(np.clip(np.divide(other[0] - one[0], turn, out=np.full(len(low), 0.5), where=turn != 0), 0, 1))
     values = np.max([[start + slope * point for point in points] for start, slope in every], axis=0)
     even = np.take_along_axis(np.array(points), values.argmin(axis=0)[None], axis=0)[0]
-    return TwoByTwo((right[0], right[1]), (upper[0], upper[1]), rises, lines, even)  # type: ignore[arg-type]
+    return TwoByTwo((right[0], right[1]), (upper[0], upper[1]), (after_wrong, after_right), lines, even)
 
 
 def upper_entropy_told(xp: Any, low: Any, high: Any, tables: TwoByTwo) -> Any:
