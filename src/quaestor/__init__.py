@@ -34,8 +34,9 @@ from quaestor.session.session import Session, Stop
 from quaestor.simulate import Behaviour, Simulation, expected, simulate
 from quaestor.simulate.exposure import exposure_table
 from quaestor.simulate.policy import policy
+from quaestor.version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "AnswerError",

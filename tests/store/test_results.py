@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.formats.files import load_bytes
-from quaestor.store import attempts, clock, entry, publishing, results, sittings, teachers
-from quaestor.store.models import Published
+from quaestor.store import attempts, clock, entry, publishing, rescoring, results, sittings, teachers, timing
+from quaestor.store.models import Attempt, Published
 from quaestor.store.outcome import Finding, Outcome
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(3))
@@ -66,6 +66,9 @@ def test_what_each_attempt_came_to(database):
     assert (ada.reason, eve.reason) == ("3 questions were asked; the limit is 3.", "")
     assert ada.ended is not None
     assert eve.ended is kim.ended is None
+    assert ada.hint is eve.hint is None
+    rescoring.score_all(database, test.id, lambda share: True)
+    ada, bob, eve, kim = found(database, test)
     assert isinstance(ada.hint, bool)
     assert eve.hint is None
     assert ada.expected > bob.expected
@@ -75,9 +78,11 @@ def test_what_each_attempt_came_to(database):
     for skill, finding in ada.skills.items():
         bounds = session.beliefs[skill]
         assert finding.level == qs.explain(session).results[skill].level
-        assert finding.sure == (skill not in explained.open)
+        assert finding.answers == sum(skill in session.bank.questions[line.question].skills for line in session.log)
+        assert finding.sure == (skill not in explained.open and finding.enough)
+        assert (finding.lows, finding.highs) == (tuple(bounds.lower), tuple(bounds.upper))
         assert finding.lower == bounds.lower[bounds.states.index(finding.level)]
-        assert finding.expected == pytest.approx(np.arange(len(bounds.states)) @ bounds.centre)
+    assert ada.expected == pytest.approx(sum(np.arange(len(bounds.states)) @ bounds.centre for bounds in session.beliefs.values()))
     assert ada.hint == bool(explained.hint)
 
 
@@ -93,24 +98,19 @@ def test_memory_never_shows_an_old_state(database):
     assert found(database, test)[0].state == "over"
 
 
-def test_looks_are_spread_over_several_pages(database):
-    test = publish(database)
-    results._hints.clear()
-    for number in range(3):
-        take(database, test.code, f"taker {number}", right=number)
-    assert [one.hint is None for one in found(database, test, looks=1)] == [False, True, True]
-    assert [one.hint is None for one in found(database, test, looks=1)] == [False, False, True]
-    assert [one.hint is None for one in found(database, test, looks=None)] == [False, False, False]
-
-
 def test_time_that_is_up_ends_an_attempt_that_nobody_ended(database, monkeypatch):
     test = publish(database, minutes=10)
     take(database, test.code, "Ada", questions=1)
     later = clock.now() + timedelta(hours=3)
-    for module in (results, sittings, entry):
+    for module in (results, sittings, entry, rescoring):
         monkeypatch.setattr(module, "now", lambda: later)
     (ada,) = found(database, test)
     assert (ada.state, ada.reason, ada.minutes) == ("over", "The time is up.", 10)
+    assert rescoring.score_all(database, test.id, lambda share: True) == {"scored": 1, "left": 0}
+    with database.read() as work:
+        ended = work.get(attempts.Attempt, ada.attempt_id)
+        assert (ended.ended, ended.reason) == (ada.ended, "The time is up.")
+        assert not rescoring.waiting(work, work.get(Published, test.id))
 
 
 def test_a_pupil_is_shown_with_their_own_code(database):
@@ -123,20 +123,58 @@ def test_a_pupil_is_shown_with_their_own_code(database):
 
 
 def outcome(attempt, pupil=None, state="over", expected=1.0, name="Ada"):
-    skills = {"s": Finding("yes", 0.9, 0.9, True, expected)}
+    skills = {"s": Finding("yes", ("no", "yes"), (0.1, 0.9), (0.1, 0.9), 3, 2, 0.8)}
     ended = START + timedelta(minutes=12.25) if state == "over" else None
-    return Outcome(attempt, pupil, name, "ABCD", state, START, ended, 12.25, 3, 2, "", skills, None if ended is None else False)
+    return Outcome(
+        attempt,
+        pupil,
+        name,
+        "ABCD",
+        state,
+        START,
+        ended,
+        12.25,
+        3,
+        2,
+        "",
+        skills,
+        None if ended is None else False,
+        expected=expected,
+        counted=3,
+    )
 
 
-@pytest.mark.parametrize(("retakes", "counts"), [("none", 1), ("any", 3), ("best", 2)])
-def test_which_attempt_counts(retakes, counts):
-    mine = [outcome(1, 7, expected=1), outcome(2, 7, expected=1.9), outcome(3, 7, expected=1.2), outcome(4, 7, "running", expected=2)]
-    others = [outcome(5), outcome(6), outcome(7, 8, "running")]
-    assert [one.attempt_id for one in results.counted(mine + others, retakes)] == [counts, 5, 6, 7]
+@pytest.mark.parametrize(("retakes", "counts"), [("none", 0), ("any", 2), ("best", 1)])
+def test_which_attempt_counts(database, retakes, counts):
+    test = publish(database, retakes="any")
+    with database.work() as work:
+        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+    numbers = [take(database, code, "", right=right) for right in (1, 3, 2)]
+    numbers.append(take(database, code, "", questions=1))
+    others = [take(database, test.code, "Bob"), take(database, test.code, "Eve", questions=1)]
+    with database.work() as work:
+        work.get(Published, test.id).retakes = retakes
+    assert [one.attempt_id for one in found(database, test, every=False)] == [numbers[counts], *others]
+    with database.work() as work:
+        timing.set_aside(work, work.get(Attempt, numbers[counts]))
+    assert numbers[counts] not in [one.attempt_id for one in found(database, test, every=False)]
 
 
-def test_of_equally_good_attempts_the_first_counts():
-    assert [one.attempt_id for one in results.counted([outcome(1, 7), outcome(2, 7)], "best")] == [1]
+def test_of_equally_good_attempts_the_first_counts(database):
+    test = publish(database, retakes="best")
+    with database.work() as work:
+        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+    first, _ = take(database, code, ""), take(database, code, "")
+    assert [one.attempt_id for one in found(database, test, every=False)] == [first]
+
+
+def test_of_attempts_that_run_one_counts(database):
+    test = publish(database, by_list=True)
+    with database.work() as work:
+        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+    assert [one.attempt_id for one in found(database, test, every=False)] == []
+    running = take(database, code, "", questions=1)
+    assert [one.attempt_id for one in found(database, test, every=False)] == [running]
 
 
 def test_the_table_and_its_dictionary(database):
@@ -146,11 +184,11 @@ def test_the_table_and_its_dictionary(database):
     bank = qs.load("fractions")
     table, dictionary = results.table(found(database, test), bank), results.dictionary(bank)
     assert list(table.columns) == list(dictionary["column"])
-    assert list(table.columns[:9]) == ["name", "code", "started", "ended", "minutes", "questions", "right", "state", "reason"]
-    assert list(table.columns[9:11]) == ["counts", "look"]
+    assert list(table.columns[:7]) == ["name", "code", "started", "ended", "minutes", "questions", "counted"]
+    assert list(table.columns[7:13]) == ["right", "points", "state", "reason", "counts", "look"]
     skill = next(iter(bank.skills))
-    assert [f"{skill} {what}" for what in ("level", "lower", "upper", "sure")] == list(table.columns[11:15])
-    assert set(table[f"{skill} level"]) <= set(bank.skills[skill].levels)
+    assert [f"{skill} {what}" for what in ("answers", "level", "lower", "upper", "sure")] == list(table.columns[13:18])
+    assert set(table[f"{skill} level"].dropna()) <= set(bank.skills[skill].levels)
     assert results.table([], bank).empty
 
 
@@ -167,7 +205,7 @@ def test_csv_has_no_formulas():
     assert [row[0] for row in rows[1:]] == [f"'{name}" if name.strip()[0] in "=+-@" else name for name in HOSTILE]
     assert rows[1][2:5] == ["2026-05-04 09:00:00", "2026-05-04 09:12:15", "12.2"]
     running = results.csv_bytes(results.table([outcome(1, state="running")], one_skill())).decode()
-    assert "2026-05-04 09:00:00,,12.2,3,2,running" in running
+    assert "2026-05-04 09:00:00,,12.2,3,3,2,0.0,running" in running
 
 
 def test_xlsx_has_no_formulas():

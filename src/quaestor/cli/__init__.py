@@ -26,6 +26,7 @@ COMMANDS = (
     "sign-in",
     "back-up",
     "restore",
+    "verify",
     "tour",
 )
 

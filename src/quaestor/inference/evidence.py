@@ -21,7 +21,7 @@ from quaestor.inference.model import Box, Model, Scope
 from quaestor.lazy import lazy
 from quaestor.model.table import Array
 
-OPEN, MISSING = -2, -1  # not asked; asked, but there is no answer that counts
+WITHDRAWN, OPEN, MISSING = -3, -2, -1  # never asked; not asked yet; asked, but there is no answer that counts
 Stated = Mapping[str, tuple[Sequence[float] | Array, Sequence[float] | Array]]  # by skill: lower and upper likelihood at each level
 
 
@@ -29,9 +29,9 @@ Stated = Mapping[str, tuple[Sequence[float] | Array, Sequence[float] | Array]]  
 class Evidence:
     """The answers of N takers to one bank.
 
-    `answers`: a class, MISSING or OPEN, (takers, questions). `boxes`: logarithms of the lower and upper likelihood, (takers, *levels), of
-    the scopes that something was said of. `asked`: the questions put so far in their order, (takers, most asked), -1 where somebody was
-    asked fewer. `minutes`: the time they took, (takers,). `stated`: what one taker's skills are known by otherwise.
+    `answers`: a class, MISSING, OPEN or WITHDRAWN, (takers, questions). `boxes`: logarithms of the lower and upper likelihood,
+    (takers, *levels), of the scopes that something was said of. `asked`: the questions put so far in their order, (takers, most asked), -1
+    where somebody was asked fewer. `minutes`: the time they took, (takers,). `stated`: what one taker's skills are known by otherwise.
     """
 
     layout: Layout
@@ -42,10 +42,11 @@ class Evidence:
     stated: Mapping[str, tuple[Array, Array]] = field(default_factory=dict)
 
     @staticmethod
-    def begin(bank: Bank, takers: int = 1) -> "Evidence":
-        """Nobody has said anything."""
+    def begin(bank: Bank, takers: int = 1, withdrawn: Sequence[str] = ()) -> "Evidence":
+        """Nobody has said anything; `withdrawn`: questions that nobody will be asked."""
         layout = layout_of(bank)
         answers = np.full((takers, len(layout.questions)), OPEN, dtype=np.int16)
+        answers[:, [layout.question_number(question) for question in withdrawn]] = WITHDRAWN
         return Evidence(layout, answers, {}, np.zeros((takers, 0), dtype=np.int32), np.zeros(takers))
 
     @staticmethod
@@ -64,8 +65,8 @@ class Evidence:
     def of_rows(bank: Bank, answers: NDArray[np.int16]) -> "Evidence":
         """Takers with these answers, (takers, questions), in the order of the bank."""
         numbers = np.arange(answers.shape[1], dtype=np.int32)
-        asked = np.where(answers != OPEN, numbers, -1)
-        most = int((answers != OPEN).sum(axis=1).max(initial=0))
+        asked = np.where(answers > OPEN, numbers, -1)
+        most = int((answers > OPEN).sum(axis=1).max(initial=0))
         order = np.argsort(asked < 0, axis=1, kind="stable")[:, :most]
         asked = np.take_along_axis(asked, order, axis=1)
         classes = np.where(asked >= 0, np.take_along_axis(answers, np.maximum(asked, 0), axis=1), MISSING)
@@ -83,8 +84,13 @@ class Evidence:
 
     @lazy
     def is_open(self) -> NDArray[np.bool_]:
-        """Which questions were not asked yet, (takers, questions)."""
+        """Which questions may still be asked, (takers, questions)."""
         return np.asarray(self.answers == OPEN)
+
+    @lazy
+    def is_asked(self) -> NDArray[np.bool_]:
+        """Which questions were asked, (takers, questions)."""
+        return np.asarray(self.answers > OPEN)
 
     @lazy
     def counts(self) -> Numbers:
@@ -149,7 +155,7 @@ class Evidence:
         """The same answers to a precise bank with other numbers; of what was stated the middle."""
         other = Evidence.begin(bank, self.takers)
         known = np.where(self.asked >= 0, np.take_along_axis(self.answers, np.maximum(self.asked, 0), axis=1), MISSING)
-        other = other.with_rows(self.asked, known)
+        other = replace(other.with_rows(self.asked, known), answers=self.answers)
         return other.with_stated({skill: ((low + high) / 2,) * 2 for skill, (low, high) in self.stated.items()}) if self.stated else other
 
 

@@ -87,6 +87,6 @@ def practise(bank: Bank, found: Iterable[S]) -> list[S]:
     waiting = [finding for finding in by_skill.values() if not finding.at_top]
 
     def ready(finding: S) -> bool:
-        return all(by_skill[parent].at_top for parent in bank.skills[finding.skill].parents)
+        return all(by_skill[parent].at_top for parent in bank.skills[finding.skill].parents if parent in by_skill)
 
     return sorted(waiting, key=lambda finding: (not ready(finding), not finding.sure))

@@ -28,7 +28,6 @@ class Seat:
     question: int
     idle: float | None
     skills: Mapping[str, Finding]
-    answers: int = 0
 
     @property
     def sure(self) -> int:
@@ -57,7 +56,7 @@ def _seat(outcome: Outcome, clock: Clock | None, usual: float, moment: datetime)
         last = outcome.ended or last
     idle = max(0.0, (moment - last).total_seconds() / 60)
     if outcome.state == "over":
-        return Seat(outcome.attempt_id, outcome.name, "finished", outcome.questions, idle, outcome.skills, outcome.answered)
+        return Seat(outcome.attempt_id, outcome.name, "finished", outcome.questions, idle, outcome.skills)
     own = median(clock.seconds) if clock is not None else usual
     if idle >= GONE_MINUTES:
         state = "gone"
@@ -65,7 +64,7 @@ def _seat(outcome: Outcome, clock: Clock | None, usual: float, moment: datetime)
         state = "stuck"
     else:
         state = "on it"
-    return Seat(outcome.attempt_id, outcome.name, state, outcome.questions + 1, idle, outcome.skills, outcome.answered)
+    return Seat(outcome.attempt_id, outcome.name, state, outcome.questions + 1, idle, outcome.skills)
 
 
 def counts(listed: Iterable[Seat]) -> dict[str, int]:

@@ -7,21 +7,13 @@ from quaestor.bankfile.bank import Bank
 from quaestor.report.advice import practise
 from quaestor.store.outcome import Finding
 
-ENOUGH = 3  # people with fewer answers are not put into a group by skill
-
 
 @dataclass(frozen=True)
 class Member:
     """A person to be put into a group."""
 
     name: str
-    answers: int
     skills: Mapping[str, Finding]
-
-    @property
-    def is_known(self) -> bool:
-        """Whether there are enough answers to name a skill to practise."""
-        return self.answers >= ENOUGH
 
 
 @dataclass(frozen=True)
@@ -53,12 +45,12 @@ class _Standing:
 
 
 def next_skills(bank: Bank, skills: Mapping[str, Finding]) -> list[str]:
-    """The ids of the skills to practise, in order."""
+    """The ids of the skills to practise, in order; skills with too few answers are not among them."""
     return [standing.skill for standing in practise(bank, _standings(bank, skills))]
 
 
 def _standings(bank: Bank, skills: Mapping[str, Finding]) -> list[_Standing]:
-    return [_Standing(name, found.level == bank.skills[name].levels[-1], found.sure) for name, found in skills.items()]
+    return [_Standing(name, found.at_top, found.sure) for name, found in skills.items() if found.enough]
 
 
 def groups(bank: Bank, members: Iterable[Member]) -> list[Group]:
@@ -67,12 +59,11 @@ def groups(bank: Bank, members: Iterable[Member]) -> list[Group]:
     done: list[Placed] = []
     early: list[Placed] = []
     for member in sorted(members, key=lambda member: member.name.casefold()):
-        if not member.is_known:
-            early.append(Placed(member.name, True))
-            continue
         wanted = practise(bank, _standings(bank, member.skills))
         if wanted:
             by_skill[wanted[0].skill].append(Placed(member.name, wanted[0].sure))
+        elif not all(found.enough for found in member.skills.values()):
+            early.append(Placed(member.name, True))
         else:
             done.append(Placed(member.name, all(found.sure for found in member.skills.values())))
     made = [Group("practise", skill, bank.skills[skill].title or skill, tuple(placed)) for skill, placed in by_skill.items()]
@@ -81,11 +72,11 @@ def groups(bank: Bank, members: Iterable[Member]) -> list[Group]:
 
 
 def spread(bank: Bank, members: Iterable[Member]) -> dict[str, list[tuple[str, int, int]]]:
-    """For each skill its levels with the number of people found there and how many of them are sure; people with few answers left out."""
+    """For each skill its levels with the number of people found there and how many of them are sure; too few answers are left out."""
     found: dict[str, list[tuple[str, int, int]]] = {}
-    known = [member for member in members if member.is_known]
+    everybody = list(members)
     for skill in bank.skills.values():
-        here = [member.skills[skill.id] for member in known]
+        here = [member.skills[skill.id] for member in everybody if member.skills[skill.id].enough]
         levels = [[one for one in here if one.level == level] for level in skill.levels]
         found[skill.id] = [(level, len(at), sum(one.sure for one in at)) for level, at in zip(skill.levels, levels, strict=True)]
     return found

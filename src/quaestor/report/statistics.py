@@ -42,7 +42,7 @@ class Statistic:
 
 def probabilities(found: Iterable[Outcome]) -> Found:
     """The probabilities of the levels of each skill, by attempt."""
-    return {outcome.attempt_id: {skill: one.centre for skill, one in outcome.skills.items()} for outcome in found}
+    return {outcome.attempt_id: {skill: one.centre for skill, one in outcome.skills.items()} for outcome in found if not outcome.waits}
 
 
 def statistics(bank: Bank, given: Iterable[Given], found: Found) -> list[Statistic]:

@@ -55,7 +55,7 @@ class Standing:
     @lazy
     def asked(self) -> Mask:
         """Which questions were asked, (takers, questions)."""
-        return ~self.evidence.is_open
+        return self.evidence.is_asked
 
     @lazy
     def scored(self) -> Mask:
@@ -96,12 +96,12 @@ class Standing:
 
     @lazy
     def due(self) -> Numbers:
-        """For each mandatory question what must be asked for it now, (takers, mandatory): of a testlet its next question; -1: was asked."""
+        """For each mandatory question what must be asked for it now, (takers, mandatory): of a testlet its next question; -1: nothing."""
         found = np.full((self.takers, len(self.plan.mandatory)), -1)
         for column, number in enumerate(self.plan.mandatory.tolist()):
             testlet = self.plan.testlet_of[number]
             following = testlet[self.evidence.is_open[:, testlet].argmax(axis=1)]
-            found[:, column] = np.where(self.asked[:, number], -1, following)
+            found[:, column] = np.where(self.evidence.is_open[:, number], following, -1)
         return found
 
 
@@ -217,7 +217,7 @@ def finish_testlets(now: Standing, left: Candidates, found: Numbers) -> None:
     """The next question of a testlet that was begun."""
     for ids, names in zip(now.plan.testlets, now.plan.rules.testlets, strict=True):
         rest = now.evidence.is_open[:, ids]
-        begun = (found < 0) & rest.any(axis=1) & ~rest.all(axis=1)
+        begun = (found < 0) & rest.any(axis=1) & now.asked[:, ids].any(axis=1)
         found[begun] = ids[rest.argmax(axis=1)][begun]
         left.note("testlets", _always(say("the questions {questions} are asked together", questions=named(names))), begun)
 
@@ -254,7 +254,7 @@ def is_wanting(now: Standing) -> Mask:
     found = np.zeros(now.takers, dtype=bool)
     for ids in plan.testlets:
         rest = now.evidence.is_open[:, ids]
-        found |= rest.any(axis=1) & ~rest.all(axis=1)
+        found |= rest.any(axis=1) & now.asked[:, ids].any(axis=1)
     if len(plan.first):
         found |= now.evidence.is_open[:, plan.first].any(axis=1)
     wanted = _due_mask(now)

@@ -104,11 +104,13 @@ class Rules:
     skips: str = MISSING
     may_skip: bool = True
     only_next: bool = False
+    withdrawn: tuple[str, ...] = ()
+    least_answers: int | None = None
 
     def __post_init__(self) -> None:
         check_options(self.score, self.bound, self.then, self.per)
         _raise(_misshapen(self))
-        for name in ("first", "mandatory", "content"):
+        for name in ("first", "mandatory", "content", "withdrawn"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         for name in ("exclude", "testlets"):
             object.__setattr__(self, name, tuple(tuple(ids) for ids in getattr(self, name)))
@@ -171,7 +173,7 @@ def _share(value: object) -> bool:
 
 def _misshapen(rules: Rules) -> Iterator[Fault]:
     """Fields that hold another kind of thing; one id where several are expected would have its letters taken for ids."""
-    for name in ("first", "mandatory", "content", "exclude", "testlets"):
+    for name in ("first", "mandatory", "content", "exclude", "testlets", "withdrawn"):
         value = getattr(rules, name)
         if not _listed(value):
             yield name, say("a list is expected"), value
@@ -211,11 +213,10 @@ def _faults(rules: Rules) -> Iterator[Fault]:
     for criterion in rules.retire.simple() if isinstance(rules.retire, Criterion) else ():
         if criterion.name not in OF_SKILL:
             yield "retire", say("a criterion on one skill: {criteria}", criteria=", ".join(OF_SKILL)), criterion.name
-    for name in ("first_among", "among"):
-        if not _whole(getattr(rules, name), 1):
-            yield name, say("a whole number of at least {least}", least=1), getattr(rules, name)
-    if not _whole(rules.pilots, 0):
-        yield "pilots", say("a whole number of at least {least}", least=0), rules.pilots
+    for name, least in (("first_among", 1), ("among", 1), ("pilots", 0), ("least_answers", 1)):
+        value = getattr(rules, name)
+        if not _whole(value, least) and (name, value) != ("least_answers", None):
+            yield name, say("a whole number of at least {least}", least=least), value
     for number, content in enumerate(rules.content):
         yield from _content_faults(f"content[{number}]", content)
     if sum(content.share or 0 for content in rules.content) > 1 + 1e-9:
@@ -296,7 +297,7 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
 
 
 def _unknown_questions(rules: Rules, bank: Bank) -> Iterator[Fault]:
-    listed = [("first", rules.first), ("mandatory", rules.mandatory)]
+    listed = [("first", rules.first), ("mandatory", rules.mandatory), ("withdrawn", rules.withdrawn)]
     listed += [(f"exclude[{n}]", ids) for n, ids in enumerate(rules.exclude)]
     listed += [(f"testlets[{n}]", ids) for n, ids in enumerate(rules.testlets)]
     listed += [("exposure.rates", tuple(rules.exposure.rates)), ("exposure.chances", tuple(rules.exposure.chances))]

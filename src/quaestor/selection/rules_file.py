@@ -122,4 +122,6 @@ FIELDS: dict[str, Reader] = {
     "skips": word,
     "may_skip": flag,
     "only_next": flag,
+    "withdrawn": _ids,
+    "least_answers": _whole,
 }

@@ -82,7 +82,9 @@ class Session:
         return {event.question: answer for event in given if (answer := self._meant(event)) is not None}
 
     def _meant(self, event: Answer) -> str | None:
-        """The class of an answer; of a skip what the rules say it means, None where it says nothing."""
+        """The class of an answer; of a skip what the rules say it means, None where it says nothing, as to a withdrawn question."""
+        if event.question in self.rules.withdrawn:
+            return None
         if event.answer is not None or self.rules.skips == MISSING:
             return event.answer
         return self.bank.questions[event.question].classes[0] if self.rules.skips == WRONG else self.rules.skips
@@ -90,7 +92,7 @@ class Session:
     @lazy
     def evidence(self) -> Evidence:
         """What the log says, as inference sees it."""
-        found = Evidence.begin(self.bank)
+        found = Evidence.begin(self.bank, withdrawn=self.rules.withdrawn)
         for event in self.log:
             found = self._extended(found, event)
         return found
@@ -221,6 +223,8 @@ class Session:
             raise AnswerError(got(say("unknown question"), format_value(question), nearest(question, self.bank.questions)))
         if question in self.asked:
             raise AnswerError(placed(question, say("a question is answered once; undo first to change it")))
+        if question in self.rules.withdrawn:
+            raise AnswerError(placed(question, say("the rules have withdrawn this question: it is not asked any more")))
         if self.stopped:
             raise SessionError(say("the test is over: {reason} Got an answer to {question}", reason=self.stopped.reason, question=question))
         if self.rules.only_next and self.next is not None and question != self.next.id:

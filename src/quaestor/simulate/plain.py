@@ -41,7 +41,7 @@ from quaestor.simulate.library import Library, fetched
 from quaestor.simulate.run import Record, merged
 
 _DEEP = 500.0  # minus the logarithm of numbers that products may round to zero
-_RULES = {"score", "then", "bound", "stop", "skips", "may_skip", "only_next"}
+_RULES = {"score", "then", "bound", "stop", "skips", "may_skip", "only_next", "least_answers"}
 
 
 def is_plain(bank: Bank, rules: Rules, behaviour: Behaviour) -> bool:

@@ -149,7 +149,7 @@ class _Front:
 
     def __init__(self, bank: Bank, rules: Rules) -> None:
         self._bank, self._rules = bank, rules
-        self._evidence = Evidence.begin(bank)
+        self._evidence = Evidence.begin(bank, withdrawn=rules.withdrawn)
         groups: dict[tuple[object, ...], list[int]] = {}
         for number, q in enumerate(bank.questions.values()):
             looks = (q.skills, q.classes, q.minutes, q.pilot, q.table.lower.tobytes(), q.table.upper.tobytes())

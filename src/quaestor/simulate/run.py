@@ -28,7 +28,8 @@ from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Students
 from quaestor.simulate.library import fetched
 
-PLAIN = {"score", "then", "bound", "target", "per", "stop", "skips", "may_skip", "only_next"}  # rules that name no question and no order
+_NO_NAMES = "score then bound target per stop skips may_skip only_next least_answers"
+PLAIN = set(_NO_NAMES.split())  # rules that name no question and no order
 TOGETHER = 256_000  # gains worked out at once: what fits into a core's own memory
 
 
@@ -92,7 +93,7 @@ def take(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour, hel
     count = len(students.numbers)
     are_alike = students.given is None and not rules.is_random
     running, path = np.arange(count), np.zeros(count, dtype=np.intp) if are_alike else np.arange(count)
-    evidence = Evidence.begin(bank, 1 if are_alike else count)
+    evidence = Evidence.begin(bank, 1 if are_alike else count, rules.withdrawn)
     rule = np.full(count, "", dtype=object)
     asked: list[NDArray[np.int32]] = []
     answers: list[NDArray[np.int32]] = []
@@ -216,7 +217,7 @@ def _revealed(behaviour: Behaviour, questions: Numbers, evidence: Evidence, path
     """To what share of students like each the best answer to the question was revealed by one asked earlier, (students,)."""
     number, hidden = evidence.layout.number, np.ones(len(questions))
     for one, given in behaviour.reveals.items():
-        was_asked = ~evidence.is_open[path, number[one]]
+        was_asked = evidence.is_asked[path, number[one]]
         for other, share in given.items():
             hidden[was_asked & (questions == number[other])] *= 1 - share
     return 1 - hidden

@@ -43,7 +43,7 @@ def given(work: Work, test: Published) -> list[Given]:
 def clocks(work: Work, test: Published) -> Mapping[int, Clock]:
     """The clocks of the running attempts with at least one answer, by the attempt's id."""
     columns = select(Event.attempt_id, Event.seconds, Event.at).join(Attempt)
-    running = columns.where(Attempt.test_id == test.id, ~is_over([test], now())).order_by(Event.attempt_id, Event.step)
+    running = columns.where(Attempt.test_id == test.id, ~is_over(now())).order_by(Event.attempt_id, Event.step)
     seconds: dict[int, list[float]] = defaultdict(list)
     last: dict[int, datetime] = {}
     for number, taken, at in work.execute(running):

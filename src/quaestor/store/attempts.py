@@ -25,6 +25,7 @@ from quaestor.store.invitations import EntryError, UnknownCodeError
 from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
 from quaestor.store.pace import engine
+from quaestor.store.scoring import keep
 from quaestor.store.sessions import forget, remember, work_out
 from quaestor.store.sittings import Sitting, by_key, end, sitting, stand
 from quaestor.store.texts import clean
@@ -129,7 +130,10 @@ def write(work: Work, ready: Ready) -> Sitting:
         raise StaleError((work.scalar(select(func.max(Event.step)).where(Event.attempt_id == attempt.id)) or 0) + 1)
     remember(attempt, ready.session, ready.at)
     after = stand(attempt, ready.session, ready.at)
-    end(work, after)
+    if after.over:
+        end(work, after)
+    else:
+        keep(work, attempt, ready.session)
     return after
 
 

@@ -15,7 +15,7 @@ from quaestor.store.invitations import EntryError, invited
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import hashed, token
 from quaestor.store.sessions import begun, remember, work_out
-from quaestor.store.sittings import by_key, end, sitting
+from quaestor.store.sittings import by_key, deadline, end, sitting
 from quaestor.store.texts import line
 
 _TRIES = 5
@@ -78,7 +78,9 @@ def _earlier(work: Work, test: Published, pupil: Pupil) -> Attempt | None:
 
 
 def _last(work: Work, pupil: Pupil) -> Attempt | None:
-    return work.scalars(select(Attempt).where(Attempt.pupil_id == pupil.id).order_by(Attempt.id.desc())).first()
+    """The last attempt of a pupil that was not set aside."""
+    mine = select(Attempt).where(Attempt.pupil_id == pupil.id, Attempt.set_aside.is_(None))
+    return work.scalars(mine.order_by(Attempt.id.desc())).first()
 
 
 def _seed() -> int:
@@ -92,14 +94,16 @@ def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str
         made = Attempt(
             key=key or token()[:32],
             code=free_codes(work, 1, OWN_CODE)[0],
-            test_id=test.id,
             pupil_id=pupil.id if pupil is not None else None,
             name=name,
             seed=seed,
             started=now(),
             ended=None,
             reason="",
+            extra=pupil.extra if pupil is not None else 0.0,
+            test=test,
         )
+        made.due = deadline(made)[0]
         try:
             with work.begin_nested():
                 work.add(made)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import and_, delete, func, or_, select, update
+from sqlalchemy import and_, delete, func, or_, select, true, update
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
@@ -40,9 +40,16 @@ def ask(work: Work, teacher: Teacher, kind: str, subject: str, asked: Mapping[st
     if count >= MOST_OPEN:
         words = say("{count} of your trials {count:is|are} not finished yet; please wait for one of them, or cancel it", count=count)
         raise QuaestorError(words)
+    made = _new(teacher.id, kind, subject, asked)
+    work.add(made)
+    work.flush()
+    return made
+
+
+def _new(teacher: int, kind: str, subject: str, asked: Mapping[str, Any]) -> Job:
     moment = now()
-    made = Job(
-        teacher_id=teacher.id,
+    return Job(
+        teacher_id=teacher,
         kind=kind,
         subject=subject,
         asked=dict(asked),
@@ -55,9 +62,15 @@ def ask(work: Work, teacher: Teacher, kind: str, subject: str, asked: Mapping[st
         beat=moment,
         created=moment,
     )
-    work.add(made)
-    work.flush()
-    return made
+
+
+def ask_once(work: Work, teacher: int, kind: str, subject: str, asked: Mapping[str, Any], pause: float = 0.0) -> None:
+    """Request a job that nobody waits for, unless one on the same subject waits, or was requested less than `pause` seconds ago."""
+    same, late = (Job.kind == kind, Job.subject == subject), now() - timedelta(seconds=pause)
+    if work.scalar(select(Job.id).where(*same, or_(Job.state == WAITING, Job.created > late)).limit(1)) is None:
+        work.execute(delete(Job).where(*same, Job.state.in_((DONE, FAILED))))
+        work.add(_new(teacher, kind, subject, asked))
+        work.flush()
 
 
 def job_of(work: Work, teacher: Teacher, number: int, kind: str | None = None) -> Job:
@@ -74,14 +87,18 @@ def jobs_of(work: Work, teacher: Teacher, kind: str, subject: str, most: int = 2
     return work.scalars(mine.options(undefer(Job.asked)).order_by(Job.id.desc()).limit(most)).all()
 
 
-def is_any(work: Work) -> bool:
-    """Whether a job can be claimed; only reads."""
-    return work.scalar(select(Job.id).where(_free()).limit(1)) is not None
+def is_any(work: Work, kinds: Sequence[str]) -> bool:
+    """Whether a job of one of these kinds can be claimed; only reads."""
+    return work.scalar(select(Job.id).where(_free(), Job.kind.in_(kinds)).limit(1)) is not None
 
 
-def claim(work: Work, worker: str) -> int | None:
-    """Claim the oldest free job; returns its id, or None. A job that was interrupted too often is marked as failed."""
-    for number, tries in work.execute(select(Job.id, Job.tries).where(_free()).order_by(Job.id)).all():
+def claim(work: Work, worker: str, kinds: Sequence[str] = ()) -> int | None:
+    """Claim the oldest free job, of these kinds if any are named; returns its id, or None.
+
+    A job that was interrupted too often is marked as failed.
+    """
+    of_kind = Job.kind.in_(kinds) if kinds else true()
+    for number, tries in work.execute(select(Job.id, Job.tries).where(_free(), of_kind).order_by(Job.id)).all():
         values: dict[str, Any] = {"state": RUNNING, "worker": worker, "beat": now(), "share": 0.0, "tries": Job.tries + 1}
         if tries >= TRIES:
             values = {"state": FAILED, "words": packed(BROKEN_OFF)}

@@ -1,7 +1,8 @@
-"""The tables: teachers, banks and their images, published tests, pupils, attempts and their append-only answer logs.
+"""The tables: teachers, banks and their images, published tests, pupils, attempts with their append-only answer logs and what was found.
 
-Published things never change: a bank row is one version, a test freezes a bank version with its rules. An attempt is its log; whatever else
-the pages show is computed from it. Secrets that only have to be recognised (sign-in links, cookies, API tokens) are stored as hashes.
+A bank row is one version and never changes. A test has a bank version and rules; a correction gives it others, counts its revision up and
+keeps the earlier ones. An attempt is its log; what its answers came to is stored beside it, once for each revision. Secrets that only have
+to be recognised (sign-in links, cookies, API tokens) are stored as hashes.
 """
 
 from datetime import datetime
@@ -107,7 +108,10 @@ class Media(Base):
 
 
 class Published(Base):
-    """A published test: a bank version with rules and conditions; never changed."""
+    """A published test: a bank version with rules and conditions. `revision`: how often its scoring was corrected (`Correction`).
+
+    `grades`: the scheme of its grades (`store.grades`), if it has one.
+    """
 
     __tablename__ = "published"
     __table_args__ = NEVER_AGAIN
@@ -125,13 +129,33 @@ class Published(Base):
     retakes: Mapped[str] = mapped_column(String(10))  # none, any, best
     by_list: Mapped[bool] = mapped_column(default=False)  # only pupils of the class list may take it
     keep_days: Mapped[int | None]
+    revision: Mapped[int] = mapped_column(default=0)
+    grades: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     created: Mapped[datetime]
     bank: Mapped[BankVersion] = relationship()
     teacher: Mapped[Teacher] = relationship()
 
 
+class Correction(Base):
+    """A correction of a test after it was published: from `revision` on it is scored otherwise; `bank_id`, `rules`: as they were before.
+
+    `kind`: `key`, `withdrawn` or `restored`, of the question; `note`: why, in the teacher's words.
+    """
+
+    __tablename__ = "correction"
+
+    test_id: Mapped[int] = mapped_column(ForeignKey("published.id", ondelete="CASCADE"), primary_key=True)
+    revision: Mapped[int] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(String(10))
+    question: Mapped[str] = mapped_column(String(200))
+    note: Mapped[str] = mapped_column(Text)
+    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"))
+    rules: Mapped[dict[str, Any]]
+    at: Mapped[datetime]
+
+
 class Pupil(Base):
-    """A pupil on the class list of a test, with a personal code."""
+    """A pupil on the class list of a test, with a personal code. `extra`: minutes beyond the time limit."""
 
     __tablename__ = "pupil"
 
@@ -139,10 +163,15 @@ class Pupil(Base):
     test_id: Mapped[int] = mapped_column(ForeignKey("published.id", ondelete="CASCADE"), index=True)
     name: Mapped[str] = mapped_column(String(200))
     code: Mapped[str] = mapped_column(String(12), unique=True)
+    extra: Mapped[float] = mapped_column(default=0.0)
 
 
 class Attempt(Base):
-    """One attempt at a test. `code`: to continue it on another device; `key`: part of the address of the taker's pages."""
+    """One attempt at a test. `code`: to continue it on another device; `key`: part of the address of the taker's pages.
+
+    `extra`: minutes beyond the time limit; `due`: when it is over at the latest (`sittings.deadline`), kept for queries; `set_aside`: when
+    the teacher decided that it does not count, so that another try may begin.
+    """
 
     __tablename__ = "attempt"
     __table_args__ = (Index("ix_attempt_test_pupil", "test_id", "pupil_id"), NEVER_AGAIN)
@@ -157,6 +186,9 @@ class Attempt(Base):
     started: Mapped[datetime]
     ended: Mapped[datetime | None]
     reason: Mapped[str] = mapped_column(Text, default="")
+    extra: Mapped[float] = mapped_column(default=0.0)
+    due: Mapped[datetime | None]
+    set_aside: Mapped[datetime | None]
     test: Mapped[Published] = relationship(lazy="joined", innerjoin=True)
 
 
@@ -174,6 +206,33 @@ class Event(Base):
     answer: Mapped[str | None] = mapped_column(String(200))
     entry: Mapped[str | None] = mapped_column(Text)
     seconds: Mapped[float]
+    at: Mapped[datetime]
+
+
+class Scoring(Base):
+    """What the answers of an attempt came to, by one revision of its test: as it stands after each answer, and for ever after the end.
+
+    `asked`: the number of questions shown; `counted` of them count (not pilots, not withdrawn ones), of which `skipped` were skipped and
+    `right` answered with the best class; `points`: right ones count 1, partly right ones less; `expected`: the
+    expected level, summed over the skills. `skills`: for each the level, the number of answers, and the bounds of all levels. `engine`:
+    the version of this software. `misfits`: whether the answers fit the bank so badly that a teacher should look; None: not known yet.
+    """
+
+    __tablename__ = "outcome"
+
+    attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id", ondelete="CASCADE"), primary_key=True)
+    revision: Mapped[int] = mapped_column(primary_key=True)
+    asked: Mapped[int]
+    counted: Mapped[int]
+    skipped: Mapped[int]
+    right: Mapped[int]
+    points: Mapped[float]
+    expected: Mapped[float]
+    skills: Mapped[dict[str, Any]]
+    bank_version: Mapped[str] = mapped_column(String(16))
+    model_version: Mapped[str] = mapped_column(String(16))
+    engine: Mapped[str] = mapped_column(String(20))
+    misfits: Mapped[bool | None]
     at: Mapped[datetime]
 
 

@@ -4,29 +4,71 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
+from quaestor.model.table import Array, centre
+
 
 @dataclass(frozen=True)
 class Finding:
-    """The finding of a skill: the most probable level, the bounds of its probability, and whether it is sure.
+    """The finding of a skill: the most probable level and the bounds of all levels, (levels,) each, lowest first.
 
-    `centre`: the distribution at the centre of the bounds, (levels,); `expected`: its mean, where the lowest level counts 0.
+    `answers` count for it, `least` are needed to name a level; `sure_from`: the probability from which on a level counts as sure.
     """
 
     level: str
-    lower: float
-    upper: float
-    sure: bool
-    expected: float
-    centre: tuple[float, ...] = ()
+    levels: tuple[str, ...]
+    lows: tuple[float, ...]
+    highs: tuple[float, ...]
+    answers: int
+    least: int
+    sure_from: float
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are enough answers to name a level: else nobody is told one."""
+        return self.answers >= self.least
+
+    @property
+    def place(self) -> int:
+        """The index of the level."""
+        return self.levels.index(self.level)
+
+    @property
+    def lower(self) -> float:
+        """The lower probability of the level."""
+        return self.lows[self.place]
+
+    @property
+    def upper(self) -> float:
+        """The upper probability of the level."""
+        return self.highs[self.place]
+
+    @property
+    def sure(self) -> bool:
+        """Whether the level is sure."""
+        return self.enough and self.lower >= self.sure_from
+
+    @property
+    def at_top(self) -> bool:
+        """Whether the level is the highest one."""
+        return self.place == len(self.levels) - 1
+
+    @property
+    def centre(self) -> Array:
+        """The distribution at the centre of the bounds, (levels,)."""
+        return centre(np.array(self.lows), np.array(self.highs))
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The outcome of an attempt. `state`: running or over; `minutes`: from its start to its end, or to the last answer while it runs.
 
-    `questions` were shown, `skipped` of them skipped, `right` of them answered with the best class. `hint`: whether the answers fit the
-    bank so badly that a teacher should check them; None while the attempt runs, and where this was not computed yet. `code`: the pupil's
-    own, or that of the attempt. `counts`: whether it is the attempt that counts for its taker.
+    `questions` were shown and `counted` of them count, `skipped` of which were skipped and `right` answered with the best class; `points`:
+    partly right ones count less than 1. `hint`: whether the answers fit the bank so badly that a teacher should check them; None while the
+    attempt runs, and where this was not worked out yet. `code`: the pupil's own, or that of the attempt. `counts`: whether it is the
+    attempt that counts for its taker; not if the teacher has `set_aside` it. `waits`: whether what the answers came to is still to be
+    worked out.
     """
 
     attempt_id: int
@@ -44,13 +86,13 @@ class Outcome:
     hint: bool | None
     counts: bool = True
     skipped: int = 0
+    counted: int = 0
+    points: float = 0.0
+    expected: float = 0.0
+    set_aside: bool = False
+    waits: bool = False
 
     @property
     def answered(self) -> int:
-        """The number of questions that were answered."""
-        return self.questions - self.skipped
-
-    @property
-    def expected(self) -> float:
-        """The expected level, summed over the skills."""
-        return sum(finding.expected for finding in self.skills.values())
+        """The number of questions that count and were answered."""
+        return self.counted - self.skipped

@@ -63,20 +63,24 @@ class Conditions:
 
 def keep_bank(work: Work, teacher: Teacher, bank: Bank, images: Mapping[str, bytes] = MappingProxyType({})) -> BankVersion:
     """Store a bank with the images that its questions name; the same version with the same images is stored once."""
-    media = keep_images(work, chosen(bank, images))
+    return keep_version(work, teacher.id, bank, keep_images(work, chosen(bank, images)))
+
+
+def keep_version(work: Work, teacher: int, bank: Bank, media: Mapping[str, str]) -> BankVersion:
+    """Store a bank of a teacher with images that are stored already."""
     row = insert(work, BankVersion).values(
-        teacher_id=teacher.id,
+        teacher_id=teacher,
         title=line(bank.title, 200) or "A bank without a title",
         version=bank.version,
         model_version=bank.model_version,
-        media=media,
+        media=dict(media),
         media_hash=hash_of(media),
         content=dump_bytes(bank, ".yaml").decode(),
         questions=len(bank.questions),
         created=now(),
     )
     work.execute(row.on_conflict_do_nothing())
-    mine = (BankVersion.teacher_id == teacher.id, BankVersion.version == bank.version, BankVersion.media_hash == hash_of(media))
+    mine = (BankVersion.teacher_id == teacher, BankVersion.version == bank.version, BankVersion.media_hash == hash_of(media))
     return work.scalars(select(BankVersion).where(*mine).options(undefer(BankVersion.content))).one()
 
 

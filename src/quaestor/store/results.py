@@ -1,29 +1,20 @@
-"""Results of a test: the outcome of each attempt, and which of a pupil's attempts counts.
+"""Results of a test: the outcome of each attempt as it was stored, and which of a pupil's attempts counts."""
 
-An outcome depends only on the attempt's log, so it is computed once for each length of the log and cached.
-"""
+from collections.abc import Mapping
+from typing import Any
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-
-import numpy as np
-from sqlalchemy import func, select
+from sqlalchemy import ColumnElement, Select, and_, case, func, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
-from quaestor.credal.decisions import level
-from quaestor.inference.misfit import misfit
-from quaestor.model.beliefs import Bounds
+from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import read_rules
 from quaestor.session.explain.why import OPEN_BELOW
-from quaestor.session.log import Answer
-from quaestor.session.session import Session
+from quaestor.session.sufficiency import least_answers
 from quaestor.store.clock import now
-from quaestor.store.memory import Memory
-from quaestor.store.models import Attempt, Event, Published, Pupil
+from quaestor.store.models import Attempt, Published, Pupil, Scoring
 from quaestor.store.outcome import Finding, Outcome
+from quaestor.store.progress import is_over
 from quaestor.store.publishing import open_bank
 from quaestor.store.sheets import csv_bytes as csv_bytes
 from quaestor.store.sheets import dictionary as dictionary
@@ -31,140 +22,99 @@ from quaestor.store.sheets import table as table
 from quaestor.store.sheets import xlsx_bytes as xlsx_bytes
 from quaestor.store.sittings import deadline
 
-LOOKS = 60  # misfit tests computed for one page
-_NOTHING = (0, None)
+
+def outcomes(work: Work, test: Published, every: bool = True) -> list[Outcome]:
+    """The outcomes of all attempts of a test, in the order of their ids, or only of those that count."""
+    found = _made(work, test, _query(test).order_by(Attempt.id))
+    return found if every else [outcome for outcome in found if outcome.counts]
 
 
-@dataclass(frozen=True)
-class _Found:
-    """The results that are computed from a log."""
-
-    questions: int
-    skipped: int
-    right: int
-    skills: Mapping[str, Finding]
-    answers: Mapping[str, str]
+def some(work: Work, test: Published, first: int, count: int) -> list[Outcome]:
+    """The outcomes of so many attempts from a place on (the first is 0), in the order of the takers' names."""
+    return _made(work, test, _query(test).order_by(func.lower(Attempt.name), Attempt.id).offset(first).limit(count))
 
 
-_found: Memory[tuple[str, int, datetime | None], _Found] = Memory(20_000)
-_hints: Memory[tuple[str, frozenset[tuple[str, str]]], bool] = Memory(20_000)
+def number(work: Work, test: Published) -> int:
+    """The number of attempts at a test."""
+    return work.scalar(select(func.count()).where(Attempt.test_id == test.id)) or 0
 
 
-def outcomes(work: Work, test: Published, looks: int | None = LOOKS) -> list[Outcome]:
-    """The outcomes of all attempts of a test, in the order of their ids.
+def outcome_of(work: Work, attempt: Attempt) -> Outcome:
+    """The outcome of one attempt; whether it counts beside others is not looked at."""
+    (found,) = _made(work, attempt.test, _query(attempt.test).where(Attempt.id == attempt.id))
+    return found
 
-    `looks`: the misfit test of an attempt (`Outcome.hint`) takes some 10 ms, so it is computed for at most so many attempts that are not
-    cached yet, and the others follow with the next calls; None: for all, as files and the API need it.
+
+def _query(test: Published) -> Select[Any]:
+    """The attempts of a test, each with its last scoring, the pupil's code, and the attempt's rank among those of the same pupil.
+
+    The first of a pupil's attempts counts, and every attempt of somebody who is on no class list. Attempts that were set aside come last,
+    and those that run behind those that are over. Among these: the first when retakes are forbidden (`none`), the last when they are
+    allowed (`any`), and with `best` the one with the highest expected level summed over the skills, for the centre of the bounds (levels
+    count 0, 1, 2, ...), of equal ones the first. The best of several attempts is biased upwards: by chance alone it is above what a
+    single one would show.
     """
-    attempts = work.scalars(select(Attempt).where(Attempt.test_id == test.id).order_by(Attempt.id)).all()
-    codes = {pupil.id: pupil.code for pupil in work.execute(select(Pupil.id, Pupil.code).where(Pupil.test_id == test.id))}
-    counts = select(Event.attempt_id, func.count(), func.max(Event.at)).join(Attempt).where(Attempt.test_id == test.id)
-    lengths = {number: (length, last) for number, length, last in work.execute(counts.group_by(Event.attempt_id))}
-    keys = {attempt.id: (attempt.key, *lengths.get(attempt.id, _NOTHING)) for attempt in attempts}
-    known = {number: found for number, key in keys.items() if (found := _found.get(key)) is not None}
-    logs = _logs(work, test, [attempt.id for attempt in attempts if attempt.id not in known])
+    last = select(func.max(Scoring.revision)).where(Scoring.attempt_id == Attempt.id).correlate(Attempt).scalar_subquery()
+    orders: Mapping[str, tuple[ColumnElement[Any], ...]] = {
+        "none": (Attempt.id.asc(),),
+        "any": (Attempt.id.desc(),),
+        "best": (func.coalesce(Scoring.expected, 0.0).desc(), Attempt.id.asc()),
+    }
+    behind = case((Attempt.set_aside.is_not(None), 2), (is_over(now()), 0), else_=1)
+    of_pupil = case((Attempt.pupil_id.is_(None), -Attempt.id), else_=Attempt.pupil_id)
+    rank = func.row_number().over(partition_by=of_pupil, order_by=(behind, *orders[test.retakes]))
+    return (
+        select(Attempt, Scoring, Pupil.code, rank)
+        .outerjoin(Scoring, and_(Scoring.attempt_id == Attempt.id, Scoring.revision == last))
+        .outerjoin(Pupil, Pupil.id == Attempt.pupil_id)
+        .where(Attempt.test_id == test.id)
+    )
+
+
+def _made(work: Work, test: Published, query: Select[Any]) -> list[Outcome]:
     bank, rules = open_bank(test.bank), read_rules(test.rules)
-    made = []
-    left = len(attempts) if looks is None else looks
-    for attempt in attempts:
-        found = known.get(attempt.id)
-        if found is None:
-            found = _computed(Session(bank, rules, attempt.seed, tuple(logs[attempt.id])))
-            _found.put(keys[attempt.id], found)
-        outcome = _outcome(attempt, found, keys[attempt.id][2], codes.get(attempt.pupil_id or 0, attempt.code))
-        if outcome.state == "over":
-            hint = _hints.get(_answers(bank, found))
-            if hint is None and left:
-                hint, left = _misfits(bank, found), left - 1
-            outcome = replace(outcome, hint=hint)
-        made.append(outcome)
-    counting = {outcome.attempt_id for outcome in counted(made, test.retakes)}
-    return [outcome if outcome.attempt_id in counting else replace(outcome, counts=False) for outcome in made]
+    least = least_answers(bank, rules)
+    return [_outcome(*row, bank, rules, least) for row in work.execute(query).all()]
 
 
-def _outcome(attempt: Attempt, found: _Found, last: datetime | None, code: str) -> Outcome:
+def _outcome(
+    attempt: Attempt, scoring: Scoring | None, code: str | None, rank: int, bank: Bank, rules: Rules, least: Mapping[str, int]
+) -> Outcome:
     limit, words = deadline(attempt)
     ended, reason = attempt.ended, attempt.reason
     if ended is None and limit is not None and limit <= now():
         ended, reason = limit, words
-    until = ended or last or attempt.started
+    until = ended or (scoring.at if scoring is not None else attempt.started)
     return Outcome(
         attempt_id=attempt.id,
         pupil_id=attempt.pupil_id,
         name=attempt.name,
-        code=code,
+        code=code or attempt.code,
         state="running" if ended is None else "over",
         started=attempt.started,
         ended=ended,
         minutes=max(0.0, (until - attempt.started).total_seconds() / 60),
-        questions=found.questions,
-        right=found.right,
+        questions=scoring.asked if scoring is not None else 0,
+        counted=scoring.counted if scoring is not None else 0,
+        right=scoring.right if scoring is not None else 0,
         reason=reason,
-        skills=found.skills,
-        hint=None,
-        skipped=found.skipped,
+        skills=findings_of(bank, rules, least, scoring.skills if scoring is not None else {}),
+        hint=scoring.misfits if scoring is not None and ended is not None else None,
+        counts=rank == 1 and attempt.set_aside is None,
+        skipped=scoring.skipped if scoring is not None else 0,
+        points=scoring.points if scoring is not None else 0.0,
+        expected=scoring.expected if scoring is not None else 0.0,
+        set_aside=attempt.set_aside is not None,
+        waits=ended is not None and (scoring is None or scoring.revision < attempt.test.revision),
     )
 
 
-def _computed(session: Session) -> _Found:
-    """The results of a log; they depend neither on the clock nor on the stop rules."""
-    questions = session.bank.questions
-    right = sum(isinstance(line, Answer) and line.answer == questions[line.question].classes[-1] for line in session.log)
-    skills = {skill: _finding(bounds) for skill, bounds in session.beliefs.items()}
-    skipped = sum(isinstance(line, Answer) and line.answer is None for line in session.log)
-    return _Found(len(session.log), skipped, right, skills, session.answers)
-
-
-def _finding(bounds: Bounds) -> Finding:
-    found = level(bounds)
-    at = bounds.states.index(found)
-    lower, upper = float(bounds.lower[at]), float(bounds.upper[at])
-    centre = bounds.centre
-    return Finding(found, lower, upper, lower >= OPEN_BELOW, float(np.arange(len(centre)) @ centre), tuple(centre.tolist()))
-
-
-def _answers(bank: Bank, found: _Found) -> tuple[str, frozenset[tuple[str, str]]]:
-    return bank.version, frozenset(found.answers.items())
-
-
-def _misfits(bank: Bank, found: _Found) -> bool:
-    """Whether the answers fit the bank so badly that a teacher should check them; the result is cached."""
-    seen = misfit(bank, found.answers)
-    hint = seen is not None and seen.is_hint
-    _hints.put(_answers(bank, found), hint)
-    return hint
-
-
-def _logs(work: Work, test: Published, attempts: Sequence[int]) -> Mapping[int, list[Answer]]:
-    """The logs of these attempts; if they are many, of all attempts of the test, which is the faster query."""
-    columns = select(Event.attempt_id, Event.question, Event.answer, Event.entry, Event.seconds).order_by(Event.attempt_id, Event.step)
-    logs: dict[int, list[Answer]] = defaultdict(list)
-    if attempts:
-        few = len(attempts) <= 100
-        some = columns.where(Event.attempt_id.in_(attempts)) if few else columns.join(Attempt).where(Attempt.test_id == test.id)
-        for number, question, answer, entry, seconds in work.execute(some):
-            logs[number].append(Answer(question, answer, entry, seconds / 60))
-    return logs
-
-
-def counted(found: Iterable[Outcome], retakes: str) -> list[Outcome]:
-    """The attempts that count: one for each pupil, and every attempt of a taker who is on no class list.
-
-    Of a pupil's attempts that are over (or, when none is, of those that run) it is the first when retakes are forbidden (`none`), the
-    last when they are allowed (`any`), and with `best` the one with the highest expected level summed over the skills, for the centre of
-    the bounds (levels count 0, 1, 2, ...); of equal ones the first. The best of several attempts is biased upwards:
-    by chance alone it is above what a single one would show.
-    """
-    of_pupil: dict[int, list[Outcome]] = defaultdict(list)
-    listed = list(found)
-    for outcome in listed:
-        of_pupil[outcome.pupil_id if outcome.pupil_id is not None else -outcome.attempt_id].append(outcome)
-    counting = {_counts(mine, retakes).attempt_id for mine in of_pupil.values()}
-    return [outcome for outcome in listed if outcome.attempt_id in counting]
-
-
-def _counts(mine: Sequence[Outcome], retakes: str) -> Outcome:
-    over = [outcome for outcome in mine if outcome.state == "over"] or mine
-    if retakes == "best":
-        return max(over, key=lambda outcome: outcome.expected)
-    return over[0] if retakes == "none" else over[-1]
+def findings_of(bank: Bank, rules: Rules, least: Mapping[str, int], stored: Mapping[str, Any]) -> dict[str, Finding]:
+    """The findings of all skills as they are stored; nothing is known of those that are not."""
+    found = {}
+    for skill in bank.skills.values():
+        count = len(skill.levels)
+        one = stored.get(skill.id) or {"level": skill.levels[0], "answers": 0, "lower": [0.0] * count, "upper": [1.0] * count}
+        lows, highs = tuple(one["lower"]), tuple(one["upper"])
+        found[skill.id] = Finding(one["level"], skill.levels, lows, highs, one["answers"], least[skill.id], OPEN_BELOW)
+    return found

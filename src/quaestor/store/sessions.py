@@ -4,16 +4,18 @@ A cached session is used only if its last line equals, to the microsecond, the l
 reads the remaining lines, and one that is ahead (its unit of work was rolled back) or differs starts again from the log.
 """
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session as Work
 
+from quaestor.model.question import Question
 from quaestor.selection.rules_file import read_rules
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store.memory import Memory
-from quaestor.store.models import Attempt, Event, Published
+from quaestor.store.models import Attempt, Correction, Event, Published
 from quaestor.store.pace import engine, foresee
 from quaestor.store.publishing import open_bank
 
@@ -26,7 +28,8 @@ _LINES = (
     .where(Event.attempt_id == bindparam("attempt"), Event.step >= bindparam("first"))
     .order_by(Event.step)
 )
-_memory: Memory[str, tuple[Session, datetime]] = Memory(MOST)
+_KEYS = select(Correction.question).where(Correction.test_id == bindparam("test"), Correction.kind == "key")
+_memory: Memory[str, tuple[Session, datetime, int]] = Memory(MOST)
 
 
 def begun(test: Published, seed: int) -> Session:
@@ -39,7 +42,9 @@ def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Sess
 
     `prompt`: raise SlowError if the session is not cached and steps of the test take long.
     """
-    session, at = _memory.get(attempt.key) or (None, attempt.started)
+    session, at, revision = _memory.get(attempt.key) or (None, attempt.started, 0)
+    if revision != attempt.test.revision:
+        session, at = None, attempt.started
     known = len(session.log) if session is not None else 0
     lines = _lines(work, attempt, max(known, 1))
     if session is not None and known:
@@ -61,8 +66,24 @@ def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Sess
 
 
 def _lines(work: Work, attempt: Attempt, first: int) -> list[tuple[Answer, datetime]]:
+    anew = corrected(work, attempt.test)
     rows = work.execute(_LINES, {"attempt": attempt.id, "first": first})
-    return [(Answer(question, answer, entry, seconds / 60), at) for question, answer, entry, seconds, at in rows]
+    return [(line_of(anew, question, answer, entry, seconds), at) for question, answer, entry, seconds, at in rows]
+
+
+def corrected(work: Work, test: Published) -> Mapping[str, Question]:
+    """The questions of a test whose key was corrected, as they are now: answers to them are classified anew."""
+    if not test.revision:
+        return {}
+    questions = open_bank(test.bank).questions
+    return {name: questions[name] for name in work.scalars(_KEYS, {"test": test.id})}
+
+
+def line_of(anew: Mapping[str, Question], question: str, answer: str | None, entry: str | None, seconds: float) -> Answer:
+    """A line of a log as it counts now; an entry that was erased keeps the class that it had."""
+    if question in anew and answer is not None and entry is not None:
+        answer = anew[question].classify(entry)
+    return Answer(question, answer, entry, seconds / 60)
 
 
 def work_out(session: Session) -> None:
@@ -73,7 +94,7 @@ def work_out(session: Session) -> None:
 def remember(attempt: Attempt, session: Session, at: datetime) -> None:
     """Remember a session whose last line was written at a moment, with what pages need."""
     work_out(session)
-    _memory.put(attempt.key, (_copy(session), at), len(session.bank.questions) + _EACH)
+    _memory.put(attempt.key, (_copy(session), at, attempt.test.revision), len(session.bank.questions) + _EACH)
 
 
 def forget(attempt: Attempt) -> None:

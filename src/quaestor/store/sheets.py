@@ -28,7 +28,9 @@ _COLUMNS = {
     "ended": (say("when it was over; empty while it runs"), say("date and time, UTC")),
     "minutes": (say("how long it took; while it runs, until the last answer"), say("number")),
     "questions": (say("questions that were asked, including skipped ones"), say("whole number")),
-    "right": (say("questions answered with the best answer class"), say("whole number")),
+    "counted": (say("questions that count: not those that were only tried out, or withdrawn"), say("whole number")),
+    "right": (say("of them answered with the best answer class"), say("whole number")),
+    "points": (say("right answers, partly right ones counted in part"), say("number")),
     "state": (say("whether the attempt is over"), "running, over"),
     "reason": (say("why it is over"), say("text")),
     "counts": (say("whether it is the attempt that counts for its taker"), "yes, no"),
@@ -48,14 +50,17 @@ def table(found: Iterable[Outcome], bank: Bank) -> "pd.DataFrame":
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "questions", "right", "state", "reason")}
+    row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "questions", "counted", "right", "state", "reason")}
     row |= {"started": _second(outcome.started), "ended": _second(outcome.ended), "minutes": round(outcome.minutes, 1)}
+    row["points"] = round(outcome.points, 2)
     row["counts"] = "yes" if outcome.counts else "no"
     row["look"] = "" if outcome.hint is None else "yes" if outcome.hint else "no"
     for skill, finding in outcome.skills.items():
-        row[f"{skill} level"] = finding.level
-        row[f"{skill} lower"], row[f"{skill} upper"] = round(finding.lower, 4), round(finding.upper, 4)
-        row[f"{skill} sure"] = "yes" if finding.sure else "no"
+        row[f"{skill} answers"] = finding.answers
+        if finding.enough and not outcome.waits:
+            row[f"{skill} level"] = finding.level
+            row[f"{skill} lower"], row[f"{skill} upper"] = round(finding.lower, 4), round(finding.upper, 4)
+            row[f"{skill} sure"] = "yes" if finding.sure else "no"
     return row
 
 
@@ -74,7 +79,9 @@ def described(bank: Bank) -> list[tuple[str, str, str]]:
     """Name, meaning and values of each column, to be translated; values that are the same in all languages are plain texts."""
     rows: list[tuple[str, str, str]] = [(name, meaning, values) for name, (meaning, values) in _COLUMNS.items()]
     for skill in bank.skills.values():
-        rows.append((f"{skill.id} level", say("the most probable level of {skill}", skill=skill.id), ", ".join(skill.levels)))
+        rows.append((f"{skill.id} answers", say("answers that count for {skill}", skill=skill.id), say("whole number")))
+        told = say("the most probable level of {skill}; empty where there are too few answers to tell", skill=skill.id)
+        rows.append((f"{skill.id} level", told, ", ".join(skill.levels)))
         rows.append((f"{skill.id} lower", say("the lower probability of that level"), say("number from 0 to 1")))
         rows.append(
             (

@@ -13,6 +13,7 @@ from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt
 from quaestor.store.options import option_order
+from quaestor.store.scoring import keep
 from quaestor.store.sessions import session_of
 
 _BY_KEY = select(Attempt).where(Attempt.key == bindparam("key"))
@@ -77,11 +78,14 @@ def stand(attempt: Attempt, session: Session, put: datetime) -> Sitting:
 
 
 def deadline(attempt: Attempt) -> tuple[datetime | None, str]:
-    """The latest end of an attempt, by its time limit or the closing of the test (None without either), and the reason."""
-    test = attempt.test
-    up = attempt.started + timedelta(minutes=test.minutes) if test.minutes is not None else None
-    if test.closes is not None and (up is None or test.closes < up):
-        return test.closes, CLOSED
+    """The latest end of an attempt, by its time limit or the closing of the test (None without either), and the reason.
+
+    Extra time is added to both: who has more time may use it after the others have to stop.
+    """
+    test, extra = attempt.test, timedelta(minutes=attempt.extra)
+    up = attempt.started + timedelta(minutes=test.minutes) + extra if test.minutes is not None else None
+    if test.closes is not None and (up is None or test.closes + extra < up):
+        return test.closes + extra, CLOSED
     return up, TIME_UP
 
 
@@ -89,6 +93,7 @@ def end(work: Work, state: Sitting) -> None:
     """Record the end of an attempt if it is over: the moment of the last answer, or when the time was up."""
     attempt = state.attempt
     if attempt.ended is None and state.over:
+        keep(work, attempt, state.session)
         limit = deadline(attempt)[0]
         reason, ended = str(state.over), state.put if state.session.stopped or limit is None else min(limit, now())
         work.execute(update(Attempt).where(Attempt.id == attempt.id, Attempt.ended.is_(None)).values(reason=reason, ended=ended))

@@ -14,11 +14,11 @@ from starlette.staticfiles import StaticFiles
 
 from quaestor import __version__
 from quaestor.store.database import Database
-from quaestor.web import entry, failures, taker
+from quaestor.web import entry, failures, taker, working
 from quaestor.web.api import routes as api
 from quaestor.web.desk import account, banks, home, live, path, people, published, publishing, results, sign_in, statistics, trial
 from quaestor.web.guard import Guard
-from quaestor.web.housekeeping import keep_house
+from quaestor.web.housekeeping import keep_house, keep_scoring
 from quaestor.web.jobs import Foreman
 from quaestor.web.pages import read_templates
 from quaestor.web.settings import Settings, from_environment
@@ -48,12 +48,15 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        house = asyncio.create_task(keep_house(kept))
-        app.state.foreman = Foreman(kept)
-        app.state.foreman.start()
+        tasks = [asyncio.create_task(keep_house(kept)), asyncio.create_task(keep_scoring(kept))]
+        app.state.foremen = [Foreman(kept, kinds) for kinds in (working.LONG, working.SHORT)]
+        for foreman in app.state.foremen:
+            foreman.start()
         yield
-        house.cancel()
-        await asyncio.to_thread(app.state.foreman.stop)
+        for task in tasks:
+            task.cancel()
+        for foreman in app.state.foremen:
+            await asyncio.to_thread(foreman.stop)
         kept.close()
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)

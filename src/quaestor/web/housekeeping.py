@@ -1,29 +1,50 @@
-"""What has to be done now and then, whoever is there: names are erased when their time is up."""
+"""What has to be done now and then, whoever is there: names are erased when their time is up, outcomes that are missing are worked out."""
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from fastapi.concurrency import run_in_threadpool
 
 from quaestor.errors import QuaestorError
+from quaestor.store import rescoring
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.privacy import erase_names, forgetful
 
-EVERY = 3600  # seconds
+EVERY, SCORING = 3600, 60  # seconds between two rounds
 _log = logging.getLogger("quaestor.web")
 
 
 async def keep_house(database: Database) -> None:
-    """Tidy up at the start and every hour; several workers may do so at once. Whatever goes wrong is tried again next time."""
+    """Tidy up at the start and every hour; several workers may do so at once."""
+    await _again_and_again(tidy, database, EVERY)
+
+
+async def keep_scoring(database: Database) -> None:
+    """See every minute that what the attempts came to is worked out."""
+    await _again_and_again(look_after, database, SCORING)
+
+
+async def _again_and_again(do: Callable[[Database], None], database: Database, every: float) -> None:
+    """Whatever goes wrong is tried again next time."""
     while True:
         try:
-            await run_in_threadpool(tidy, database)
+            await run_in_threadpool(do, database)
         except QuaestorError as error:
             _log.warning("housekeeping waits: %s", error)
         except Exception:
             _log.exception("housekeeping went wrong and is tried again")
-        await asyncio.sleep(EVERY)
+        await asyncio.sleep(every)
+
+
+def look_after(database: Database) -> None:
+    """Request that outcomes that are missing be worked out."""
+    with database.read() as work:
+        left = rescoring.is_any(work)
+    if left:
+        with database.work() as work:
+            rescoring.ask_all(work)
 
 
 def tidy(database: Database) -> None:

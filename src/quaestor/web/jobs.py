@@ -10,6 +10,7 @@ import logging
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from threading import Event, Thread
 
 from quaestor.errors import QuaestorError
@@ -24,10 +25,10 @@ _log = logging.getLogger("quaestor.web")
 
 
 class Foreman:
-    """A thread that looks for jobs; `wake` makes it look at once, `stop` gives back what is not done."""
+    """A thread that looks for jobs of some kinds; `wake` makes it look at once, `stop` gives back what is not done."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, kinds: Sequence[str]) -> None:
+        self._database, self._kinds = database, kinds
         self._woken, self._stopped = Event(), Event()
         self._thread = Thread(target=self._run, name="jobs", daemon=True)
         self._process: subprocess.Popen[bytes] | None = None
@@ -62,11 +63,11 @@ class Foreman:
     def _one(self) -> bool:
         """Have one job done; False when there is none."""
         with self._database.read() as work:
-            if not jobs.is_any(work):
+            if not jobs.is_any(work, self._kinds):
                 return False
         worker = token()
         with self._database.work() as work:
-            number = jobs.claim(work, worker)
+            number = jobs.claim(work, worker, self._kinds)
         if number is None:
             return False
         process = _begun(self._database, number, worker)

@@ -18,7 +18,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
 from quaestor.selection.rules_file import read_rules
 from quaestor.simulate.trial import try_out
-from quaestor.store import drafts, jobs
+from quaestor.store import drafts, jobs, rescoring
 from quaestor.store.database import Database, UnavailableError
 from quaestor.store.models import BankVersion, Draft
 from quaestor.store.publishing import MissingError, open_bank
@@ -112,7 +112,18 @@ def bank_of_source(database: Database, source: dict[str, int]) -> Bank:
         return open_bank(kept)
 
 
-KINDS: dict[str, Callable[[Database, dict[str, Any], GoOn], Any]] = {"trial": trial, improving.KIND: improving.improve}
+def score(database: Database, asked: dict[str, Any], go_on: GoOn) -> dict[str, int]:
+    """What is left to be worked out of a test's attempts."""
+    return rescoring.score_all(database, asked["test"], go_on)
+
+
+KINDS: dict[str, Callable[[Database, dict[str, Any], GoOn], Any]] = {
+    "trial": trial,
+    improving.KIND: improving.improve,
+    rescoring.KIND: score,
+}
+SHORT = (rescoring.KIND,)  # what takes seconds never waits for what takes minutes
+LONG = tuple(kind for kind in KINDS if kind not in SHORT)
 
 
 def _leave_with(parent: int) -> None:

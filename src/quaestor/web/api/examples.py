@@ -140,10 +140,12 @@ ROW = {
     "ended": "2026-09-01T08:00:08Z",
     "minutes": 0.1,
     "questions": 1,
+    "counted": 1,
     "right": 1,
+    "points": 1.0,
     "reason": "No question is left.",
     "look": False,
-    "skills": [{"skill": "multiplication", "level": "yes", "lower": 0.75, "upper": 0.75, "sure": False}],
+    "skills": [{"skill": "multiplication", "answers": 1, "level": "yes", "lower": 0.75, "upper": 0.75, "sure": False}],
 }
 PROBLEM = {
     "type": "urn:quaestor:stale-step",

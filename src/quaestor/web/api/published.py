@@ -64,7 +64,7 @@ def show(request: Request, number: Number, bearer: ForTests) -> Response:
 def found(request: Request, number: Number, bearer: ForResults) -> Response:
     """What every session of a test came to, the first one first; `counts` tells which of a pupil's sessions counts."""
     with reading(request, bearer) as (work, token):
-        rows = results.outcomes(work, published(work, token.teacher, number), looks=None)
+        rows = results.outcomes(work, published(work, token.teacher, number))
     return reply({"test": number, "results": [_row(outcome) for outcome in rows]})
 
 
@@ -76,8 +76,7 @@ def sheet(request: Request, number: Number, bearer: ForResults, every: Every = F
     """
     with reading(request, bearer) as (work, token):
         test = published(work, token.teacher, number)
-        rows = results.outcomes(work, test, looks=None)
-        frame = results.table(rows if every else results.counted(rows, test.retakes), open_bank(test.bank))
+        frame = results.table(results.outcomes(work, test, every), open_bank(test.bank))
     named = {"content-disposition": f'attachment; filename="results-{number}.csv"'}
     return Response(results.csv_bytes(frame), media_type="text/csv", headers=named)
 
@@ -114,11 +113,20 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         "ended": shapes.moment(outcome.ended),
         "minutes": round(outcome.minutes, 2),
         "questions": outcome.questions,
+        "counted": outcome.counted,
         "right": outcome.right,
+        "points": round(outcome.points, 4),
         "reason": outcome.reason,
         "look": outcome.hint,
         "skills": [
-            {"skill": skill, "level": found.level, "lower": found.lower, "upper": found.upper, "sure": found.sure}
+            {
+                "skill": skill,
+                "answers": found.answers,
+                "level": found.level if found.enough and not outcome.waits else None,
+                "lower": found.lower if found.enough and not outcome.waits else None,
+                "upper": found.upper if found.enough and not outcome.waits else None,
+                "sure": found.sure,
+            }
             for skill, found in outcome.skills.items()
         ],
     }

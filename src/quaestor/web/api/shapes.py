@@ -325,17 +325,22 @@ class PublishedList(Sent):
     tests: list[PublishedShape]
 
 
-class ResultSkill(Level):
-    """The level that was found of a skill, and whether it is sure."""
+class ResultSkill(Sent):
+    """The level that was found of a skill, and whether it is sure; null while there are too few `answers` to tell."""
 
     skill: str
+    answers: int
+    level: str | None
+    lower: Probability | None
+    upper: Probability | None
     sure: bool
 
 
 class ResultRow(Sent):
     """A session at a glance. `pupil`: the number of the pupil on the class list; `counts`: whether it is the session that counts for them.
 
-    `look`: whether the answers fit together so badly that somebody should have a look; null while it runs.
+    `questions` were put, `counted` of them count, `right` of them were answered in the best way; `points`: partly right ones count in
+    part. `look`: whether the answers fit together so badly that somebody should have a look; null while it runs, and until it is known.
     """
 
     model_config = example(**examples.ROW)
@@ -349,7 +354,9 @@ class ResultRow(Sent):
     ended: datetime | None
     minutes: float
     questions: int
+    counted: int
     right: int
+    points: float
     reason: str
     look: bool | None
     skills: list[ResultSkill]

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from quaestor.errors import QuaestorError
 from quaestor.report import classroom
-from quaestor.report.groups import ENOUGH, Member, groups
+from quaestor.report.groups import Member, groups
 from quaestor.store import answers, results
 from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
@@ -69,13 +69,13 @@ def _page(request: Request, number: int, template: str) -> Response:
 
 def _seen(work: Work, test: Published) -> dict[str, Any]:
     mark = answers.pulse(work, test)
-    found = classroom.present(results.outcomes(work, test, looks=0))
+    found = classroom.present(results.outcomes(work, test))
     there = {outcome.pupil_id for outcome in found}
     absent = [pupil.name for pupil in pupils_of(work, test) if pupil.id not in there]
     seats = classroom.seats(found, answers.clocks(work, test), absent, now())
     bank = open_bank(test.bank)
-    members = [Member(outcome.name, outcome.answered, outcome.skills) for outcome in found]
-    counted = {"counts": classroom.counts(seats), "groups": groups(bank, members), "enough": ENOUGH}
+    members = [Member(outcome.name, outcome.skills) for outcome in found]
+    counted = {"counts": classroom.counts(seats), "groups": groups(bank, members)}
     return {"mark": mark, "seats": seats, "bank": bank, **counted}
 
 

@@ -9,7 +9,7 @@ from starlette.datastructures import UploadFile
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.selection.rules_file import read_rules
-from quaestor.store import privacy, progress
+from quaestor.store import privacy, progress, timing
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil, Teacher
 from quaestor.store.publishing import MissingError, add_pupils, published, pupils_of
@@ -129,11 +129,9 @@ def _pupil(work: Work, test: Published, number: int) -> Pupil:
 
 @routes.post("/close", name="close")
 def close(request: Request, number: int, form: Posted) -> Response:
-    """Close a test now: the one thing of a published test that may change."""
+    """Close a test now."""
     with database(request).work() as work:
-        test = published(work, signed_in(request, work), number)
-        if test.closes is None or test.closes > now():
-            test.closes = now()
+        timing.close(work, published(work, signed_in(request, work), number))
     return go(request, "test", number=number)
 
 

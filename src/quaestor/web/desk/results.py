@@ -4,27 +4,35 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from quaestor.i18n import say
-from quaestor.store import results
+from quaestor.store import rescoring, results
 from quaestor.store.publishing import MissingError, open_bank, published
 from quaestor.store.sheets import described
 from quaestor.web.desk.home import state
 from quaestor.web.pages import database, page
+from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}")
+EACH = 100  # takers on a page
 
 
 @routes.get("/results", name="results")
-def show(request: Request, number: int) -> Response:
+def show(request: Request, number: int, sheet: int = 1) -> Response:
     """Each taker with the level found of each skill, by name."""
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
-        found = results.outcomes(work, test)
-        counting = {outcome.attempt_id for outcome in results.counted(found, test.retakes)}
+        sheets = max(1, -(-results.number(work, test) // EACH))
+        at = min(max(sheet, 1), sheets)
+        found = results.some(work, test, (at - 1) * EACH, EACH)
+        left = len(rescoring.waiting(work, test))
         bank = open_bank(test.bank)
-    found.sort(key=lambda outcome: (outcome.name.casefold(), outcome.attempt_id))
-    return page(request, "desk/results.html", teacher=teacher, test=test, state=state(test), outcomes=found, counting=counting, bank=bank)
+    if left:
+        with database(request).work() as work:
+            rescoring.ask(work, test)
+        job_progress.begin(request)
+    shown = {"outcomes": found, "bank": bank, "sheet": at, "sheets": sheets, "left": left}
+    return page(request, "desk/results.html", teacher=teacher, test=test, state=state(test), **shown)
 
 
 @routes.get("/results.{ending}", name="results-file")
@@ -34,9 +42,8 @@ def file(request: Request, number: int, ending: str, every: bool = False) -> Res
         test = published(work, signed_in(request, work), number)
         if ending not in ("csv", "xlsx"):
             raise MissingError(say("there is no such file"))
-        found = results.outcomes(work, test, looks=None)
         bank = open_bank(test.bank)
-    rows = results.table(found if every else results.counted(found, test.retakes), bank)
+        rows = results.table(results.outcomes(work, test, every), bank)
     content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank))
     return download(content, f"{test.title} results", ending)
 

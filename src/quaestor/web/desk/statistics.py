@@ -6,7 +6,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
 from quaestor.report import flags
-from quaestor.report.groups import ENOUGH, Member, groups, next_skills, spread
+from quaestor.report.groups import Member, groups, next_skills, spread
 from quaestor.report.statistics import Statistic, probabilities, statistics
 from quaestor.store import answers, results
 from quaestor.store.clock import now
@@ -29,7 +29,7 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
         bank = open_bank(test.bank)
-        found = _statistics(work, test, bank, results.outcomes(work, test, looks=0))
+        found = _statistics(work, test, bank, results.outcomes(work, test))
     sheets = max(1, -(-len(found) // EACH))
     at = min(max(sheet, 1), sheets)
     return page(
@@ -61,12 +61,12 @@ def report(request: Request, number: int, pupils: bool = False) -> Response:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
         bank = open_bank(test.bank)
-        found = results.outcomes(work, test, looks=0)
+        found = results.outcomes(work, test)
         listed = pupils_of(work, test)
         hints = [one for one in _statistics(work, test, bank, found) if one.flags]
-    counted = results.counted(found, test.retakes)
+    counted = [outcome for outcome in found if outcome.counts]
     over = sorted((outcome for outcome in counted if outcome.state == "over"), key=lambda outcome: outcome.name.casefold())
-    members = {outcome.attempt_id: Member(outcome.name, outcome.answered, outcome.skills) for outcome in over}
+    members = {outcome.attempt_id: Member(outcome.name, outcome.skills) for outcome in over}
     return page(
         request,
         "desk/report.html",
@@ -78,10 +78,8 @@ def report(request: Request, number: int, pupils: bool = False) -> Response:
         absent=len({pupil.id for pupil in listed} - {outcome.pupil_id for outcome in found}),
         listed=len(listed),
         levels=spread(bank, members.values()),
-        unknown=sum(not member.is_known for member in members.values()),
-        enough=ENOUGH,
         groups=groups(bank, members.values()),
-        practise={number: next_skills(bank, member.skills) for number, member in members.items() if member.is_known},
+        practise={number: next_skills(bank, member.skills) for number, member in members.items()},
         hints=hints[:HINTS],
         more=max(0, len(hints) - HINTS),
         pupils=pupils,

@@ -20,6 +20,5 @@ def progress(request: Request, job: int) -> Response:
 
 def begin(request: Request) -> None:
     """Tell whoever does the jobs that there is one; at once, if it is this very server."""
-    foreman = getattr(request.app.state, "foreman", None)
-    if foreman is not None:
+    for foreman in getattr(request.app.state, "foremen", ()):
         foreman.wake()

@@ -1,0 +1,120 @@
+"""Corrections of a published test: a question is withdrawn, or its key is put right, and all attempts are scored anew.
+
+The log of an attempt stays as it is. From the correction on the test has another bank version or other rules, its revision counts up, and
+what the attempts came to before stays stored beside what they come to now (`scoring`). The bank that the test was made from is not changed.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bankfile.bank import Bank
+from quaestor.errors import QuaestorError, got, placed
+from quaestor.i18n import say
+from quaestor.model.question import Question
+from quaestor.selection.rules_file import read_rules
+from quaestor.store.clock import now
+from quaestor.store.models import BankVersion, Correction, Published
+from quaestor.store.publishing import MissingError, keep_version, open_bank
+from quaestor.store.texts import clean
+
+KEY, WITHDRAWN, RESTORED = "key", "withdrawn", "restored"
+LONGEST_NOTE = 1000
+
+
+def corrections_of(work: Work, test: Published) -> Sequence[Correction]:
+    """The corrections of a test, the first one first."""
+    return work.scalars(select(Correction).where(Correction.test_id == test.id).order_by(Correction.revision)).all()
+
+
+def withdraw(work: Work, test: Published, question: str, note: str = "", again: bool = False) -> Correction:
+    """Withdraw a question: it is not asked any more, and answers to it say nothing; `again`: take it back into the test."""
+    test = _locked(work, test)
+    _question(test, question)
+    rules = read_rules(test.rules)
+    if (question in rules.withdrawn) != again:
+        rule = say("a question that is withdrawn") if again else say("a question that is not withdrawn yet")
+        raise QuaestorError(placed("question", got(rule, question)))
+    left = [one for one in rules.withdrawn if one != question] if again else [*rules.withdrawn, question]
+    made = _correction(work, test, RESTORED if again else WITHDRAWN, question, note)
+    test.rules = {**{name: value for name, value in test.rules.items() if name != "withdrawn"}, **({"withdrawn": left} if left else {})}
+    work.flush()
+    return made
+
+
+def correct_key(work: Work, test: Published, question: str, right: Sequence[str], note: str = "") -> Correction:
+    """Put the key of a question right: the options that are right, or the entries that are accepted as right."""
+    test = _locked(work, test)
+    bank, asked = open_bank(test.bank), _question(test, question)
+    if not asked.table.upper.all():
+        words = say("its numbers rule some answers out at some level, so its key cannot be changed: withdraw the question instead")
+        raise QuaestorError(placed(question, words))
+    entries = [one for written in right if (one := clean(written).strip())]
+    document = bank.document
+    keyed = {name: value for name, value in {**document["questions"][question], **_key(asked, entries)}.items() if value is not None}
+    made = Bank({**document, "questions": {**document["questions"], question: keyed}})
+    if made.model_version != bank.model_version:
+        raise QuaestorError(placed(question, say("a key of the same answer classes is expected, got one that changes them")))
+    if made.version == bank.version:
+        raise QuaestorError(placed(question, say("another key than before is expected, got the same")))
+    noted = _correction(work, test, KEY, question, note)
+    test.bank_id = keep_version(work, test.teacher_id, made, test.bank.media).id
+    work.flush()
+    work.expire(test, ["bank"])
+    return noted
+
+
+def _key(question: Question, right: list[str]) -> dict[str, Any]:
+    """The fields of a bank file that state the key of a question; None for a field that goes."""
+    if not right:
+        raise QuaestorError(placed(question.id, say("at least one right answer is expected, got none")))
+    if question.kind in ("choice", "choices"):
+        strange = [one for one in right if one not in question.options]
+        if strange:
+            raise QuaestorError(placed(question.id, got(say("an option of the question"), strange[0])))
+    if question.kind == "choices":
+        return {"correct": right}
+    best, worst = question.classes[-1], question.classes[0]
+    if question.kind == "choice":
+        if len(right) > 1 or len(question.classes) > 2:
+            classes = {one: worst if kind == best else kind for one, kind in question.option_classes.items()}
+            return {"options": {**classes, **dict.fromkeys(right, best)}, "correct": None}
+        return {"options": list(question.options), "correct": right[0]}
+    others = {one: kind for one, kind in question.accept.items() if kind != best and one not in right}
+    return {"accept": {**dict.fromkeys(right, best), **others}, "correct": None}
+
+
+def _question(test: Published, name: str) -> Question:
+    found = open_bank(test.bank).questions.get(name)
+    if found is None:
+        raise MissingError(say("there is no such question"))
+    return found
+
+
+def _locked(work: Work, test: Published) -> Published:
+    mine = select(Published).where(Published.id == test.id).with_for_update(of=Published)
+    found = work.scalar(mine, execution_options={"populate_existing": True})
+    if found is None:
+        raise MissingError(say("there is no such test"))
+    return found
+
+
+def _correction(work: Work, test: Published, kind: str, question: str, note: str) -> Correction:
+    told = clean(note).strip()
+    if len(told) > LONGEST_NOTE:
+        raise QuaestorError(placed("note", got(say("at most {most} letters", most=LONGEST_NOTE), str(len(told)))))
+    test.revision += 1
+    made = Correction(
+        test_id=test.id, revision=test.revision, kind=kind, question=question, note=told, bank_id=test.bank_id, rules=test.rules, at=now()
+    )
+    work.add(made)
+    return made
+
+
+def bank_at(work: Work, test: Published, revision: int) -> tuple[BankVersion, dict[str, Any]]:
+    """The bank version and the rules by which a test was scored at a revision."""
+    later = select(Correction).where(Correction.test_id == test.id, Correction.revision > revision).order_by(Correction.revision)
+    found = work.scalars(later.limit(1)).first()
+    return (test.bank, test.rules) if found is None else (work.get_one(BankVersion, found.bank_id), found.rules)

@@ -1,0 +1,105 @@
+"""Scoring in the background: what nobody has worked out yet, or what a correction has changed.
+
+The answers of an attempt are scored as they come (`scoring`). Left for later are attempts of a database from before outcomes were stored,
+those that a correction of their test reaches, those whose time ran out while nobody looked, and whether the answers fit together, which
+takes longer than a page should.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, update
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError
+from quaestor.inference.misfit import misfit
+from quaestor.session.session import Session
+from quaestor.store import jobs
+from quaestor.store.clock import now
+from quaestor.store.database import Database
+from quaestor.store.models import Attempt, Event, Published, Scoring
+from quaestor.store.progress import is_over
+from quaestor.store.scoring import keep
+from quaestor.store.sessions import session_of
+from quaestor.store.sittings import end, stand
+
+KIND = "scoring"
+PAUSE = 60.0  # seconds after which a test is looked at again
+_log = logging.getLogger("quaestor.store")
+
+
+def _waits() -> ColumnElement[bool]:
+    """The condition that something of an attempt is left to be worked out."""
+    present = and_(Scoring.attempt_id == Attempt.id, Scoring.revision == Published.revision)
+    answered = exists().where(Event.attempt_id == Attempt.id)
+    judged = exists().where(present, Scoring.misfits.is_not(None))
+    return or_(and_(answered, ~exists().where(present)), and_(is_over(now()), or_(~judged, Attempt.ended.is_(None))))
+
+
+def waiting(work: Work, test: Published) -> Sequence[int]:
+    """The attempts of a test of which something is left to be worked out."""
+    return work.scalars(select(Attempt.id).join(Published).where(Published.id == test.id, _waits()).order_by(Attempt.id)).all()
+
+
+def ask(work: Work, test: Published, pause: float = PAUSE) -> None:
+    """Request that what is left of a test be worked out."""
+    jobs.ask_once(work, test.teacher_id, KIND, f"test {test.id}", {"test": test.id}, pause)
+
+
+def is_any(work: Work) -> bool:
+    """Whether any test has something left; only reads."""
+    return work.scalar(_left().limit(1)) is not None
+
+
+def ask_all(work: Work) -> None:
+    """Request it for all tests that have something left."""
+    for test in work.scalars(_left()).all():
+        ask(work, test)
+
+
+def _left() -> Select[tuple[Published]]:
+    return select(Published).where(exists().where(Attempt.test_id == Published.id, _waits()))
+
+
+def score_all(database: Database, test_id: int, go_on: Callable[[float], bool]) -> dict[str, int]:
+    """Work out what is left of a test: each attempt in units of work of its own, the longer part in one that only reads."""
+    with database.read() as work:
+        test = work.get(Published, test_id)
+        left = waiting(work, test) if test is not None else []
+    done = 0
+    for place, number in enumerate(left):
+        if not go_on(place / len(left)):
+            break
+        try:
+            done += _score(database, number)
+        except QuaestorError as error:
+            _log.warning("attempt %d was not scored: %s", number, error)
+    return {"scored": done, "left": len(left) - done}
+
+
+def _score(database: Database, number: int) -> bool:
+    """Score one attempt; False if it has gone on, or was deleted, meanwhile."""
+    with database.read() as work:
+        attempt = work.get(Attempt, number)
+        if attempt is None:
+            return False
+        session, put = session_of(work, attempt)
+        state = stand(attempt, session, put)
+        misfits = _misfits(session) if state.over else None
+    with database.work() as work:
+        attempt = work.get(Attempt, number, with_for_update={"of": Attempt})
+        steps = work.scalar(select(func.count()).where(Event.attempt_id == number))
+        if attempt is None or steps != len(session.log) or attempt.test.revision != state.attempt.test.revision:
+            return False
+        end(work, stand(attempt, session, put))
+        keep(work, attempt, session)
+        if attempt.ended is not None:
+            mine = (Scoring.attempt_id == number, Scoring.revision == attempt.test.revision)
+            work.execute(update(Scoring).where(*mine).values(misfits=misfits))
+    return True
+
+
+def _misfits(session: Session) -> bool:
+    """Whether the answers fit the bank so badly that a teacher should check them."""
+    seen = misfit(session.bank, session.answers)
+    return seen is not None and seen.is_hint

@@ -1,0 +1,70 @@
+"""What the answers of an attempt came to, stored beside its log: with every answer, in the transaction that writes it.
+
+So what a child was told stays true, whatever becomes of the engine; every page reads the same numbers, and none has to work them out. There
+is one row for each revision of the test by which the attempt was scored after its end.
+"""
+
+from typing import Any
+
+import numpy as np
+from sqlalchemy import bindparam, delete
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session as Work
+
+from quaestor.credal.decisions import level
+from quaestor.session.log import Answer
+from quaestor.session.session import Session
+from quaestor.session.sufficiency import answers_for
+from quaestor.store.clock import now
+from quaestor.store.models import Attempt, Scoring
+from quaestor.version import VERSION
+
+_TABLE = Scoring.__table__
+_FIXED = ("attempt_id", "revision")
+_INSERTS = {kind: dialect.insert(_TABLE) for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))}
+_CHANGING = [column.name for column in _TABLE.columns if column.name not in _FIXED]
+_UPSERT = {
+    kind: insert.on_conflict_do_update(index_elements=list(_FIXED), set_={name: insert.excluded[name] for name in _CHANGING})
+    for kind, insert in _INSERTS.items()
+}
+_EARLIER = delete(Scoring).where(Scoring.attempt_id == bindparam("attempt"), Scoring.revision < bindparam("revision"))
+
+
+def scored(session: Session) -> dict[str, Any]:
+    """What the answers of a session came to, as it is stored; it depends neither on the clock nor on the stop rules."""
+    bank, counting = session.bank, session.answers
+    put = [line for line in session.log if isinstance(line, Answer) and _counts(session, line.question)]
+    given = [(bank.questions[line.question], line.answer) for line in put if line.answer is not None]
+    worth = [question.classes.index(answer) / (len(question.classes) - 1) for question, answer in given]
+    numbers = answers_for(bank, counting)
+    skills: dict[str, Any] = {}
+    expected = 0.0
+    for skill, bounds in session.beliefs.items():
+        lower, upper = bounds.lower.tolist(), bounds.upper.tolist()
+        skills[skill] = {"level": level(bounds), "answers": numbers[skill], "lower": lower, "upper": upper}
+        expected += float(np.arange(len(lower)) @ bounds.centre)
+    return {
+        "asked": len(session.asked),
+        "counted": len(put),
+        "skipped": len(put) - len(given),
+        "right": sum(one == 1 for one in worth),
+        "points": sum(worth),
+        "expected": expected,
+        "skills": skills,
+        "bank_version": bank.version,
+        "model_version": bank.model_version,
+        "engine": VERSION,
+    }
+
+
+def _counts(session: Session, question: str) -> bool:
+    return question not in session.rules.withdrawn and not session.bank.questions[question].pilot
+
+
+def keep(work: Work, attempt: Attempt, session: Session) -> None:
+    """Store what the answers so far came to; of an attempt that runs only the present revision is kept."""
+    test = attempt.test
+    if attempt.ended is None and test.revision:
+        work.execute(_EARLIER, {"attempt": attempt.id, "revision": test.revision})
+    row = {**scored(session), "attempt_id": attempt.id, "revision": test.revision, "misfits": None, "at": now()}
+    work.execute(_UPSERT[work.get_bind().dialect.name], row)

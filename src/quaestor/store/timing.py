@@ -1,0 +1,63 @@
+"""The time of a published test after it was published: closing, opening it again, another time limit, extra time, another try.
+
+An attempt that ended only because its time was up, or because the test was closed, goes on when it is given time again.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import or_, select, update
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError, got, placed
+from quaestor.i18n import say
+from quaestor.store.clock import now
+from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.publishing import Conditions
+from quaestor.store.sittings import CLOSED, TIME_UP, deadline
+
+MOST_EXTRA = 24 * 60  # minutes
+SET_ASIDE = say("Your teacher has set this try aside; you can begin again with your code.")
+
+
+def close(work: Work, test: Published) -> None:
+    """Close a test now, for everybody."""
+    if test.closes is None or test.closes > now():
+        test.closes = now()
+        _set_due(work, test)
+
+
+def change_time(work: Work, test: Published, minutes: float | None, closes: datetime | None) -> None:
+    """Give a test another time limit, or none, and another moment of closing, or none; a later one opens it again."""
+    Conditions(minutes=minutes, opens=test.opens, closes=closes)  # raises for what cannot be
+    test.minutes, test.closes = minutes, closes
+    _set_due(work, test)
+
+
+def give_time(work: Work, whom: Attempt | Pupil, minutes: float) -> None:
+    """Give an attempt, or every attempt of a pupil from now on, so many minutes more than the others, counted from the beginning."""
+    if not 0 <= minutes <= MOST_EXTRA:
+        raise QuaestorError(placed("extra", got(say("a number of minutes from 0 to {most}", most=MOST_EXTRA), f"{minutes:g}")))
+    whom.extra = minutes
+    mine = Attempt.id == whom.id if isinstance(whom, Attempt) else Attempt.pupil_id == whom.id
+    if isinstance(whom, Pupil):
+        work.execute(update(Attempt).where(mine).values(extra=minutes), execution_options={"synchronize_session": "fetch"})
+    test = work.get_one(Published, whom.test_id)
+    _set_due(work, test, mine)
+
+
+def set_aside(work: Work, attempt: Attempt) -> None:
+    """Let an attempt not count, so that its taker may begin another one; what was answered is kept."""
+    moment = now()
+    attempt.set_aside = moment
+    if attempt.ended is None:
+        attempt.ended, attempt.reason = moment, str(SET_ASIDE)
+
+
+def _set_due(work: Work, test: Published, mine: object = True) -> None:
+    """When each attempt is over at the latest; those that only the clock ended go on where they have time again."""
+    work.flush()
+    by_clock = or_(Attempt.ended.is_(None), Attempt.reason.in_((str(TIME_UP), str(CLOSED))))
+    for attempt in work.scalars(select(Attempt).where(Attempt.test_id == test.id, Attempt.set_aside.is_(None), by_clock, mine)):  # type: ignore[arg-type]
+        attempt.due = deadline(attempt)[0]
+        if attempt.ended is not None and (attempt.due is None or attempt.due > now()):
+            attempt.ended, attempt.reason = None, ""
