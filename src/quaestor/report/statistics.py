@@ -29,7 +29,7 @@ from quaestor.store.outcome import Outcome
 
 MOST_ENTRIES = 6  # wrong entries that are listed
 
-Found = Mapping[int, Mapping[str, Sequence[float]]]  # by attempt and skill: the probabilities of the levels
+Found = Mapping[int, Mapping[str, Sequence[float] | Array]]  # by attempt and skill: the probabilities of the levels
 
 
 @dataclass(frozen=True)

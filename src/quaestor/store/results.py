@@ -74,11 +74,11 @@ def _query(test: Published) -> Select[Any]:
 def _made(work: Work, test: Published, query: Select[Any]) -> list[Outcome]:
     bank, rules = open_bank(test.bank), read_rules(test.rules)
     least = least_answers(bank, rules)
-    return [_outcome(*row, bank, rules, least) for row in work.execute(query).all()]
+    return [_outcome(bank, rules, least, *row) for row in work.execute(query).all()]
 
 
 def _outcome(
-    attempt: Attempt, scoring: Scoring | None, code: str | None, rank: int, bank: Bank, rules: Rules, least: Mapping[str, int]
+    bank: Bank, rules: Rules, least: Mapping[str, int], attempt: Attempt, scoring: Scoring | None, code: str | None, rank: int
 ) -> Outcome:
     limit, words = deadline(attempt)
     ended, reason = attempt.ended, attempt.reason

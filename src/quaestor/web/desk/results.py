@@ -9,7 +9,6 @@ from quaestor.store.publishing import MissingError, open_bank, published
 from quaestor.store.sheets import described
 from quaestor.web.desk.home import state
 from quaestor.web.pages import database, page
-from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}")
@@ -27,12 +26,18 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         found = results.some(work, test, (at - 1) * EACH, EACH)
         left = len(rescoring.waiting(work, test))
         bank = open_bank(test.bank)
-    if left:
-        with database(request).work() as work:
-            rescoring.ask(work, test)
-        job_progress.begin(request)
-    shown = {"outcomes": found, "bank": bank, "sheet": at, "sheets": sheets, "left": left}
-    return page(request, "desk/results.html", teacher=teacher, test=test, state=state(test), **shown)
+    return page(
+        request,
+        "desk/results.html",
+        teacher=teacher,
+        test=test,
+        state=state(test),
+        outcomes=found,
+        bank=bank,
+        sheet=at,
+        sheets=sheets,
+        left=left,
+    )
 
 
 @routes.get("/results.{ending}", name="results-file")
