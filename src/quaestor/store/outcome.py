@@ -68,7 +68,7 @@ class Outcome:
     partly right ones count less than 1. `hint`: whether the answers fit the bank so badly that a teacher should check them; None while the
     attempt runs, and where this was not worked out yet. `code`: the pupil's own, or that of the attempt. `counts`: whether it is the
     attempt that counts for its taker; not if the teacher has `set_aside` it. `waits`: whether what the answers came to is still to be
-    worked out.
+    worked out. `grade`: by the scheme of the test, if it has one and there are enough answers.
     """
 
     attempt_id: int
@@ -89,6 +89,7 @@ class Outcome:
     counted: int = 0
     points: float = 0.0
     expected: float = 0.0
+    grade: str = ""
     set_aside: bool = False
     waits: bool = False
 

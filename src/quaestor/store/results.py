@@ -1,6 +1,7 @@
 """Results of a test: the outcome of each attempt as it was stored, and which of a pupil's attempts counts."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select
@@ -12,6 +13,7 @@ from quaestor.selection.rules_file import read_rules
 from quaestor.session.explain.why import OPEN_BELOW
 from quaestor.session.sufficiency import least_answers
 from quaestor.store.clock import now
+from quaestor.store.grades import stored
 from quaestor.store.models import Attempt, Published, Pupil, Scoring
 from quaestor.store.outcome import Finding, Outcome
 from quaestor.store.progress import is_over
@@ -73,8 +75,9 @@ def _query(test: Published) -> Select[Any]:
 
 def _made(work: Work, test: Published, query: Select[Any]) -> list[Outcome]:
     bank, rules = open_bank(test.bank), read_rules(test.rules)
-    least = least_answers(bank, rules)
-    return [_outcome(bank, rules, least, *row) for row in work.execute(query).all()]
+    least, scheme = least_answers(bank, rules), stored(test.grades)
+    found = [_outcome(bank, rules, least, *row) for row in work.execute(query).all()]
+    return found if scheme is None else [replace(outcome, grade=scheme.grade(outcome)) for outcome in found]
 
 
 def _outcome(

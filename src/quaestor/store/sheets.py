@@ -31,6 +31,7 @@ _COLUMNS = {
     "counted": (say("questions that count: not those that were only tried out, or withdrawn"), say("whole number")),
     "right": (say("of them answered with the best answer class"), say("whole number")),
     "points": (say("right answers, partly right ones counted in part"), say("number")),
+    "grade": (say("the grade by the scheme of the test; empty where it has none, and where there are too few answers"), say("text")),
     "state": (say("whether the attempt is over"), "running, over"),
     "reason": (say("why it is over"), say("text")),
     "counts": (say("whether it is the attempt that counts for its taker"), "yes, no"),
@@ -50,7 +51,7 @@ def table(found: Iterable[Outcome], bank: Bank) -> "pd.DataFrame":
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "questions", "counted", "right", "state", "reason")}
+    row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "questions", "counted", "right", "grade", "state", "reason")}
     row |= {"started": _second(outcome.started), "ended": _second(outcome.ended), "minutes": round(outcome.minutes, 1)}
     row["points"] = round(outcome.points, 2)
     row["counts"] = "yes" if outcome.counts else "no"

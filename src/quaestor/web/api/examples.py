@@ -143,6 +143,7 @@ ROW = {
     "counted": 1,
     "right": 1,
     "points": 1.0,
+    "grade": None,
     "reason": "No question is left.",
     "look": False,
     "skills": [{"skill": "multiplication", "answers": 1, "level": "yes", "lower": 0.75, "upper": 0.75, "sure": False}],

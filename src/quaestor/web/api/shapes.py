@@ -340,7 +340,7 @@ class ResultRow(Sent):
     """A session at a glance. `pupil`: the number of the pupil on the class list; `counts`: whether it is the session that counts for them.
 
     `questions` were put, `counted` of them count, `right` of them were answered in the best way; `points`: partly right ones count in
-    part. `look`: whether the answers fit together so badly that somebody should have a look; null while it runs, and until it is known.
+    part; `grade`: by the scheme of the test, if it has one. `look`: whether the answers fit together so badly that somebody should have a look; null while it runs, and until it is known.
     """
 
     model_config = example(**examples.ROW)
@@ -357,6 +357,7 @@ class ResultRow(Sent):
     counted: int
     right: int
     points: float
+    grade: str | None
     reason: str
     look: bool | None
     skills: list[ResultSkill]
