@@ -17,7 +17,7 @@ from quaestor.credal.decisions import level
 from quaestor.inference.misfit import misfit
 from quaestor.model.beliefs import Bounds
 from quaestor.selection.rules_file import read_rules
-from quaestor.session.explain.why import OPEN_BELOW
+from quaestor.selection.sureness import is_sure, sure_above
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store.clock import now
@@ -110,17 +110,17 @@ def _computed(session: Session) -> _Found:
     """The results of a log; they depend neither on the clock nor on the stop rules."""
     questions = session.bank.questions
     right = sum(isinstance(line, Answer) and line.answer == questions[line.question].classes[-1] for line in session.log)
-    skills = {skill: _finding(bounds) for skill, bounds in session.beliefs.items()}
+    skills = {skill: _finding(bounds, sure_above(session.rules)) for skill, bounds in session.beliefs.items()}
     skipped = sum(isinstance(line, Answer) and line.answer is None for line in session.log)
     return _Found(len(session.log), skipped, right, skills, session.answers)
 
 
-def _finding(bounds: Bounds) -> Finding:
+def _finding(bounds: Bounds, above: float) -> Finding:
     found = level(bounds)
     at = bounds.states.index(found)
     lower, upper = float(bounds.lower[at]), float(bounds.upper[at])
     centre = bounds.centre
-    return Finding(found, lower, upper, lower >= OPEN_BELOW, float(np.arange(len(centre)) @ centre), tuple(centre.tolist()))
+    return Finding(found, lower, upper, is_sure(lower, above), float(np.arange(len(centre)) @ centre), tuple(centre.tolist()))
 
 
 def _answers(bank: Bank, found: _Found) -> tuple[str, frozenset[tuple[str, str]]]:

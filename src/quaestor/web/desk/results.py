@@ -4,6 +4,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from quaestor.i18n import say
+from quaestor.selection.rules_file import read_rules
+from quaestor.selection.sureness import sure_above
 from quaestor.store import results
 from quaestor.store.publishing import MissingError, open_bank, published
 from quaestor.store.sheets import described
@@ -22,9 +24,19 @@ def show(request: Request, number: int) -> Response:
         test = published(work, teacher, number)
         found = results.outcomes(work, test)
         counting = {outcome.attempt_id for outcome in results.counted(found, test.retakes)}
-        bank = open_bank(test.bank)
+        bank, above = open_bank(test.bank), sure_above(read_rules(test.rules))
     found.sort(key=lambda outcome: (outcome.name.casefold(), outcome.attempt_id))
-    return page(request, "desk/results.html", teacher=teacher, test=test, state=state(test), outcomes=found, counting=counting, bank=bank)
+    return page(
+        request,
+        "desk/results.html",
+        teacher=teacher,
+        test=test,
+        state=state(test),
+        outcomes=found,
+        counting=counting,
+        bank=bank,
+        above=above,
+    )
 
 
 @routes.get("/results.{ending}", name="results-file")
@@ -35,9 +47,9 @@ def file(request: Request, number: int, ending: str, every: bool = False) -> Res
         if ending not in ("csv", "xlsx"):
             raise MissingError(say("there is no such file"))
         found = results.outcomes(work, test, looks=None)
-        bank = open_bank(test.bank)
+        bank, above = open_bank(test.bank), sure_above(read_rules(test.rules))
     rows = results.table(found if every else results.counted(found, test.retakes), bank)
-    content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank))
+    content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank, above))
     return download(content, f"{test.title} results", ending)
 
 
@@ -47,5 +59,5 @@ def columns(request: Request, number: int) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
-        meanings = described(open_bank(test.bank))
+        meanings = described(open_bank(test.bank), sure_above(read_rules(test.rules)))
     return page(request, "desk/columns.html", teacher=teacher, test=test, meanings=meanings)
