@@ -376,7 +376,9 @@ def test_a_testlet_is_finished_before_the_test_stops():
     assert sessions.asked(qs.Session(BANK, limited)) == ["a1", "a2"]
 
 
-@pytest.mark.parametrize(("score", "words"), [("order", "it is the first"), ("random", "it was drawn"), ("right", "nearest to one half")])
+@pytest.mark.parametrize(
+    ("score", "words"), [("order", "it is the first"), ("random", "it was drawn"), ("right", "equally near to one half")]
+)
 def test_scores_that_are_no_gains_are_explained_as_what_they_are(score, words):
     text = qs.explain(qs.Session(BANK, qs.Rules(score=score))).question.text
     assert words in text

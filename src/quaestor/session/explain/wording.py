@@ -67,7 +67,7 @@ def _because(session: Session, why: WhyQuestion) -> str:
     choice = session.choice
     count = len(choice.candidates) if choice is not None else 0
     if why.narrowed:
-        return say("of the {count} questions that the rules leave {claim}", count=count, claim=_claim(session, why, count))
+        return say("of the {count} {count:question|questions} that the rules leave {claim}", count=count, claim=_claim(session, why, count))
     return say("of the {count} open questions {claim}", count=count, claim=_claim(session, why, count))
 
 
@@ -83,6 +83,8 @@ def _claim(session: Session, why: WhyQuestion, count: int) -> Said:
         return CLAIMS.get(rules.score, say("it is expected to tell most"))
     then = second_score(rules.score, rules.then) or ""
     last = SECOND.get(then, say("of these it is expected to leave least doubt")) if why.decided == "second" else SECOND["order"]
+    if rules.score == "right":
+        return say("{tied} have a chance of a right answer equally near to one half, and {last}", tied=why.tied, last=last)
     if gains and not tells:
         return _none(why, last) if why.tied == count else _equal(why.tied, last)
     return say("all were equally good, and {last}", last=last) if why.tied == count else _equal(why.tied, last)
