@@ -1,4 +1,4 @@
-"""A result told to those whom it is about: the taker, and who is at home. The page of the result, the printed letter and the PDF say the same.
+"""A result told to those whom it is about: the taker, and who is at home. The page, the printed letter and the PDF say the same.
 
 For each skill there is one sentence and how far it has come, then how certain that is; numbers come last. A level is named only where there
 were enough answers, and praise is given only for what is certain.
@@ -6,6 +6,8 @@ were enough answers, and praise is given only for what is certain.
 
 from dataclasses import dataclass
 from datetime import datetime
+
+import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import undominated
@@ -87,7 +89,7 @@ def _points(outcome: Outcome) -> str:
 
 
 def _notes(rules: Rules, outcome: Outcome) -> list[str]:
-    found = []
+    found: list[str] = []
     if outcome.waits:
         found.append(say("The result is being worked out; please come back in a minute."))
     if outcome.reason in TIME:
@@ -137,7 +139,8 @@ def _certainty(finding: Finding) -> str:
 
 def possible(finding: Finding) -> tuple[str, ...]:
     """The other levels that the most probable one does not rule out: in a credal bank those of which some network thinks more."""
-    bounds = Bounds(finding.levels, *(2 * (finding.lows, finding.highs)), "stored")  # type: ignore[arg-type]
+    low, high = np.array(finding.lows), np.array(finding.highs)
+    bounds = Bounds(finding.levels, low, high, low, high, "stored")
     return tuple(level for level in undominated(bounds) if level != finding.level)
 
 

@@ -68,7 +68,8 @@ def read(text: str, by: str) -> Scheme | None:
         least, _, grade = line(written).partition(" ")
         found = read_number(least.rstrip("%:"))
         if found is None or not 0 <= found <= 100:
-            raise QuaestorError(placed(place, got(say("a percentage from 0 to 100, then the grade, such as: 50 passed"), written.strip()[:80])))
+            rule = say("a percentage from 0 to 100, then the grade, such as: 50 passed")
+            raise QuaestorError(placed(place, got(rule, written.strip()[:80])))
         grade = grade.lstrip("%:= ").strip()
         if not grade or len(grade) > LONGEST:
             raise QuaestorError(placed(place, got(say("a grade of 1 to {most} letters", most=LONGEST), grade[:80] or say("none"))))

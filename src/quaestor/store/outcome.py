@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from quaestor.model.table import Array, centre
+from quaestor.selection.sureness import is_sure
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Finding:
     @property
     def sure(self) -> bool:
         """Whether the level is sure."""
-        return self.enough and self.lower >= self.sure_from
+        return self.enough and is_sure(self.lower, self.sure_from)
 
     @property
     def at_top(self) -> bool:

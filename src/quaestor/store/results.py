@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session as Work
 from quaestor.bankfile.bank import Bank
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import read_rules
-from quaestor.session.explain.why import OPEN_BELOW
+from quaestor.selection.sureness import sure_above
 from quaestor.session.sufficiency import least_answers
 from quaestor.store.clock import now
 from quaestor.store.grades import stored
@@ -119,5 +119,5 @@ def findings_of(bank: Bank, rules: Rules, least: Mapping[str, int], stored: Mapp
         count = len(skill.levels)
         one = stored.get(skill.id) or {"level": skill.levels[0], "answers": 0, "lower": [0.0] * count, "upper": [1.0] * count}
         lows, highs = tuple(one["lower"]), tuple(one["upper"])
-        found[skill.id] = Finding(one["level"], skill.levels, lows, highs, one["answers"], least[skill.id], OPEN_BELOW)
+        found[skill.id] = Finding(one["level"], skill.levels, lows, highs, one["answers"], least[skill.id], sure_above(rules))
     return found

@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 
 from quaestor.errors import AnswerError, unplaced
 from quaestor.i18n import said, say
-from quaestor.report.advice import ending, findings, practise
+from quaestor.report.advice import ending, findings, practise, progress
 from quaestor.report.marking import worth
 from quaestor.session.log import Answer
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
@@ -72,7 +72,7 @@ def _finish(request: Request, attempt: int) -> Response:
 def _ask(request: Request, stands: Sitting, wrong: str = "", entries: Sequence[str] = ()) -> Response:
     asked = stands.session.next
     assert asked is not None
-    found = findings(stands.session.bank, stands.session.beliefs)
+    found = findings(stands.session)
     return page(
         request,
         "question.html",
@@ -85,7 +85,7 @@ def _ask(request: Request, stands: Sitting, wrong: str = "", entries: Sequence[s
         wrong=wrong,
         shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
         sure=sum(one.sure for one in found),
-        most=_most(stands),
+        progress=progress(stands.step, stands.session.at_most),
         may_skip=stands.session.rules.may_skip,
     )
 
@@ -93,12 +93,6 @@ def _ask(request: Request, stands: Sitting, wrong: str = "", entries: Sequence[s
 def _sureness(low: float, levels: int) -> float:
     """How far above a mere guess: 0 at 1 / levels, 1 when certain."""
     return max(0.0, (low - 1 / levels) / (1 - 1 / levels))
-
-
-def _most(stands: Sitting) -> int | None:
-    """How many more questions the rules can ask at most, where they say so."""
-    limit = stands.session.most_left
-    return limit if limit is not None and limit <= 60 else None
 
 
 @routes.post("/answer", name="answer")
@@ -177,7 +171,7 @@ def _result(request: Request, attempt: int, prompt: bool) -> Response:
     if not stands.over:
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
-    found = findings(bank, stands.session.beliefs)
+    found = findings(stands.session)
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]

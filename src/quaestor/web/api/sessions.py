@@ -92,7 +92,7 @@ def show(request: Request, number: Number, bearer: ForSessions) -> Response:
     """A session, with its present question and of how many skills the level is sure."""
     stands = _standing(request, bearer, number)
     attempt = stands.attempt
-    found = findings(stands.session.bank, stands.session.beliefs)
+    found = findings(stands.session)
     more = {
         "name": attempt.name,
         "mode": attempt.test.mode,

@@ -225,8 +225,20 @@ class Answered(State):
     result: Result | None
 
 
+class Change(Sent):
+    """What an answer changed of a skill, for the level found in the end, or where that one looks the same for one that changed."""
+
+    model_config = example(**examples.CHANGE)
+    skill: str
+    before: Level
+    after: Level
+    text: str
+
+
 class Line(Sent):
-    """A line of a session's log: `answer` is the answer class (null: skipped), `why` tells why the question was asked."""
+    """A line of a session's log: `answer` is the answer class (null: skipped), `why` tells why the question was asked, `numbers` the
+    numbers behind that, `changes` what the answer changed; skills that look the same in whole per cent are left out.
+    """
 
     model_config = example(**examples.LINE)
     step: int
@@ -238,6 +250,8 @@ class Line(Sent):
     seconds: float
     at: datetime
     why: str
+    numbers: str
+    changes: list[Change]
     before: list[Found]
     after: list[Found]
 
@@ -340,7 +354,8 @@ class ResultRow(Sent):
     """A session at a glance. `pupil`: the number of the pupil on the class list; `counts`: whether it is the session that counts for them.
 
     `questions` were put, `counted` of them count, `right` of them were answered in the best way; `points`: partly right ones count in
-    part; `grade`: by the scheme of the test, if it has one. `look`: whether the answers fit together so badly that somebody should have a look; null while it runs, and until it is known.
+    part; `grade`: by the scheme of the test, if it has one. `look`: whether the answers fit together so badly that somebody should have a
+    look; null while it runs, and until it is known.
     """
 
     model_config = example(**examples.ROW)
