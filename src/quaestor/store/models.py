@@ -158,6 +158,12 @@ class Attempt(Base):
     ended: Mapped[datetime | None]
     reason: Mapped[str] = mapped_column(Text, default="")
     test: Mapped[Published] = relationship(lazy="joined", innerjoin=True)
+    pupil: Mapped[Pupil | None] = relationship()
+
+    @property
+    def own_code(self) -> str:
+        """The code with which the taker goes on: a pupil has one already, and sees no other."""
+        return self.code if self.pupil is None else self.pupil.code
 
 
 class Event(Base):
