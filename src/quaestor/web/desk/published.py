@@ -1,7 +1,7 @@
 """A published test: its code, link and QR code, its class list with codes to print, closing and deleting it."""
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import UploadFile
@@ -17,7 +17,7 @@ from quaestor.web import notes
 from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.home import state
 from quaestor.web.desk.rules_form import length
-from quaestor.web.pages import database, go, page, public_url
+from quaestor.web.pages import database, go, page, public_url, url
 from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
 from quaestor.web.visits import field
 
@@ -86,7 +86,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
     listed = class_list.pasted(field(form, "names"))
     if isinstance(file, UploadFile) and file.filename:
         listed += class_list.from_file(file.filename, file.file.read())
-    response = go(request, "test", number=number)
+    response = RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
     try:
         with database(request).work() as work:
             test = published(work, signed_in(request, work), number)
