@@ -356,7 +356,7 @@ def test_a_taker_reads_german(database):
     for entry in ("3/4", ["two", "four"]):
         browser.fill("/answer", entry=entry)
     browser.fill("/answer", entry="about three")
-    wanted = "Hier wird eine Zahl erwartet, etwa 12, 0,75, 3/4 oder 1 1/2; gefunden: &#39;about three&#39;."
+    wanted = "Wir können „about three“ nicht als Zahl lesen. Bitte schreib sie so: 12, 0,75, 3/4 oder 1 1/2."
     assert wanted in browser.page.text
     for entry in ("7/2", "Paris"):
         browser.fill("/answer", entry=entry)

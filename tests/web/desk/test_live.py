@@ -152,6 +152,28 @@ def test_the_live_view(app, database):
     assert '<noscript><meta http-equiv="refresh"' in page.text
 
 
+def test_a_level_has_one_colour_in_all_pages_however_sure(app, database):
+    """The colour tells the level; how sure it is, a question mark and a dashed edge tell."""
+    code = give(database)
+    given = {"Ada": ["1/8", "three", "1", "Rome"], "Bob": ["1/8", "three", "7/2", "Rome"], "Eve": ["3/4", ["two", "four"], "7/2", "Paris"]}
+    given["Kim"] = ["3/4", "three", "7/2", "Paris"]
+    for name, entries in given.items():
+        with database.work() as work:
+            attempt = attempts.enter(work, code, name)
+            for step, entry in enumerate(entries, 1):
+                attempts.answer(work, attempt, step, entry)
+    browser = sign_in(app, database)
+    live = re.findall(r'<td class="heat (heat\d)[^>]*>(\w+)', browser.go("/desk/tests/1/live").text)
+    assert len(live) == 4
+    assert len({level for _, level in live}) < 4
+    report = browser.go("/desk/tests/1/report?pupils=yes").text
+    samples = re.findall(r'<span class="sample (heat\d)[^>]*>(\w+)', report)
+    keys = re.findall(r'<span class="key (heat\d)"></span><span lang="en">(\w+)<', report)
+    assert {(shade, level) for shade, level in [*live, *samples]} <= set(keys)
+    assert [level for _, level in keys] == ["no", "partly", "yes"]
+    assert len({shade for shade, _ in keys}) == 3
+
+
 def test_rows_are_sent_only_when_they_changed(app, database):
     browser = sign_in(app, database)
     code = give(database)

@@ -73,7 +73,7 @@ def _code(work: Work, test: Published, body: shapes.NewSession) -> str:
 
 
 def _begun(request: Request, attempt: Attempt) -> dict[str, Any]:
-    return {"test": attempt.test_id, "code": attempt.code, "link": public_url(request, "code", code=attempt.code)}
+    return {"test": attempt.test_id, "code": attempt.own_code, "link": public_url(request, "code", code=attempt.own_code)}
 
 
 def _standing(request: Request, bearer: Bearer, number: int) -> Sitting:

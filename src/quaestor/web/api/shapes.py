@@ -155,7 +155,7 @@ class State(Sent):
 
 
 class Begun(State):
-    """A session that has begun. `code`: with it the taker can go on in a browser, at `link`."""
+    """A session that has begun. `code`: with it the taker can go on in a browser, at `link`; a pupil's own code, where they have one."""
 
     model_config = example(**examples.STATE, test=3, code="7KMRX2PQ", link="https://tests.school.example/c/7KMRX2PQ")
     test: int

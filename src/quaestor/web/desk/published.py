@@ -1,7 +1,7 @@
 """A published test: its code, link and QR code, its class list with codes to print, closing and deleting it."""
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import UploadFile
@@ -12,11 +12,12 @@ from quaestor.selection.rules_file import read_rules
 from quaestor.store import privacy, progress, timing
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil, Teacher
-from quaestor.store.publishing import MissingError, add_pupils, published, pupils_of
+from quaestor.store.publishing import MOST_NAMED, MissingError, add_pupils, published, pupils_of, sort_names
+from quaestor.web import notes
 from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.home import state
 from quaestor.web.desk.rules_form import length
-from quaestor.web.pages import database, go, page, public_url
+from quaestor.web.pages import database, go, page, public_url, url
 from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
 from quaestor.web.visits import field
 
@@ -26,14 +27,21 @@ MOST_PICTURES = 200  # QR codes on a page of cards
 
 @routes.get("", name="test")
 def show(request: Request, number: int) -> Response:
-    """Everything about one test."""
-    return _show(request, number)
+    """Everything about one test; after names were sent, also what came of them."""
+    note = notes.read(request)
+    names = note.get("names")
+    response = _show(request, number, names if isinstance(names, str) else None, class_list.told(note))
+    if "added" in note:
+        notes.drop(request, response, _path(number))  # told once
+    return response
 
 
-def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Response:
+def _show(request: Request, number: int, names: str | None, notice: str = "", status: int = 200) -> Response:
+    """The page of a test; `names`: names that were sent, but not taken."""
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
+        wrong = "" if names is None else class_list.wrong_with(work, test, names)
         bank = test.bank
         pupils = pupils_of(work, test)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
@@ -42,7 +50,7 @@ def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Re
     return page(
         request,
         "desk/test.html",
-        400 if wrong else 200,
+        status,
         teacher=teacher,
         test=test,
         bank=bank,
@@ -54,8 +62,9 @@ def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Re
         there=there,
         running=running,
         over=over,
-        names=names,
+        names=names or "",
         wrong=wrong,
+        notice=notice,
         length=length(read_rules(test.rules)),
     )
 
@@ -73,19 +82,27 @@ def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the class list: those that were pasted, and those of a file."""
     with database(request).read() as work:
         published(work, signed_in(request, work), number)  # before anything is read
-    names, file = field(form, "names"), form.get("file")
-    listed = class_list.pasted(names)
+    file = form.get("file")
+    listed = class_list.pasted(field(form, "names"))
     if isinstance(file, UploadFile) and file.filename:
         listed += class_list.from_file(file.filename, file.file.read())
+    response = RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
     try:
         with database(request).work() as work:
             test = published(work, signed_in(request, work), number)
-            if not listed:
-                raise QuaestorError(say("please enter names, or choose a file that has some"))
-            add_pupils(work, test, listed)
+            _, known = sort_names(work, test, listed)
+            added = add_pupils(work, test, listed)
     except QuaestorError as error:
-        return _show(request, number, told(error), names)
-    return go(request, "test", number=number)
+        told(error)  # what is not about the names goes on to its own answer
+        names = "\n".join(listed)
+        fits = notes.leave(request, response, _path(number), {"names": names})
+        return response if fits else _show(request, number, names, status=400)
+    notes.leave(request, response, _path(number), {"added": len(added), "known": len(known), "some": known[:MOST_NAMED]})
+    return response
+
+
+def _path(number: int) -> str:
+    return f"/desk/tests/{number}"
 
 
 @routes.get("/cards", name="cards")
