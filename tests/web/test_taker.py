@@ -36,7 +36,7 @@ def test_a_test_from_code_to_result(app, database):
         assert browser.step == number
         browser.fill("/answer", entry=entry_)
     assert browser.path == "/take/1/result"
-    assert "Result of Ada <b> 4 questions" in text_of(browser.page)
+    assert "4 of 4 questions answered right." in text_of(browser.page)
     assert "<b>" not in browser.page.text
     assert "That is as many as this test asks." in text_of(browser.page)
     assert "Adding & more" in text_of(browser.page)

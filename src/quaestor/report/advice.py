@@ -10,11 +10,12 @@ from quaestor.i18n import say
 from quaestor.model.beliefs import Bounds
 from quaestor.selection.sureness import is_sure, sure_above
 from quaestor.session.session import Session, Stop
+from quaestor.session.sufficiency import answers_for, least_answers
 
-_SURE = say("The test ended as soon as we were sure enough.")
+SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough
     "max_questions": say("That is as many as this test asks."),
-    **dict.fromkeys(("entropy_below", "mode_below", "gini_below", "probability_above", "dominant"), _SURE),
+    **dict.fromkeys(("entropy_below", "mode_below", "gini_below", "probability_above", "dominant"), SURE),
     "gain_below": say("More questions would have told us little."),
     "right_answers": say("That many right answers are enough."),
     "minutes": say("The time for this test was used up."),
@@ -23,7 +24,10 @@ ENDINGS = {  # by stop criterion; for all others the engine's own reason is plai
 
 @dataclass(frozen=True)
 class Finding:
-    """One skill: the level found and its index (`place`), the bounds of its probability, whether it is sure, other possible levels."""
+    """One skill: the level found and its index (`place`), the bounds of its probability, whether it is sure, other possible levels.
+
+    `enough`: whether there are enough answers to name a level; else nobody is told one.
+    """
 
     skill: str
     title: str
@@ -34,6 +38,7 @@ class Finding:
     sure: bool
     others: tuple[str, ...]
     bounds: Bounds
+    enough: bool
 
     @property
     def at_top(self) -> bool:
@@ -56,13 +61,15 @@ def progress(number: int, at_most: int | None) -> str:
 def findings(session: Session) -> list[Finding]:
     """The finding of every skill; what is sure is set by the rules of the test."""
     found, above = [], sure_above(session.rules)
+    least, given = least_answers(session.bank, session.rules), answers_for(session.bank, session.answers)
     for skill, bounds in session.beliefs.items():
         name = level(bounds)
         place = bounds.states.index(name)
         low, high = float(bounds.lower[place]), float(bounds.upper[place])
         others = tuple(other for other in undominated(bounds) if other != name)
         title = session.bank.skills[skill].title or skill
-        found.append(Finding(skill, title, name, place, low, high, is_sure(low, above), others, bounds))
+        enough = given[skill] >= least[skill]
+        found.append(Finding(skill, title, name, place, low, high, enough and is_sure(low, above), others, bounds, enough))
     return found
 
 

@@ -150,7 +150,7 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
 
     def message(text: str, sentence: bool = True) -> str:
         """A message from below: it may quote what people wrote, so it is escaped like any other value."""
-        return _sentence(translate(tongue, text)) if sentence else translate(tongue, text)
+        return _sentence(translate(tongue, text)) if sentence and text else translate(tongue, text)
 
     context = {
         "t": interface,

@@ -12,11 +12,13 @@ from starlette.datastructures import FormData
 
 from quaestor.errors import AnswerError
 from quaestor.i18n import say
-from quaestor.report.advice import ending, findings, practise, progress
+from quaestor.report.advice import SURE, ending, findings, progress
+from quaestor.report.letters import Letter, letter
 from quaestor.report.marking import worth
 from quaestor.session.log import Answer, SessionError
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
 from quaestor.store.models import Attempt
+from quaestor.store.results import outcome_of
 from quaestor.store.shown import image_of, shown, with_images
 from quaestor.store.sittings import by_number
 from quaestor.store.teachers import AccessError
@@ -195,22 +197,25 @@ async def result(request: Request, attempt: int) -> Response:
 def _result(request: Request, attempt: int, prompt: bool) -> Response:
     with database(request).read() as work:
         stands = sitting(work, own(request, work, attempt), prompt)
-    if not stands.over:
+        outcome = outcome_of(work, stands.attempt)
+    if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
-    found = findings(stands.session)
+    told = letter(bank, stands.session.rules, outcome)
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
-    told = practise(bank, found)
     lost = missed(stands, tried(request))
-    return page(request, "result.html", stands=stands, ending=_ending(stands), findings=found, practise=told, answered=answered, lost=lost)
+    return page(request, "result.html", stands=stands, ending=_ending(stands, told), letter=told, answered=answered, lost=lost)
 
 
-def _ending(stands: Sitting) -> str:
-    """Why the test is over, in words for the taker."""
+def _ending(stands: Sitting, told: Letter) -> str:
+    """Why the test is over, in words for the taker; that it was sure is said only where it is."""
     stopped = stands.session.stopped
-    return ending(stopped) if stopped is not None and stopped.reason == stands.over else stands.over
+    if stopped is None or stopped.reason != stands.over:
+        return stands.over
+    words = ending(stopped)
+    return "" if words == SURE and not all(part.sure for part in told.parts) else words
 
 
 @routes.get("/media/{image}", name="media")

@@ -47,7 +47,10 @@ def test_a_test_from_the_bank_to_the_result(world):
     lines = api.get(f"/sessions/{number}/history").json()["lines"]
     assert [line["value"] for line in lines] == ["right", "skipped", "right"]
     assert lines[0]["why"].startswith(f"Why {lines[0]['question']}")
-    assert lines[-1]["after"] == result["skills"]
+    told = [found for found in result["skills"] if found["enough"]]
+    assert told
+    assert [found for found in lines[-1]["after"] if found["enough"]] == told
+    assert {found["level"] for found in result["skills"] if not found["enough"]} == {None}
     (row,) = api.get(f"/tests/{test['id']}/results").json()["results"]
     assert (row["session"], row["name"], row["state"], row["questions"], row["right"]) == (number, "Ada L.", "over", 3, 2)
     sheet = api.get(f"/tests/{test['id']}/results.csv")

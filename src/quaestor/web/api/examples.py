@@ -45,6 +45,7 @@ FEEDBACK = {"question": "Q1", "value": "right", "correct": ["50"], "explanation"
 FOUND = {
     "skill": "multiplication",
     "title": "Multiplying whole numbers",
+    "enough": True,
     "level": "yes",
     "lower": 0.75,
     "upper": 0.75,
@@ -72,6 +73,7 @@ ANSWERED = {
 }
 _BEFORE = {
     **FOUND,
+    "enough": False,
     "level": "no",
     "lower": 0.5,
     "upper": 0.5,

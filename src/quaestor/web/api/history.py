@@ -47,6 +47,6 @@ def _line(step: int, before: Session, after: Session, changed: Sequence[Change],
         "why": why.text if why is not None else "",
         "numbers": why.numbers if why is not None else "",
         "changes": [change_of(one) for one in changed],
-        "before": [finding(one) for one in findings(before)],
-        "after": [finding(one) for one in findings(after)],
+        "before": [finding(one, always=True) for one in findings(before)],
+        "after": [finding(one, always=True) for one in findings(after)],
     }

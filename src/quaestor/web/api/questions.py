@@ -58,21 +58,23 @@ def result(stands: Sitting) -> dict[str, Any]:
         "reason": stands.over,
         "asked": len(stands.session.log),
         "skills": [finding(one) for one in found],
-        "practise": [one.skill for one in practise(stands.session.bank, found)],
+        "practise": [one.skill for one in practise(stands.session.bank, [one for one in found if one.enough])],
     }
 
 
-def finding(one: Finding) -> dict[str, Any]:
-    """What was found of a skill."""
-    ends = zip(one.bounds.states, one.bounds.lower, one.bounds.upper, strict=True)
+def finding(one: Finding, always: bool = False) -> dict[str, Any]:
+    """What was found of a skill; nothing where there are too few answers, unless what is known is `always` to be told."""
+    told = one.enough or always
+    ends = zip(one.bounds.states, one.bounds.lower, one.bounds.upper, strict=True) if told else ()
     return {
         "skill": one.skill,
         "title": one.title,
-        "level": one.level,
-        "lower": _proper(one.low),
-        "upper": _proper(one.high),
+        "enough": one.enough,
+        "level": one.level if told else None,
+        "lower": _proper(one.low) if told else None,
+        "upper": _proper(one.high) if told else None,
         "sure": one.sure,
-        "others": list(one.others),
+        "others": list(one.others) if told else [],
         "levels": [{"level": level, "lower": _proper(low), "upper": _proper(high)} for level, low, high in ends],
     }
 

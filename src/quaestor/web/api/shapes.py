@@ -194,11 +194,18 @@ class Level(Sent):
     upper: Probability
 
 
-class Found(Level):
-    """What was found of a skill: the level, whether it is sure, which others are possible; `levels`: all bounds, lowest first."""
+class Found(Sent):
+    """What was found of a skill: the level, whether it is sure, which others are possible; `levels`: all bounds, lowest first.
+
+    While there are not `enough` answers to tell, the level and its bounds are null, and the lists are empty.
+    """
 
     skill: str
     title: str
+    enough: bool
+    level: str | None
+    lower: Probability | None
+    upper: Probability | None
     sure: bool
     others: list[str]
     levels: list[Level]

@@ -4,17 +4,20 @@ Its part on rules is `rules_form`. Whatever is wrong is said beside its field, a
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
+from quaestor.selection.rules import MISSING, WRONG, Rules
+from quaestor.store import grades
 from quaestor.store.clock import now
 from quaestor.store.publishing import MODES, RETAKES, Conditions
 from quaestor.web.desk.rules_form import RulesForm, blank_rules, sent_rules
 
 MOST_DAYS, FAR = 3650, 20 * 60
+EXAM = "exam"  # a skip counts as wrong in exams and says nothing in practice
 
 
 def blank(bank: Bank, title: str) -> dict[str, str]:
@@ -29,6 +32,9 @@ def blank(bank: Bank, title: str) -> dict[str, str]:
         "retakes": "none",
         "by_list": "",
         "keep_days": "365",
+        "skips": EXAM,
+        "grades": "",
+        "grades_by": grades.POINTS,
     }
 
 
@@ -37,6 +43,26 @@ class Offer(RulesForm):
     """A form that was sent. `offsets`: by how many minutes the browser's clock is behind UTC, by field."""
 
     offsets: dict[str, str] = field(default_factory=dict)
+
+    def rules(self, bank: Bank) -> Rules | None:
+        """The rules with what a skip means; rules that were written say it themselves."""
+        skips = self._one_of("skips", (EXAM, WRONG, MISSING))
+        found = super().rules(bank)
+        if found is None or self.filled["rules"].strip():
+            return found
+        is_wrong = skips == WRONG or (skips == EXAM and self.filled["mode"] == "exam")
+        return replace(found, skips=WRONG if is_wrong else MISSING)
+
+    def scheme(self) -> grades.Scheme | None:
+        """The scheme of grades, if one was written."""
+        by = self._one_of("grades_by", (grades.POINTS, grades.LEVELS))
+        if "grades_by" in self.wrong:
+            return None
+        try:
+            return grades.read(self.filled["grades"], by)
+        except QuaestorError as error:
+            self.wrong["grades"] = said(error)
+            return None
 
     def conditions(self) -> Conditions | None:
         """The conditions; None when something is wrong with them."""
@@ -78,4 +104,5 @@ def sent(bank: Bank, title: str, value: Callable[[str], str]) -> Offer:
     """The form as it was sent; `value` gives the text of a field."""
     filled = {**{name: value(name) for name in blank(bank, title)}, **sent_rules(value)}
     filled["by_list"] = "yes" if filled["by_list"] else ""
+    filled["skips"], filled["grades_by"] = filled["skips"] or EXAM, filled["grades_by"] or grades.POINTS
     return Offer(filled, offsets={name: value(f"{name}_offset") for name in ("opens", "closes")})

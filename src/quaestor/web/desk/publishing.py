@@ -33,7 +33,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
     offer = sent(bank, kept.title, lambda name: field(form, name))
-    rules, conditions = offer.rules(bank), offer.conditions()
+    rules, conditions, scheme = offer.rules(bank), offer.conditions(), offer.scheme()
     if not offer.filled["title"]:
         offer.wrong["title"] = say("please enter a title")
     if rules is not None and conditions is not None and offer.good:
@@ -41,6 +41,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
             with database(request).work() as work:
                 by, of, _ = _found(request, work, number)
                 made = publish(work, by, of, rules, conditions, offer.filled["title"], field(form, "once"))
+                made.grades = scheme.document if scheme is not None else None
             return go(request, "test", number=made.id)
         except QuaestorError as error:
             offer.wrong["form"] = told(error)
