@@ -4,6 +4,7 @@ For each skill there is one sentence and how far it has come, then how certain t
 were enough answers, and praise is given only for what is certain.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,13 +20,13 @@ from quaestor.session.explain.wording import percent
 from quaestor.store.outcome import Finding, Outcome
 from quaestor.store.sittings import CLOSED, TIME_UP
 
-CAN = {("no", "yes"), ("nein", "ja"), ("non", "oui")}  # levels that mean: not yet, can do it
+NO, YES = {"no", "nein", "non"}, {"yes", "ja", "oui"}  # names of a lowest and of a highest level that mean: not yet, can do it
 TIME = {str(TIME_UP), str(CLOSED)}
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is told of a skill. `place` of `steps` were reached, None where there are too few answers; `others`: levels it could also be.
+    """What is told of a skill. `place` of `steps` were reached, and perhaps up to `may`; None where there are too few answers.
 
     `numbers`: the probability of each level, in words; empty where there are too few answers.
     """
@@ -35,6 +36,7 @@ class Part:
     sentence: str
     certainty: str
     place: int | None
+    may: int | None
     steps: int
     sure: bool
     numbers: tuple[tuple[str, str], ...]
@@ -115,33 +117,43 @@ def _part(bank: Bank, skill: str, finding: Finding) -> Part:
     if not finding.enough:
         few = say("Too few answers to say how far this has come.")
         more = say("{count} {count:answer|answers}; at least {least} are needed.", count=finding.answers, least=finding.least)
-        return Part(skill, title, few, more, None, steps, False, (), link)
+        return Part(skill, title, few, more, None, None, steps, False, (), link)
     numbers = tuple((level, percent(low, high)) for level, low, high in zip(finding.levels, finding.lows, finding.highs, strict=True))
-    return Part(skill, title, _reached(finding), _certainty(finding), finding.place, steps, finding.sure, numbers, link)
+    open_levels = [finding.levels.index(level) for level in possible(finding)]
+    if len(open_levels) > 1:
+        names = [finding.levels[place] for place in open_levels]
+        undecided = say("This is not decided yet.")
+        between = say("It could be {levels}: more questions would help.", levels=either([say("“{name}”", name=name) for name in names]))
+        return Part(skill, title, undecided, between, open_levels[0], open_levels[-1], steps, False, numbers, link)
+    certainty = say("We are quite certain of this.") if finding.sure else say("Not certain yet: more questions would help.")
+    return Part(skill, title, _reached(finding), certainty, finding.place, finding.place, steps, finding.sure, numbers, link)
 
 
 def _reached(finding: Finding) -> str:
-    if tuple(level.casefold() for level in finding.levels) in CAN:
-        return say("Can do it.") if finding.at_top else say("Not yet: this is still to be learnt.")
-    return say("Level reached: {level} ({place} of {all}).", level=finding.level, place=finding.place + 1, all=len(finding.levels))
+    if finding.at_top and finding.level.casefold() in YES:
+        return say("Can do it.") if finding.sure else say("Can probably do it.")
+    if finding.place == 0 and finding.level.casefold() in NO:
+        return say("Not yet: this is still to be learnt.") if finding.sure else say("Probably not yet.")
+    told = {"level": finding.level, "place": finding.place + 1, "all": len(finding.levels)}
+    return (
+        say("Level reached: {level} ({place} of {all}).", **told) if finding.sure else say("Probably {level} ({place} of {all}).", **told)
+    )
 
 
-def _certainty(finding: Finding) -> str:
-    if finding.sure:
-        return say("We are quite certain of this.")
-    others = possible(finding)
-    if not others:
-        return say("Not certain yet: more questions would help.")
-    if tuple(level.casefold() for level in finding.levels) in CAN:
-        return say("Not certain yet, it could be the other way round: more questions would help.")
-    return say("Not certain yet, it could also be “{others}”: more questions would help.", others="”, “".join(others))
+def either(names: Sequence[str]) -> str:
+    """Some names, of which one is meant."""
+    if len(names) == 2:
+        return say("{one} or {other}", one=names[0], other=names[1])
+    return say("{one}, {others}", one=names[0], others=either(names[1:]))
 
 
 def possible(finding: Finding) -> tuple[str, ...]:
-    """The other levels that the most probable one does not rule out: in a credal bank those of which some network thinks more."""
+    """The levels of which none rules out the others: one that is the most probable, or several if they are equally probable or, in a
+    credal bank, if it depends on the network.
+    """
     low, high = np.array(finding.lows), np.array(finding.highs)
     bounds = Bounds(finding.levels, low, high, low, high, "stored")
-    return tuple(level for level in undominated(bounds) if level != finding.level)
+    return undominated(bounds)
 
 
 def _praise(parts: tuple[Part, ...]) -> str:

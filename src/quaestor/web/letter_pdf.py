@@ -13,7 +13,7 @@ from quaestor.web.language import day, translate
 
 FONT = "dejavu"
 WIDTH, BAR = 100, 5  # of the picture, in mm
-FULL, EMPTY, SOFT = (44, 122, 114), (233, 232, 227), (85, 98, 106)
+FULL, PALE, EMPTY, SOFT = (44, 122, 114), (169, 210, 204), (233, 232, 227), (85, 98, 106)
 
 
 def made(letters: Sequence[Letter], title: str, language: str) -> bytes:
@@ -97,11 +97,13 @@ class _Sheet(FPDF):
         gap = 2
         width = (WIDTH - gap * (part.steps - 1)) / part.steps
         for number in range(part.steps):
-            self.set_fill_color(*(FULL if part.place is not None and number < part.place else EMPTY))
+            self.set_fill_color(*(FULL if number < (part.place or 0) else PALE if number < (part.may or 0) else EMPTY))
             self.set_draw_color(*SOFT)
             if part.place is None:
                 self.set_dash_pattern(1, 1)
-            self.rect(self.l_margin + number * (width + gap), self.get_y(), width, BAR, style="D" if part.place is None else "DF")
+            self.rect(
+                self.l_margin + self.c_margin + number * (width + gap), self.get_y(), width, BAR, style="D" if part.place is None else "DF"
+            )
             self.set_dash_pattern()
         self.ln(BAR + 1.5)
         self.line_of(part.certainty, 9.5, soft=True)

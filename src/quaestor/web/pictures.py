@@ -32,13 +32,16 @@ def bands(page: Context, bounds: Bounds, place: int) -> Markup:
     return band(low, high, translate(page["language"], percent(low, high)))
 
 
-def steps(place: int | None, count: int, words: str) -> Markup:
-    """How far a skill has come: a segment for each step above the lowest level, filled where it was reached, dashed if nobody knows."""
+def steps(place: int | None, may: int | None, count: int, words: str) -> Markup:
+    """How far a skill has come: a segment for each step above the lowest level, filled where it was reached, pale up to what `may` be.
+
+    Dashed where nobody knows.
+    """
     gap = 6 if count > 1 else 0
     width = (WIDTH - gap * (count - 1)) / count
     parts = []
     for number in range(count):
-        kind = "unknown" if place is None else "is" if number < place else "empty"
+        kind = "unknown" if place is None else "is" if number < place else "may" if may is not None and number < may else "empty"
         parts.append(f'<rect class="{kind}" x="{number * (width + gap) + 1:.1f}" y="1" width="{width - 2:.1f}" height="{BAR}" rx="4"/>')
     return Markup(f'<svg class="steps" viewBox="0 0 {WIDTH} {BAR + 2}" role="img" aria-label="{escape(words)}">{"".join(parts)}</svg>')
 

@@ -55,10 +55,8 @@ class RulesForm:
         """The rules, checked against the bank; None when something is wrong with them."""
         written = self.filled["rules"]
         try:
-            if written.strip():
-                made = read_rules(yaml_text.parse(written), "", yaml_text.locator(written))
-            else:
-                made = self._chosen(bank)
+            is_written = bool(written.strip())
+            made = read_rules(yaml_text.parse(written), "", yaml_text.locator(written)) if is_written else self._chosen(bank)
             made.check(bank)
         except (BankError, RulesError) as error:
             self.problems = error.problems
