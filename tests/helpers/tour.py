@@ -112,6 +112,8 @@ class Tour:
         yield Stop("test-delete", f"{test}/delete", main=False)
         yield Stop("pupil-delete", f"{test}/pupils/{self.pupil}/delete", main=False)
         yield Stop("results", f"{test}/results")
+        yield Stop("letters", f"{test}/letters")
+        yield Stop("grades", f"{test}/grades")
         yield Stop("results-empty", f"{quiet}/results")
         yield Stop("results-columns", f"{test}/results/columns", main=False)
         yield Stop("path", f"{test}/takers/{self.path}")

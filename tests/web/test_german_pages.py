@@ -116,6 +116,7 @@ FILES = {  # routes that send no page
     f"{DRAFT}/versions/{{number}}/file.{{ending}}",
     f"{TEST}/qr.svg",
     f"{TEST}/results.{{ending}}",
+    f"{TEST}/letters.pdf",
     f"{TEST}/takers/{{attempt}}/export.json",
     f"{TEST}/live/events",
     "/desk/jobs/{job}/progress",
@@ -127,7 +128,7 @@ def pages(place):
     tests = [place.test.id, place.listed.id, place.later.id, place.empty.id, place.closed.id]
     of_tests = {
         f"{TEST}{end}": [f"/desk/tests/{number}{end}" for number in tests]
-        for end in ("", "/cards", "/delete", "/results", "/results/columns", "/live", "/live/rows", "/questions")
+        for end in ("", "/cards", "/delete", "/results", "/results/columns", "/letters", "/grades", "/live", "/live/rows", "/questions")
     }
     paths = [(place.test.id, place.over.id), (place.test.id, place.running.id), (place.listed.id, place.pupil_over.id)]
     drafts = [place.draft, place.faulty, place.fresh]
