@@ -176,6 +176,14 @@ def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]
     return made
 
 
+def pupil_of(work: Work, test: Published, number: int) -> Pupil:
+    """A pupil on the class list of a test."""
+    found = work.get(Pupil, number)
+    if found is None or found.test_id != test.id:
+        raise MissingError(say("there is no such pupil"))
+    return found
+
+
 def pupils_of(work: Work, test: Published) -> Sequence[Pupil]:
     """The class list of a test, by name."""
     return work.scalars(select(Pupil).where(Pupil.test_id == test.id).order_by(Pupil.name)).all()

@@ -16,7 +16,22 @@ from quaestor import __version__
 from quaestor.store.database import Database
 from quaestor.web import entry, failures, taker, working
 from quaestor.web.api import routes as api
-from quaestor.web.desk import account, banks, home, live, path, people, published, publishing, results, sign_in, statistics, trial
+from quaestor.web.desk import (
+    account,
+    banks,
+    changes,
+    correcting,
+    home,
+    live,
+    path,
+    people,
+    published,
+    publishing,
+    results,
+    sign_in,
+    statistics,
+    trial,
+)
 from quaestor.web.guard import Guard
 from quaestor.web.housekeeping import keep_house, keep_scoring
 from quaestor.web.jobs import Foreman
@@ -26,7 +41,8 @@ from quaestor.web.teacher import job_progress
 from quaestor.web.workshop import draft, improve, listing, parts, start, versions
 
 TAKERS = (entry, taker)
-DESK = (sign_in, home, banks, publishing, published, results, path, people, account, live, statistics, job_progress)
+TESTS = (publishing, published, changes, correcting, results, path, live, statistics)
+DESK = (sign_in, home, banks, *TESTS, people, account, job_progress)
 WORKSHOP = (start, draft, versions, trial, improve, listing, parts)  # the last two take any section: they come last
 PAGES = (*TAKERS, *DESK, *WORKSHOP)
 WEEK = 7 * 24 * 3600

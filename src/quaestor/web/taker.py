@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from hmac import compare_digest
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
@@ -16,7 +16,8 @@ from quaestor.i18n import said, say
 from quaestor.report.advice import ending, findings, practise
 from quaestor.report.marking import worth
 from quaestor.session.log import Answer
-from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
+from quaestor.store.attempts import ChangedError, EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting, write
+from quaestor.store.changes import changes_of
 from quaestor.store.models import Attempt
 from quaestor.store.shown import image_of, shown, with_images
 from quaestor.store.sittings import by_number
@@ -79,6 +80,7 @@ def _ask(request: Request, stands: Sitting, wrong: str = "", entries: Sequence[s
         400 if wrong else 200,
         stands=stands,
         question=asked,
+        mark=mark(asked),
         image=image_of(stands.attempt, asked),
         options=stands.options(asked),
         entries=entries,
@@ -109,8 +111,11 @@ async def put(request: Request, attempt: int, form: Posted) -> Response:
     number = int(step) if step.isdecimal() and len(step) < 9 else 0
     given = None if "skip" in form else entries if len(entries) != 1 else entries[0]
     try:
-        ready = await quickly(request, partial(_prepared, request, attempt, number, given))
+        ready = await quickly(request, partial(_prepared, request, attempt, number, given, field(form, "asked") or None))
         after = await in_turn(request, partial(_written, request, ready))
+    except ChangedError:
+        words = say("your teacher has just corrected the test: this is your question now")
+        return await run_in_threadpool(_again, request, attempt, number, words, [])
     except StaleError:
         return go(request, "question", attempt=attempt)
     except EntryError:
@@ -122,9 +127,9 @@ async def put(request: Request, attempt: int, form: Posted) -> Response:
     return go(request, "result" if after.over else "question", attempt=attempt)
 
 
-def _prepared(request: Request, attempt: int, step: int, given: str | list[str] | None, prompt: bool) -> Ready:
+def _prepared(request: Request, attempt: int, step: int, given: str | list[str] | None, asked: str | None, prompt: bool) -> Ready:
     with database(request).read() as work:
-        return prepare(work, own(request, work, attempt), step, given, prompt)
+        return prepare(work, own(request, work, attempt), step, given, prompt, asked)
 
 
 def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
@@ -174,6 +179,7 @@ async def result(request: Request, attempt: int) -> Response:
 def _result(request: Request, attempt: int, prompt: bool) -> Response:
     with database(request).read() as work:
         stands = sitting(work, own(request, work, attempt), prompt)
+        changes = changes_of(work, stands.attempt)
     if not stands.over:
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
@@ -182,7 +188,8 @@ def _result(request: Request, attempt: int, prompt: bool) -> Response:
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
     told = practise(bank, found)
-    return page(request, "result.html", stands=stands, ending=_ending(stands), findings=found, practise=told, answered=answered)
+    shown: dict[str, Any] = {"findings": found, "practise": told, "answered": answered, "changes": changes}
+    return page(request, "result.html", stands=stands, ending=_ending(stands), **shown)
 
 
 def _ending(stands: Sitting) -> str:

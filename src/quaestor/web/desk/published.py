@@ -3,19 +3,20 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session as Work
 from starlette.datastructures import UploadFile
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.selection.rules_file import read_rules
-from quaestor.store import privacy, progress, timing
+from quaestor.store import changes, jobs, privacy, progress, rescoring, timing
 from quaestor.store.clock import now
-from quaestor.store.models import Attempt, Published, Pupil, Teacher
-from quaestor.store.publishing import MissingError, add_pupils, published, pupils_of
+from quaestor.store.corrections import corrections_of
+from quaestor.store.models import Attempt, Published, Teacher
+from quaestor.store.publishing import add_pupils, published, pupil_of, pupils_of
 from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.home import state
 from quaestor.web.desk.rules_form import length
+from quaestor.web.desk.time_form import TimeForm, blank_time
 from quaestor.web.pages import database, go, page, public_url
 from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
 from quaestor.web.visits import field
@@ -27,22 +28,27 @@ MOST_PICTURES = 200  # QR codes on a page of cards
 @routes.get("", name="test")
 def show(request: Request, number: int) -> Response:
     """Everything about one test."""
-    return _show(request, number)
+    return shown(request, number)
 
 
-def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Response:
+def shown(request: Request, number: int, wrong: str = "", names: str = "", time: TimeForm | None = None) -> Response:
+    """The page of a test; perhaps with names that could not be put on the class list, or with a form for its time that came back."""
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
         bank = test.bank
         pupils = pupils_of(work, test)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
+        corrected = corrections_of(work, test) if test.revision else []
+        done = changes.effects(work, test)
+        left = changes.left(work, test) if corrected else 0
+        scoring = jobs.jobs_of(work, teacher, rescoring.KIND, f"test {test.id}", 1) if left else []
         there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
     link = public_url(request, "code", code=test.code)
     return page(
         request,
         "desk/test.html",
-        400 if wrong else 200,
+        400 if wrong or (time is not None and time.wrong) else 200,
         teacher=teacher,
         test=test,
         bank=bank,
@@ -57,6 +63,11 @@ def _show(request: Request, number: int, wrong: str = "", names: str = "") -> Re
         names=names,
         wrong=wrong,
         length=length(read_rules(test.rules)),
+        time=time if time is not None else TimeForm(blank_time(test)),
+        corrections=corrected,
+        effects=done,
+        left=left,
+        job=next((one for one in scoring if one.state in (jobs.WAITING, jobs.RUNNING)), None),
     )
 
 
@@ -84,7 +95,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
                 raise QuaestorError(say("please enter names, or choose a file that has some"))
             add_pupils(work, test, listed)
     except QuaestorError as error:
-        return _show(request, number, told(error), names)
+        return shown(request, number, told(error), names)
     return go(request, "test", number=number)
 
 
@@ -106,7 +117,7 @@ def ask_drop_pupil(request: Request, number: int, pupil: int) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
-        found = _pupil(work, test, pupil)
+        found = pupil_of(work, test, pupil)
         count = work.scalar(select(func.count()).where(Attempt.pupil_id == found.id)) or 0
     return page(request, "desk/drop_pupil.html", teacher=teacher, test=test, pupil=found, count=count)
 
@@ -116,15 +127,8 @@ def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Respo
     """Take somebody off the class list, with all that is kept of them."""
     with database(request).work() as work:
         test = published(work, signed_in(request, work), number)
-        privacy.delete_pupil(work, _pupil(work, test, pupil))
+        privacy.delete_pupil(work, pupil_of(work, test, pupil))
     return go(request, "test", number=number)
-
-
-def _pupil(work: Work, test: Published, number: int) -> Pupil:
-    found = work.get(Pupil, number)
-    if found is None or found.test_id != test.id:
-        raise MissingError(say("there is no such pupil"))
-    return found
 
 
 @routes.post("/close", name="close")
