@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -85,13 +86,16 @@ def unwrapped(text):
 def test_a_test_from_the_first_question_to_the_result(take):
     code, out, err = take("b", "a c", "5", "five", "b")
     assert (code, err) == (0, "")
-    assert out.startswith("Five kinds\nThe test ends when no question is left.\nType your answer, or one of  /skip  /undo  /why  /quit\n")
+    assert out.startswith(
+        "Five kinds\nThe test ends when no question is left.\nType your answer, or one of  /skip  /undo  /why  /numbers  /quit\n"
+    )
     for shown in ("1. What is 10 × 5?", "   a) 15", "   b) 50", "2. Which are even?", "   (one or more, e.g.  a c)", "3. Half of ten?"):
         assert f"{shown}\n" in out
     assert "5. From paper\n   a) wrong\n   b) right\n" in out
     assert "Result" in out
     assert "The other skill" in out
     assert "What each answer did" in out
+    assert "of at most" not in out
     assert all(f"{name} right" in out for name in QUESTIONS)
     assert "The test is over: No question is left." in out
 
@@ -141,7 +145,7 @@ def test_what_cannot_be_understood_is_said_and_asked_again(take):
     code, out, err = take("z", "", "/help", "b", "x y", "a c", "five", "5", "/quit", options=["--session", "s.json"])
     assert (code, err) == (0, "")
     assert "c: one of 15 | 50 | 105 is expected, got 'z'" in out
-    assert "A command is one of  /skip  /undo  /why  /quit" in out
+    assert "A command is one of  /skip  /undo  /why  /numbers  /quit" in out
     assert "m: one of 2 | 3 | 4 or so is expected, got 'x y'" in out
     assert "n: a number is expected, such as 12, 0.75, 3/4 or 1 1/2, got 'five'" in out
     assert [event.answer for event in saved().log] == ["right", "right", "right"]
@@ -392,3 +396,13 @@ def test_an_error_of_rank_is_one_line_and_exit_code_1(run, options, said):
     assert (code, out) == (1, "")
     assert err.startswith(said)
     assert err.count("\n") == 1
+
+
+def test_how_far_the_test_is_and_the_numbers_on_demand(run, folder):
+    (folder / "short.yaml").write_text("score: order\nstop: {max_questions: 3}\n")
+    code, out, _ = run("take", "bank.yaml", "--rules", "short.yaml", typed=("/why", "/numbers", "b", "/skip", "5"))
+    assert code == 0
+    assert re.findall(r"Question \d+ of at most \d+", out) == [f"Question {number} of at most 3" for number in (1, 2, 3)]
+    reason, _, numbers = unwrapped(out).partition("Why c, a question on a: of the 5 open questions it is the first.")
+    assert "would put it at" not in reason
+    assert "The answer 'right' (probability 50 %) would put it at 'yes' with 90 %." in numbers

@@ -81,7 +81,7 @@ ROWS = {
     "GET /desk": row(TEACHERS),
     "GET /desk/account": row(TEACHERS),
     "POST /desk/account/name": row(TEACHERS, {"name": "Ada"}),
-    "POST /desk/account/password": row({**TEACHERS, "other": 400}, {"present": "wrong", "password": PASSWORD}, ok=200),
+    "POST /desk/account/password": row({**TEACHERS, "other": 400}, {"present": "wrong", "password": PASSWORD}),
     "POST /desk/account/tokens": row(TEACHERS, {"name": "mine", "scope": "banks"}, ok=200),
     "POST /desk/account/tokens/{number}/delete": row(OWN, number="token"),
     "GET /desk/people": row(OWNER),

@@ -5,7 +5,7 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 import quaestor as qs
-from quaestor.store import attempts, clock, entry, publishing, sittings, teachers
+from quaestor.store import attempts, clock, entry, invitations, publishing, sittings, teachers
 from quaestor.store.models import Attempt
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(8))
@@ -60,5 +60,5 @@ def url(database):
 
 def later(monkeypatch, **passed):
     moment = clock.now() + timedelta(**passed)
-    for module in (attempts, sittings, entry):
+    for module in (attempts, sittings, entry, invitations):
         monkeypatch.setattr(module, "now", lambda: moment)

@@ -33,11 +33,11 @@ def test_why_a_test_ended_is_told_without_numbers_of_the_engine(make_database, w
     assert "threshold" not in browser.page.text
 
 
-def test_how_many_questions_may_come_after_this_one(make_database):
+def test_how_far_a_test_is_never_shrinks(make_database):
     database = make_database("sqlite")
     browser = enter(application(database), give(database, rules=qs.Rules(score="order", stop=qs.max_questions(3))))
-    for words in ("At most 2 more questions after this one.", "At most 1 more question after this one.", "This is the last question."):
-        assert words in browser.page.text
+    for words in ("Question 1 of at most 3", "Question 2 of at most 3", "Question 3 of at most 3"):
+        assert f'<p class="progress" aria-hidden="true">{words}</p>' in browser.page.text
         browser.fill("/answer", skip="1")
 
 
@@ -49,3 +49,13 @@ def test_a_level_is_not_read_as_none(make_database):
     found = browser.page.text.partition('<p class="level">')[2].partition("</p>")[0]
     assert found.index("Level 1 of 2:") < found.index(">no<")
     assert "We are 88\u00a0% sure of this." in browser.page.text
+
+
+@pytest.mark.parametrize(("above", "words"), [(0.85, "sure"), (0.9, "not yet sure")])
+def test_sure_is_what_the_test_says(make_database, above, words):
+    """After this answer the level is 88 % probable."""
+    database = make_database("sqlite")
+    rules = qs.Rules(stop=qs.any_of(qs.max_questions(1), qs.probability_above(above)))
+    browser = enter(application(database), give(database, qs.load("multiplication"), rules))
+    browser.fill("/answer", entry="15")
+    assert f">{words}</span>" in browser.page.text

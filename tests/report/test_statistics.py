@@ -203,7 +203,8 @@ def test_pictures_have_no_styles_and_say_what_they_show():
     assert 'aria-label="&lt;no&gt;: 1, yes: 3"' in stack
     assert re.findall(r'class="(heat\d)" x="([\d.]+)" width="([\d.]+)"', stack) == [("heat0", "0.0", "60.0"), ("heat4", "60.0", "180.0")]
     assert "style" not in made + stack
-    assert [heat.shade(place, 3) for place in (0, 0.4, 1, 2)] == ["heat0", "heat1", "heat2", "heat4"]
+    assert [heat.shade(level, "abc") for level in "abc"] == ["heat0", "heat2", "heat4"]
+    assert heat.shade("a", ["a"]) == "heat0"
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_the_first_question_is_drawn_from_the_best():
     assert set(counts) == set(BEST[:3])
     assert min(counts.values()) > 270  # 333 expected, standard deviation 15
     session = qs.Session(BANK, qs.Rules(first_among=3), seed=4)
-    assert notes(session) == [("among", "drawn from the best 3", 1)]
+    assert notes(session) == [("among", "drawn from the first 3 of the ranking", 1)]
     second = session.answer(session.next.id, "right")
     assert second.next.id == qs.rank(BANK, second.answers).ids[0]
     assert second.choice.narrowed == ()
@@ -150,7 +150,7 @@ def test_a_chosen_question_is_asked_with_its_chance():
     rates = [counts[name] / 2000 for name in BEST[:3]]
     np.testing.assert_allclose(rates, [0.3, 0.7 * 0.5, 0.35], atol=0.043)  # four standard deviations
     held = next(session for seed in range(20) if (session := qs.Session(BANK, rules, seed)).next.id == BEST[1])
-    assert notes(held) == [("exposure", "better questions were held back to spare them", 1)]
+    assert notes(held) == [("exposure", "others that came first were held back to spare them", 1)]
 
 
 def test_chances_bound_how_often_a_question_is_seen_in_the_long_run():
@@ -376,7 +376,9 @@ def test_a_testlet_is_finished_before_the_test_stops():
     assert sessions.asked(qs.Session(BANK, limited)) == ["a1", "a2"]
 
 
-@pytest.mark.parametrize(("score", "words"), [("order", "it is the first"), ("random", "it was drawn"), ("right", "nearest to one half")])
+@pytest.mark.parametrize(
+    ("score", "words"), [("order", "it is the first"), ("random", "it was drawn"), ("right", "equally near to one half")]
+)
 def test_scores_that_are_no_gains_are_explained_as_what_they_are(score, words):
     text = qs.explain(qs.Session(BANK, qs.Rules(score=score))).question.text
     assert words in text

@@ -111,12 +111,11 @@ def test_names_and_codes_of_hostile_people(database):
             assert attempts.by_key(work, key) is None
 
 
-def test_pupils_with_the_same_name_are_told_apart_by_their_codes(database):
+def test_equal_names_in_one_list_are_refused(database):
     test = publish(database, by_list=True)
-    with database.work() as work:
-        made = publishing.add_pupils(work, work.get(Published, test.id), ["Ada", "Ada"])
-        assert len({pupil.code for pupil in made}) == 2
-    assert count(database, Pupil) == 2
+    with database.work() as work, pytest.raises(QuaestorError, match=r"Ada \(lines 1 and 3\)"):
+        publishing.add_pupils(work, work.get(Published, test.id), ["Ada", "", " ada "])
+    assert count(database, Pupil) == 0
 
 
 def test_looking_ahead_leaves_nothing_to_work_out_while_writing(database, monkeypatch):

@@ -185,9 +185,9 @@ def test_the_table_and_its_dictionary(database):
     table, dictionary = results.table(found(database, test), bank), results.dictionary(bank)
     assert list(table.columns) == list(dictionary["column"])
     assert list(table.columns[:7]) == ["name", "code", "started", "ended", "minutes", "questions", "counted"]
-    assert list(table.columns[7:13]) == ["right", "points", "state", "reason", "counts", "look"]
+    assert list(table.columns[7:13]) == ["right", "points", "grade", "state", "reason", "counts"]
     skill = next(iter(bank.skills))
-    assert [f"{skill} {what}" for what in ("answers", "level", "lower", "upper", "sure")] == list(table.columns[13:18])
+    assert [f"{skill} {what}" for what in ("answers", "level", "lower", "upper", "sure")] == list(table.columns[14:19])
     assert set(table[f"{skill} level"].dropna()) <= set(bank.skills[skill].levels)
     assert results.table([], bank).empty
 
@@ -205,7 +205,7 @@ def test_csv_has_no_formulas():
     assert [row[0] for row in rows[1:]] == [f"'{name}" if name.strip()[0] in "=+-@" else name for name in HOSTILE]
     assert rows[1][2:5] == ["2026-05-04 09:00:00", "2026-05-04 09:12:15", "12.2"]
     running = results.csv_bytes(results.table([outcome(1, state="running")], one_skill())).decode()
-    assert "2026-05-04 09:00:00,,12.2,3,3,2,0.0,running" in running
+    assert "2026-05-04 09:00:00,,12.2,3,3,2,0.0,,running" in running
 
 
 def test_xlsx_has_no_formulas():

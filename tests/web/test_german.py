@@ -16,6 +16,7 @@ from quaestor.formats.files import load_bytes
 from quaestor.i18n import Said, said, say
 from quaestor.selection.rules import RulesError
 from quaestor.selection.rules_file import read_rules
+from quaestor.session.explain.changes import changes
 from quaestor.store import attempts, limits, media, publishing, teachers
 from quaestor.store.database import UnavailableError
 from quaestor.web.language import translate
@@ -64,6 +65,10 @@ def check_explained(session):
     for why in (explanation.question, *explanation.results.values()):
         if why is not None:
             check_said(why.text, levels)
+            if why.numbers:
+                check_said(why.numbers, levels)
+    for change in (one for changed in changes(session) for one in changed):
+        check_said(change.text, levels)
     if session.stopped:
         check_said(session.stopped.reason)
     if session.choice is not None:
@@ -134,7 +139,7 @@ def test_criteria_and_their_reasons_can_be_said_in_german(criterion):
 def test_late_evidence_and_a_misfit_can_be_said_in_german():
     bank = qs.load("fractions")
     session = qs.Session(bank, qs.Rules(skips="wrong")).late("division", {"no": 0.2, "yes": 0.8}).skip("M3")
-    assert "Nachgetragenes (gesehen zu division) hob die Wahrscheinlichkeit von" in check_explained(session)
+    assert "Nachgetragenes (gesehen zu division) senkte die Wahrscheinlichkeit von" in check_explained(session)
     assert "M3 (übersprungen) senkte die Wahrscheinlichkeit von" in check_explained(session)
     adding = [question for question in bank.questions.values() if question.skills == ("addition",) and len(question.classes) == 2]
     ordered = sorted(adding, key=lambda question: -float(question.table.lower[..., -1].mean()))
@@ -351,7 +356,7 @@ def test_a_taker_reads_german(database):
     for entry in ("3/4", ["two", "four"]):
         browser.fill("/answer", entry=entry)
     browser.fill("/answer", entry="about three")
-    wanted = "Hier wird eine Zahl erwartet, etwa 12, 0,75, 3/4 oder 1 1/2; gefunden: &#39;about three&#39;."
+    wanted = "Wir können „about three“ nicht als Zahl lesen. Bitte schreib sie so: 12, 0,75, 3/4 oder 1 1/2."
     assert wanted in browser.page.text
     for entry in ("7/2", "Paris"):
         browser.fill("/answer", entry=entry)

@@ -181,7 +181,7 @@ def test_unfinished_jobs_are_few_and_old_ones_are_forgotten(database, ask):
 
 @pytest.fixture
 def foreman(database):
-    made = Foreman(database)
+    made = Foreman(database, working.LONG)
     made.start()
     yield made
     made.stop()
@@ -199,7 +199,7 @@ def test_a_killed_process_is_replaced_and_comes_to_the_same(database, ask, monke
     begun = foremen._begun
     monkeypatch.setattr(foremen, "_begun", lambda *given: started.append(begun(*given)) or started[-1])
     number = ask(students=10_000)
-    foreman = Foreman(database)
+    foreman = Foreman(database, working.LONG)
     foreman.start()
     try:
         until(lambda: look(database, number).share > 0 or look(database, number).state == jobs.DONE, 60)
@@ -214,7 +214,7 @@ def test_a_killed_process_is_replaced_and_comes_to_the_same(database, ask, monke
 
 def test_a_foreman_who_is_stopped_gives_the_job_back(database, ask):
     number = ask(students=10_000)
-    first = Foreman(database)
+    first = Foreman(database, working.LONG)
     first.start()
     until(lambda: look(database, number).state == jobs.RUNNING, 30)
     first.stop()
@@ -233,7 +233,7 @@ def test_a_foreman_waits_for_a_database_that_is_away(database, ask, monkeypatch)
         return read()
 
     monkeypatch.setattr(database, "read", away)
-    foreman = Foreman(database)
+    foreman = Foreman(database, working.LONG)
     foreman.start()
     try:
         until(lambda: look(database, number).state == jobs.DONE, 60)

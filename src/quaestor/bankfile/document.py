@@ -61,8 +61,8 @@ def _read_skill(skill_id: str, fields: Mapping[str, Any], parents: Sequence[Skil
     if table is None:
         return None
     parent_ids = tuple(parent.id for parent in parents)
-    title, description = fields.get("title", ""), fields.get("description", "")
-    return Skill(skill_id, levels, parent_ids, table, abilities, title, description)
+    words = {name: fields[name] for name in ("title", "description", "link") if name in fields}
+    return Skill(skill_id, levels, parent_ids, table, abilities, **words)
 
 
 def read_questions(

@@ -93,6 +93,21 @@ def word(value: Any, place: Place, report: Report) -> str | None:
     return cleaned
 
 
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`/][^\s<>\"'`]*")
+LONGEST_LINK = 1000
+
+
+def link(value: Any, place: Place, report: Report) -> str | None:
+    """An address of the web, which pages show as a link: nothing else, such as `javascript:`, may be one."""
+    cleaned = text(value, place, report)
+    if cleaned is None:
+        return None
+    if not _ADDRESS.fullmatch(cleaned) or len(cleaned) > LONGEST_LINK:
+        report.error(place, say("an address that begins with https:// or http:// is expected"), cleaned)
+        return None
+    return cleaned
+
+
 def name(value: Any, place: Place, report: Report) -> str | None:
     """A word without comma and equals sign, so that it can be written in lists and in `id=answer`."""
     cleaned = word(value, place, report)
@@ -356,6 +371,7 @@ QUESTION_FIELDS: dict[str, Reader] = {"template": name, **TEMPLATE_FIELDS}
 SKILL_FIELDS: dict[str, Reader] = {
     "title": word,
     "description": text,
+    "link": link,
     "levels": items(name, unique=True),
     "abilities": items(number),
     "parents": items(name, unique=True),

@@ -13,6 +13,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load, save
 from quaestor.model.question import Question
+from quaestor.report.advice import progress
 from quaestor.report.bars import show_beliefs
 from quaestor.report.ledger import show_ledger
 from quaestor.report.terminal import console, plain_maths
@@ -24,7 +25,7 @@ from quaestor.session.explain.why import explain, why_question
 from quaestor.session.session import Session
 
 DEFAULT = Rules(stop=any_of(max_questions(20), entropy_below(0.25)))
-COMMANDS = "/skip  /undo  /why  /quit"
+COMMANDS = "/skip  /undo  /why  /numbers  /quit"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     while (question := session.next) is not None:
         if arguments.why:
             _why(session, out)
-        _show(len(session.asked) + 1, question, out)
+        _show(session, question, out)
         after = _turn(session, question, out)
         if after is None:
             return _quit(session, arguments, out)
@@ -86,7 +87,10 @@ def _begin(bank: Bank, arguments: argparse.Namespace) -> Session:
     return Session(bank, load_rules(arguments.rules) if arguments.rules else DEFAULT, arguments.seed)
 
 
-def _show(number: int, question: Question, out: Console) -> None:
+def _show(session: Session, question: Question, out: Console) -> None:
+    number = len(session.asked) + 1
+    if session.at_most is not None:
+        out.print(progress(number, session.at_most), style="dim")
     out.print(f"{number}. {plain_maths(question.text) or question.id}", style="bold")
     for letter, option in zip(ascii_lowercase, _options(question), strict=False):
         out.print(f"   {letter}) {plain_maths(option)}")
@@ -113,8 +117,8 @@ def _turn(session: Session, question: Question, out: Console) -> Session | None:
                 return session.skip(question.id)
             if entry == "/undo":
                 return session.undo()
-            if entry == "/why":
-                _why(session, out)
+            if entry in ("/why", "/numbers"):
+                _why(session, out, entry == "/numbers")
             elif entry.startswith("/"):
                 out.print(f"A command is one of  {COMMANDS}")
             elif entry:
@@ -136,10 +140,11 @@ def _answered(session: Session, question: Question, entry: str) -> Session:
     return session.enter(question.id, meant)
 
 
-def _why(session: Session, out: Console) -> None:
+def _why(session: Session, out: Console, numbers: bool = False) -> None:
+    """Why this question: in two sentences, or the numbers behind them."""
     found = why_question(session)
     if found is not None:
-        out.print(Padding(found.text, (0, 0, 1, 3)), style="dim")
+        out.print(Padding(found.numbers if numbers else found.text, (0, 0, 1, 3)), style="dim")
 
 
 def _quit(session: Session, arguments: argparse.Namespace, out: Console) -> int:
@@ -166,3 +171,5 @@ def _result(session: Session, why: bool, out: Console) -> None:
     for paragraph in found.text.split("\n\n") if why else (found.stop, found.hint):
         if paragraph:
             out.print(f"{paragraph}\n")
+    if why:
+        out.print(found.numbers, style="dim")

@@ -9,7 +9,7 @@ from quaestor.model.table import Table
 class Skill:
     """A latent skill with ordered levels, lowest first, and P(skill | parents), shape (*parents' levels, levels).
 
-    `abilities`: the levels on the ability scale of item response theory, for questions stated by `irt`.
+    `abilities`: the levels on the ability scale of item response theory, for questions stated by `irt`. `link`: where to practise it.
     """
 
     id: str
@@ -19,3 +19,4 @@ class Skill:
     abilities: tuple[float, ...]
     title: str = ""
     description: str = ""
+    link: str = ""

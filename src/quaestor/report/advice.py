@@ -7,9 +7,9 @@ from typing import Protocol, TypeVar
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import level, undominated
 from quaestor.i18n import say
-from quaestor.model.beliefs import Beliefs, Bounds
-from quaestor.session.explain.why import OPEN_BELOW
-from quaestor.session.session import Stop
+from quaestor.model.beliefs import Bounds
+from quaestor.selection.sureness import is_sure, sure_above
+from quaestor.session.session import Session, Stop
 
 _SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough
@@ -46,16 +46,23 @@ def ending(stop: Stop) -> str:
     return ENDINGS.get(stop.rule, stop.reason)
 
 
-def findings(bank: Bank, beliefs: Beliefs) -> list[Finding]:
-    """The finding of every skill."""
-    found = []
-    for skill, bounds in beliefs.items():
+def progress(number: int, at_most: int | None) -> str:
+    """Where a test stands: the number of the question and, where the rules set a limit, how many there are at most."""
+    if at_most is None:
+        return say("Question {number}", number=number)
+    return say("Question {number} of at most {most}", number=number, most=at_most)
+
+
+def findings(session: Session) -> list[Finding]:
+    """The finding of every skill; what is sure is set by the rules of the test."""
+    found, above = [], sure_above(session.rules)
+    for skill, bounds in session.beliefs.items():
         name = level(bounds)
         place = bounds.states.index(name)
         low, high = float(bounds.lower[place]), float(bounds.upper[place])
         others = tuple(other for other in undominated(bounds) if other != name)
-        title = bank.skills[skill].title or skill
-        found.append(Finding(skill, title, name, place, low, high, low >= OPEN_BELOW, others, bounds))
+        title = session.bank.skills[skill].title or skill
+        found.append(Finding(skill, title, name, place, low, high, is_sure(low, above), others, bounds))
     return found
 
 

@@ -1,8 +1,8 @@
 """Flags on questions that a teacher should check. All rules have minimum counts, so that a few answers never raise a flag.
 
-- *The share right differs from the table*: at least 10 takers whose level is sure; the share lies 15 percentage points or more outside the
-  interval that the table predicts for these takers; and a two-sided binomial test at the nearer end of the interval has a p-value below 5 %
-  divided by the number of comparisons (Bonferroni): if all tables are right, about one report in twenty has such a flag.
+- *The share right differs from the table*: at least 10 takers of a level (`statistics`); the share lies 15 percentage points or more
+  outside the interval that the table predicts for these takers; and a two-sided binomial test at the nearer end of the interval has a
+  p-value below 5 % divided by the number of comparisons (Bonferroni): if all tables are right, about one report in twenty has such a flag.
 - *A wrong option attracts strong takers*: at least 8 strong takers answered, at least 5 and a third of them chose it, and that share is
   larger than the table allows for its answer class.
 - *An entry that the key may lack*: at least 8 takers and half of all who answered typed it, or at least 5 and a fifth of the strong takers.

@@ -18,10 +18,9 @@ def show_ledger(session: Session, out: Console) -> None:
         column.justify = "right"
     for number, first in enumerate(results[0].ledger):
         moved = [result.ledger[number] for result in results]
-        table.add_row(f"{first.source} {first.answer}", *(_points(entry.after - entry.before) for entry in moved))
+        table.add_row(f"{first.source} {first.answer}", *(_points(entry.points) for entry in moved))
     out.print(table)
 
 
-def _points(change: float) -> str:
-    points = f"{100 * change:+.0f}"
-    return "·" if points in ("+0", "-0") else points
+def _points(points: int) -> str:
+    return f"{points:+d}" if points else "·"

@@ -23,13 +23,13 @@ from quaestor.model.table import Array, centre
 from quaestor.numerals import read_number
 from quaestor.report.flags import flags
 from quaestor.report.tallies import AtLevel, Option, Tally
-from quaestor.session.explain.why import OPEN_BELOW
 from quaestor.store.answers import Given
 from quaestor.store.outcome import Outcome
 
+LIKELY = 0.8  # of a combination of levels: takers below it are not counted by level
 MOST_ENTRIES = 6  # wrong entries that are listed
 
-Found = Mapping[int, Mapping[str, Sequence[float]]]  # by attempt and skill: the probabilities of the levels
+Found = Mapping[int, Mapping[str, Sequence[float] | Array]]  # by attempt and skill: the probabilities of the levels
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def tally(bank: Bank, question: Question, lines: Sequence[Given], found: Found) 
     """The counts of one question."""
     answered = [line for line in lines if line.answer is not None]
     weights = _leave_one_out(question, [line for line in answered if line.attempt in found], found)
-    combinations = {attempt: int(weight.argmax()) if weight.max() >= OPEN_BELOW else None for attempt, weight in weights.items()}
+    combinations = {attempt: int(weight.argmax()) if weight.max() >= LIKELY else None for attempt, weight in weights.items()}
     top = question.table.lower[..., 0].size - 1
     strong = [line for line in answered if combinations.get(line.attempt) == top]
     return Tally(

@@ -17,6 +17,7 @@ from quaestor.report.shares import NORMAL, Share, wilson
 from quaestor.selection.step import NO_QUESTION
 
 MIXED, ALWAYS = 0.3, 0.95
+EARLIER = 0.9  # what was sure in trials that do not say it
 ENDS = {
     "max_questions": say("the number of questions was reached"),
     "min_questions": say("enough questions were asked"),
@@ -62,13 +63,14 @@ class Skill:
 
 @dataclass(frozen=True)
 class RulesSummary:
-    """The results of one set of rules."""
+    """The results of one set of rules; `above`: the probability from which a result is sure."""
 
     mean: float
     most: int  # the 90 % quantile of the length
     lengths: Sequence[int]
     length: Said
     right: tuple[float, float]
+    above: float
     skills: tuple[Skill, ...]
     mixed: tuple[Said, ...]
     alike: tuple[Said, ...]
@@ -108,6 +110,7 @@ def _summary(found: Mapping[str, Any], one: Mapping[str, Any]) -> RulesSummary:
         lengths,
         _length(mean, low, high, most),
         (one["right"][0], one["right"][1]),
+        one.get("above", EARLIER),
         skills,
         tuple(words for skill in skills for words in _mixed(skill)),
         tuple(_alike(found["skills"], *pair) for pair in found["same"]),

@@ -57,10 +57,10 @@ def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Cal
     if rules.among > 1 or rules.first_among > 1:
         count = np.minimum(np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among), mask.sum(axis=1))
         first = _among(now, masked, second, first, count)
-        left.note("among", lambda taker: say("drawn from the best {count}", count=int(count[taker])), count > 1)
+        left.note("among", lambda taker: say("drawn from the first {count} of the ranking", count=int(count[taker])), count > 1)
     if rules.exposure.chances:
         found = _not_held_back(now, masked, second, first)
-        left.note("exposure", lambda taker: say("better questions were held back to spare them"), found != first)
+        left.note("exposure", lambda taker: say("others that came first were held back to spare them"), found != first)
         return found
     return first
 

@@ -60,7 +60,8 @@ class Choice:
 
     `question` is None when none is left. `votes`: how many of the sampled networks would ask which question, for robust rules.
     `candidates`: the numbers of the questions that the rules leave, from which the best (or a draw, or a vote) takes one; empty where the
-    rules name the question. `best_gain`: the largest gain of the questions that the content rules leave.
+    rules name the question. `best_gain`: the largest gain of the questions that the content rules leave. `tied`: the candidates whose gain
+    is the largest; `still_tied`: those of them that the second score leaves.
     """
 
     question: Question | None
@@ -69,6 +70,8 @@ class Choice:
     votes: Mapping[str, int] = field(default_factory=dict)
     best_gain: float | None = None
     candidates: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    tied: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    still_tied: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     @property
     def gain(self) -> float | None:
@@ -307,13 +310,18 @@ class Decision:
         number = int(found.question[taker])
         ballots = counted(layout, found.ballots[taker]) if found.ballots is not None else {}
         gain = float(found.best_gain[taker])
+        candidates = np.flatnonzero(found.candidates[taker])
+        tied = candidates[tied_best(self.gains[[taker]][:, candidates])[0]] if len(candidates) else candidates
+        still = tied[tied_best(self._second_gains[[taker]][:, tied])[0]] if len(tied) > 1 and self._plan.second else tied
         return Choice(
             layout.questions[number] if number >= 0 else None,
             self.ranking(taker),
             found.left.notes(taker),
             ballots,
             None if np.isnan(gain) else gain,
-            np.flatnonzero(found.candidates[taker]),
+            candidates,
+            tied,
+            still,
         )
 
     def votes(self, robust: Robust, candidates: Numbers, taker: int = 0) -> dict[str, int]:

@@ -128,6 +128,17 @@ class Session:
         left = float(self.decision.most_left[0])
         return int(left) if np.isfinite(left) else None
 
+    @property
+    def at_most(self) -> int | None:
+        """How many questions there are at most in all, pilots too: the same from the first to the last; None where no limit is set."""
+        most = self.rules.stop.most_questions() if self.rules.stop is not None else None
+        if most is None:
+            return None
+        pilots = {question.id for question in self.bank.questions.values() if question.pilot}
+        named = pilots & {name for names in (self.rules.first, *self.rules.testlets) for name in names}
+        planned = min(self.rules.pilots + len(named), len(pilots))
+        return min(most, len(self.bank.questions) - len(pilots)) + max(planned, len(pilots.intersection(self.asked)))
+
     @lazy
     def ranking(self) -> Ranking:
         """All open questions, ranked by the rules' score, also when the test is over."""

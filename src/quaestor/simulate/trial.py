@@ -17,6 +17,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import TIED, survivors
 from quaestor.model.table import Array, centre
 from quaestor.selection.rules import Rules
+from quaestor.selection.sureness import sure_above
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.run import Record
@@ -24,7 +25,6 @@ from quaestor.simulate.work import taken
 
 STUDENTS, SEED = 1000, 1
 FIRST, QUICK = 10, 0.25  # students in the first batch; as long as a batch takes fewer seconds than this, the next is four times as large
-SURE = 0.9  # a result is sure if the (lower) probability of its level is at least this
 
 
 def try_out(bank: Bank, sets: Sequence[Rules], students: int, seed: int, go_on: Callable[[float], bool] = lambda _: True) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def try_out(bank: Bank, sets: Sequence[Rules], students: int, seed: int, go_on: 
     for rules in sets:
         rules.check(bank)
     cohort = Cohort(bank, bank, students, seed)
-    tallies = [_Tally(bank) for _ in sets]
+    tallies = [_Tally(bank, sure_above(rules)) for rules in sets]
     start, size, steps, wanted = 0, FIRST, 0, True
     while start < students and wanted:
         began, some = perf_counter(), cohort.part(start, start + size)
@@ -73,7 +73,8 @@ def alike(bank: Bank) -> list[list[Any]]:
 class _Tally:
     """The counts of one set of rules."""
 
-    def __init__(self, bank: Bank) -> None:
+    def __init__(self, bank: Bank, above: float) -> None:
+        self._above = above
         levels = [len(skill.levels) for skill in bank.skills.values()]
         self.lengths: list[int] = []
         self.right: list[float] = []  # each student's share of skills whose level is found
@@ -91,7 +92,7 @@ class _Tally:
             truth = record.levels[:, skill]
             own = found[np.arange(len(truth)), truth]
             np.add.at(self._levels[skill], truth, found)
-            is_sure = chance >= SURE - TIED
+            is_sure = chance >= self._above - TIED
             self._sure[skill] += chance.sum(), is_sure.sum(), own[is_sure].sum(), one_left.sum(), own[one_left].sum()
             right += own
         self.lengths += record.lengths.tolist()
@@ -104,13 +105,15 @@ class _Tally:
 
         `lengths[n]`: students who were asked n questions. `right`: mean and standard error of the share of skills whose level is found.
         `levels[skill][true][found]`: students; one with tied levels counts for each of them in part. `sure[skill]`: the sum of the found
-        levels' probabilities, and the numbers of sure results, of right ones among them, of determinate results, of right ones among them.
+        levels' probabilities, and the numbers of sure results, of right ones among them, of determinate results, of right ones among them;
+        `above`: the (lower) probability from which a result is sure.
         """
         return {
             "lengths": np.bincount(self.lengths).tolist(),
             "right": _mean(np.array(self.right)),
             "levels": [table.tolist() for table in self._levels],
             "sure": self._sure.tolist(),
+            "above": self._above,
             "asked": self._asked.tolist(),
             "stops": dict(self._stops.most_common()),
         }

@@ -105,9 +105,7 @@ def skip(work: Work, attempt: Attempt, step: int) -> Sitting:
     return write(work, prepare(work, attempt, step, None))
 
 
-def prepare(
-    work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, prompt: bool = False, asked: str | None = None
-) -> Ready:
+def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, prompt: bool = False, asked: str = "") -> Ready:
     """Check an answer (None: a skip) and compute the next question, without writing; a unit of work that only reads is enough.
 
     So the unit of work that writes is short: SQLite has one writer at a time, who must not wait for the engine. `prompt`: raise
@@ -120,7 +118,7 @@ def prepare(
     question = state.session.next
     if state.over or question is None:
         raise OverError(say("the test is over: {reason}", reason=state.over))
-    if asked is not None and asked not in (question.id, mark(question)):
+    if asked and asked not in (question.id, mark(question)):
         raise ChangedError(state.step)
     written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
     moment = max(now(), state.put)  # the clock may have been set back

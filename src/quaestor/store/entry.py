@@ -2,7 +2,6 @@
 
 from secrets import randbelow
 
-from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
@@ -11,7 +10,7 @@ from quaestor.i18n import say
 from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
-from quaestor.store.invitations import EntryError, invited
+from quaestor.store.invitations import NAMELESS, EntryError, invited, is_past
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import hashed, token
 from quaestor.store.sessions import begun, remember, work_out
@@ -27,7 +26,7 @@ def look_ahead(work: Work, written: str) -> Session | None:
     Returns the session of a new attempt; None if an earlier attempt will be continued, whose session is then in the cache.
     """
     found = invited(work, written)
-    earlier = found.attempt or (_last(work, found.pupil) if found.pupil is not None else None)
+    earlier = found.attempt or found.earlier
     if earlier is not None:
         over = sitting(work, earlier).over
         if not over or found.test.retakes == "none":
@@ -48,16 +47,15 @@ def enter(work: Work, written: str, name: str = "", form: str = "", first: Sessi
     if found.attempt is not None:
         return found.attempt
     test, pupil = found.test, found.pupil
-    if pupil is not None:
-        earlier = _earlier(work, test, pupil)
-        if earlier is not None:
-            return earlier
-    _refuse_closed(test)
+    if found.earlier is not None and _is_kept(work, found.earlier):
+        return found.earlier
+    if found.shut:
+        raise EntryError(found.shut)
     if pupil is None and test.by_list:
         raise EntryError(say("this test is for pupils of a class list: please enter your own code"))
     called = found.name or line(name, 200)
     if not called:
-        raise EntryError(say("please enter a name"))
+        raise EntryError(NAMELESS)
     key = hashed(f"{form}\n{test.code}\n{called}")[:32] if form and pupil is None else ""
     made = _begin(work, test, pupil, called, key, _seed() if first is None else first.seed)
     if first is not None and made.seed == first.seed:
@@ -65,22 +63,13 @@ def enter(work: Work, written: str, name: str = "", form: str = "", first: Sessi
     return made
 
 
-def _earlier(work: Work, test: Published, pupil: Pupil) -> Attempt | None:
-    """The earlier attempt that a pupil continues or returns to; None if a new one is to begin."""
-    found = _last(work, pupil)
-    if found is None or test.retakes == "none":
-        return found
-    state = sitting(work, found)
-    if not state.over:
-        return found
+def _is_kept(work: Work, earlier: Attempt) -> bool:
+    """Whether a pupil continues or returns to an earlier attempt; else a new one is to begin."""
+    if earlier.test.retakes == "none":
+        return True
+    state = sitting(work, earlier)
     end(work, state)
-    return found if _closed(test) else None
-
-
-def _last(work: Work, pupil: Pupil) -> Attempt | None:
-    """The last attempt of a pupil that was not set aside."""
-    mine = select(Attempt).where(Attempt.pupil_id == pupil.id, Attempt.set_aside.is_(None))
-    return work.scalars(mine.order_by(Attempt.id.desc())).first()
+    return not state.over or is_past(earlier.test.closes)
 
 
 def _seed() -> int:
@@ -112,14 +101,3 @@ def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str
         except IntegrityError:  # the same form, or the same code, from another process at this moment
             continue
     raise QuaestorError(say("no free code was found for the attempt, got {count} that are taken", count=_TRIES))
-
-
-def _closed(test: Published) -> bool:
-    return test.closes is not None and now() >= test.closes
-
-
-def _refuse_closed(test: Published) -> None:
-    if test.opens is not None and now() < test.opens:
-        raise EntryError(say("this test opens on {opens:%d %B %Y at %H:%M} UTC", opens=test.opens))
-    if _closed(test):
-        raise EntryError(say("this test is closed"))

@@ -1,14 +1,19 @@
 """What a code opens: a class code, a pupil's own code, or the personal code of an attempt."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
+from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.secrets import tidy
+from quaestor.store.sittings import deadline
+
+UNKNOWN, NAMELESS = say("this code opens no test; please check it"), say("please enter a name")
 
 
 class EntryError(QuaestorError):
@@ -21,11 +26,15 @@ class UnknownCodeError(EntryError):
 
 @dataclass(frozen=True)
 class Invited:
-    """What a code opens: a test; for a pupil's own code also the pupil; for a personal code also the attempt, to continue it."""
+    """What a code opens: a test; for a pupil's own code also the pupil; for a personal code also the attempt, to continue it.
+
+    `earlier`: the last attempt of the pupil that was not set aside, if there is one.
+    """
 
     test: Published
     pupil: Pupil | None = None
     attempt: Attempt | None = None
+    earlier: Attempt | None = None
 
     @property
     def name(self) -> str:
@@ -33,14 +42,50 @@ class Invited:
         return self.attempt.name if self.attempt is not None else self.pupil.name if self.pupil is not None else ""
 
     @property
+    def present(self) -> Attempt | None:
+        """The attempt of a personal code, or the last one of a pupil."""
+        return self.attempt or self.earlier
+
+    @property
+    def over(self) -> bool:
+        """Whether there is an attempt, and it is over."""
+        return self.present is not None and (self.present.ended is not None or is_past(deadline(self.present)[0]))
+
+    @property
     def begun(self) -> bool:
-        """Whether the code continues an attempt."""
-        return self.attempt is not None
+        """Whether the code continues an attempt that is under way."""
+        return self.present is not None and not self.over
+
+    @property
+    def may_begin(self) -> bool:
+        """Whether the code can begin an attempt: the first one, or another one."""
+        if self.present is None:
+            return not self.shut
+        return self.over and self.attempt is None and self.test.retakes != "none" and not is_past(self.test.closes)
+
+    @property
+    def needs_own_code(self) -> bool:
+        """Whether it is the code of a test for a class list, whose pupils enter with codes of their own."""
+        return not self.name and self.test.by_list
 
     @property
     def needs_name(self) -> bool:
         """Whether the taker has to enter a name."""
         return not self.name and not self.test.by_list
+
+    @property
+    def shut(self) -> str:
+        """Why nobody can begin with this code at present, in words; empty if it can be used."""
+        if self.present is not None:
+            return ""
+        if self.test.opens is not None and now() < self.test.opens:
+            return say("this test opens on {opens:%d %B %Y at %H:%M} UTC", opens=self.test.opens)
+        return say("this test is closed") if is_past(self.test.closes) else ""
+
+
+def is_past(moment: datetime | None) -> bool:
+    """Whether it is this time, or later; no time is never past."""
+    return moment is not None and now() >= moment
 
 
 def invited(work: Work, written: str, lock: bool = False) -> Invited:
@@ -52,8 +97,10 @@ def invited(work: Work, written: str, lock: bool = False) -> Invited:
     own = select(Pupil).where(Pupil.code == typed)
     pupil = work.scalar(own.with_for_update() if lock else own)
     if pupil is not None:
-        return Invited(work.get_one(Published, pupil.test_id), pupil)
+        mine = select(Attempt).where(Attempt.pupil_id == pupil.id, Attempt.set_aside.is_(None))
+        earlier = work.scalars(mine.order_by(Attempt.id.desc()).limit(1)).first()
+        return Invited(work.get_one(Published, pupil.test_id), pupil, earlier=earlier)
     test = work.scalar(select(Published).where(Published.code == typed))
     if test is None:
-        raise UnknownCodeError(say("this code opens no test; please check it"))
+        raise UnknownCodeError(UNKNOWN)
     return Invited(test)

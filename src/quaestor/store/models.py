@@ -190,6 +190,12 @@ class Attempt(Base):
     due: Mapped[datetime | None]
     set_aside: Mapped[datetime | None]
     test: Mapped[Published] = relationship(lazy="joined", innerjoin=True)
+    pupil: Mapped[Pupil | None] = relationship()
+
+    @property
+    def own_code(self) -> str:
+        """The code with which the taker goes on: a pupil has one already, and sees no other."""
+        return self.code if self.pupil is None else self.pupil.code
 
 
 class Event(Base):

@@ -7,6 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from quaestor.model.table import Array, centre
+from quaestor.selection.sureness import is_sure
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Finding:
     @property
     def sure(self) -> bool:
         """Whether the level is sure."""
-        return self.enough and self.lower >= self.sure_from
+        return self.enough and is_sure(self.lower, self.sure_from)
 
     @property
     def at_top(self) -> bool:
@@ -68,7 +69,7 @@ class Outcome:
     partly right ones count less than 1. `hint`: whether the answers fit the bank so badly that a teacher should check them; None while the
     attempt runs, and where this was not worked out yet. `code`: the pupil's own, or that of the attempt. `counts`: whether it is the
     attempt that counts for its taker; not if the teacher has `set_aside` it. `waits`: whether what the answers came to is still to be
-    worked out.
+    worked out. `grade`: by the scheme of the test, if it has one and there are enough answers.
     """
 
     attempt_id: int
@@ -89,6 +90,7 @@ class Outcome:
     counted: int = 0
     points: float = 0.0
     expected: float = 0.0
+    grade: str = ""
     set_aside: bool = False
     waits: bool = False
 

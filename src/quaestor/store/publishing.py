@@ -1,5 +1,6 @@
 """Uploaded banks and published tests: both immutable, both visible only to their teacher."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +14,7 @@ from sqlalchemy.orm import undefer
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.formats.files import dump_bytes, load_bytes
-from quaestor.i18n import say
+from quaestor.i18n import listed, say
 from quaestor.selection.rules import Rules
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
@@ -27,6 +28,7 @@ from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 MOST_PUPILS = 2000
+MOST_NAMED = 10  # names in one sentence
 CODE = 6  # characters of the code of a test
 _banks: Memory[str, Bank] = Memory(64)
 
@@ -164,11 +166,7 @@ def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]
     """Add names to the class list, each with a personal code. Concurrent calls wait for one another, so that no name is added twice."""
     if work.scalar(select(Published.id).where(Published.id == test.id).with_for_update()) is None:
         raise MissingError(say("there is no such test"))
-    clean = [called for name in names if (called := line(name, 200))]
-    known = work.scalars(select(Pupil.name).where(Pupil.test_id == test.id)).all()
-    if len(known) + len(clean) > MOST_PUPILS:
-        raise QuaestorError(got(say("a class list has at most {most} names", most=MOST_PUPILS), str(len(known) + len(clean))))
-    fresh = [name for name in clean if name not in known]
+    fresh, _ = sort_names(work, test, names)
     codes = free_codes(work, len(fresh), OWN_CODE)
     made = [Pupil(test_id=test.id, name=name, code=code) for name, code in zip(fresh, codes, strict=True)]
     work.add_all(made)
@@ -182,6 +180,34 @@ def pupil_of(work: Work, test: Published, number: int) -> Pupil:
     if found is None or found.test_id != test.id:
         raise MissingError(say("there is no such pupil"))
     return found
+
+
+def sort_names(work: Work, test: Published, names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The names that would be added to the class list, and those that are on it already; upper and lower case are alike.
+
+    QuaestorError if there are none, if they are too many, or if one stands there twice: nobody but the teacher knows whether these are two
+    pupils. Its message counts the names as lines, from 1.
+    """
+    clean = [line(name, 200) for name in names]
+    places: dict[str, list[int]] = defaultdict(list)
+    for number, name in enumerate(clean, 1):
+        if name:
+            places[name.casefold()].append(number)
+    if not places:
+        raise QuaestorError(say("please enter names, or choose a file that has some"))
+    known = {name.casefold() for name in work.scalars(select(Pupil.name).where(Pupil.test_id == test.id))}
+    count = len(known) + sum(map(len, places.values()))
+    if count > MOST_PUPILS:
+        raise QuaestorError(got(say("a class list has at most {most} names", most=MOST_PUPILS), str(count)))
+    if twice := [lines for lines in places.values() if len(lines) > 1]:
+        found = [say("{name} (lines {lines})", name=clean[lines[0] - 1], lines=listed([str(one) for one in lines])) for lines in twice]
+        more = [say("{count} more", count=len(found) - MOST_NAMED)] if len(found) > MOST_NAMED else []
+        told = {"count": len(found), "names": listed([*found[:MOST_NAMED], *more])}
+        raise QuaestorError(
+            say("{count:this name stands|these names stand} there more than once: {names}; add what tells them apart", **told)
+        )
+    written = [clean[lines[0] - 1] for lines in places.values()]
+    return [one for one in written if one.casefold() not in known], [one for one in written if one.casefold() in known]
 
 
 def pupils_of(work: Work, test: Published) -> Sequence[Pupil]:

@@ -7,6 +7,7 @@ takes longer than a page should.
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, exists, func, or_, select, update
 from sqlalchemy.orm import Session as Work
@@ -57,7 +58,7 @@ def ask_all(work: Work) -> None:
         ask(work, test)
 
 
-def _left() -> Select[tuple[Published]]:
+def _left() -> Select[Any]:
     return select(Published).where(exists().where(Attempt.test_id == Published.id, _waits()))
 
 

@@ -1,6 +1,7 @@
 """Results of a test: the outcome of each attempt as it was stored, and which of a pupil's attempts counts."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select
@@ -9,9 +10,10 @@ from sqlalchemy.orm import Session as Work
 from quaestor.bankfile.bank import Bank
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import read_rules
-from quaestor.session.explain.why import OPEN_BELOW
+from quaestor.selection.sureness import sure_above
 from quaestor.session.sufficiency import least_answers
 from quaestor.store.clock import now
+from quaestor.store.grades import stored
 from quaestor.store.models import Attempt, Published, Pupil, Scoring
 from quaestor.store.outcome import Finding, Outcome
 from quaestor.store.progress import is_over
@@ -73,12 +75,13 @@ def _query(test: Published) -> Select[Any]:
 
 def _made(work: Work, test: Published, query: Select[Any]) -> list[Outcome]:
     bank, rules = open_bank(test.bank), read_rules(test.rules)
-    least = least_answers(bank, rules)
-    return [_outcome(*row, bank, rules, least) for row in work.execute(query).all()]
+    least, scheme = least_answers(bank, rules), stored(test.grades)
+    found = [_outcome(bank, rules, least, *row) for row in work.execute(query).all()]
+    return found if scheme is None else [replace(outcome, grade=scheme.grade(outcome)) for outcome in found]
 
 
 def _outcome(
-    attempt: Attempt, scoring: Scoring | None, code: str | None, rank: int, bank: Bank, rules: Rules, least: Mapping[str, int]
+    bank: Bank, rules: Rules, least: Mapping[str, int], attempt: Attempt, scoring: Scoring | None, code: str | None, rank: int
 ) -> Outcome:
     limit, words = deadline(attempt)
     ended, reason = attempt.ended, attempt.reason
@@ -116,5 +119,5 @@ def findings_of(bank: Bank, rules: Rules, least: Mapping[str, int], stored: Mapp
         count = len(skill.levels)
         one = stored.get(skill.id) or {"level": skill.levels[0], "answers": 0, "lower": [0.0] * count, "upper": [1.0] * count}
         lows, highs = tuple(one["lower"]), tuple(one["upper"])
-        found[skill.id] = Finding(one["level"], skill.levels, lows, highs, one["answers"], least[skill.id], OPEN_BELOW)
+        found[skill.id] = Finding(one["level"], skill.levels, lows, highs, one["answers"], least[skill.id], sure_above(rules))
     return found

@@ -15,7 +15,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from quaestor.bankfile.bank import Bank
 from quaestor.i18n import say
-from quaestor.session.explain.why import OPEN_BELOW
+from quaestor.selection.sureness import USUAL
 from quaestor.store.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _COLUMNS = {
     "counted": (say("questions that count: not those that were only tried out, or withdrawn"), say("whole number")),
     "right": (say("of them answered with the best answer class"), say("whole number")),
     "points": (say("right answers, partly right ones counted in part"), say("number")),
+    "grade": (say("the grade by the scheme of the test; empty where it has none, and where there are too few answers"), say("text")),
     "state": (say("whether the attempt is over"), "running, over"),
     "reason": (say("why it is over"), say("text")),
     "counts": (say("whether it is the attempt that counts for its taker"), "yes, no"),
@@ -50,7 +51,8 @@ def table(found: Iterable[Outcome], bank: Bank) -> "pd.DataFrame":
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:
-    row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "questions", "counted", "right", "state", "reason")}
+    row: dict[str, Any] = {name: getattr(outcome, name) for name in ("name", "code", "state", "reason", "grade")}
+    row |= {name: getattr(outcome, name) for name in ("questions", "counted", "right")}
     row |= {"started": _second(outcome.started), "ended": _second(outcome.ended), "minutes": round(outcome.minutes, 1)}
     row["points"] = round(outcome.points, 2)
     row["counts"] = "yes" if outcome.counts else "no"
@@ -68,14 +70,14 @@ def _second(moment: datetime | None) -> datetime | None:
     return moment.replace(microsecond=0) if moment is not None else None
 
 
-def dictionary(bank: Bank) -> "pd.DataFrame":
-    """The meaning and the values of each column of `table`."""
+def dictionary(bank: Bank, above: float = USUAL) -> "pd.DataFrame":
+    """The meaning and the values of each column of `table`; `above`: what is sure in the test (`sure_above`)."""
     import pandas as pd  # only here: it takes long to import
 
-    return pd.DataFrame([list(row) for row in described(bank)], columns=["column", "meaning", "values"])
+    return pd.DataFrame([list(row) for row in described(bank, above)], columns=["column", "meaning", "values"])
 
 
-def described(bank: Bank) -> list[tuple[str, str, str]]:
+def described(bank: Bank, above: float = USUAL) -> list[tuple[str, str, str]]:
     """Name, meaning and values of each column, to be translated; values that are the same in all languages are plain texts."""
     rows: list[tuple[str, str, str]] = [(name, meaning, values) for name, (meaning, values) in _COLUMNS.items()]
     for skill in bank.skills.values():
@@ -90,7 +92,7 @@ def described(bank: Bank) -> list[tuple[str, str, str]]:
                 say("number from 0 to 1"),
             )
         )
-        rows.append((f"{skill.id} sure", say("whether the lower probability is at least {least:g}", least=OPEN_BELOW), "yes, no"))
+        rows.append((f"{skill.id} sure", say("whether the lower probability is at least {least:g}", least=above), "yes, no"))
     return rows
 
 

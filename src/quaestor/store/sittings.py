@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session as Work
+from sqlalchemy.orm import joinedload
 from sqlalchemy.orm.attributes import set_committed_value
 
 from quaestor.i18n import say
@@ -18,7 +19,7 @@ from quaestor.store.scoring import keep
 from quaestor.store.sessions import session_of
 
 _BY_KEY = select(Attempt).where(Attempt.key == bindparam("key"))
-_BY_NUMBER = select(Attempt).where(Attempt.id == bindparam("number"))
+_BY_NUMBER = select(Attempt).where(Attempt.id == bindparam("number")).options(joinedload(Attempt.pupil))
 TIME_UP, CLOSED = say("The time is up."), say("The test is closed.")
 
 

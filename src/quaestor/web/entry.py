@@ -2,6 +2,7 @@
 
 from functools import partial
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
@@ -11,9 +12,10 @@ from starlette.datastructures import FormData
 from quaestor.i18n import said
 from quaestor.store import limits
 from quaestor.store.entry import enter
-from quaestor.store.invitations import EntryError, Invited, UnknownCodeError, invited
+from quaestor.store.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, invited
 from quaestor.store.models import Attempt
 from quaestor.store.secrets import tidy
+from quaestor.store.texts import line
 from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.language import LANGUAGES
 from quaestor.web.pages import LANGUAGE, database, go, page, url
@@ -21,12 +23,13 @@ from quaestor.web.visits import TAKER, address, browser, field, posted, root, se
 
 routes = APIRouter()
 Posted = Annotated[FormData, Depends(posted)]
+LONGEST = 40  # letters of a wrong code that are shown again
 
 
 @routes.get("/", name="home")
-def home(request: Request) -> Response:
-    """A field for the code, and a way in for teachers."""
-    return page(request, "home.html", code="", invited=None, wrong="")
+def home(request: Request, code: str = "") -> Response:
+    """A field for the code, and a way in for teachers; `code`: a wrong one, which was refused and counted."""
+    return page(request, "home.html", code=code[:LONGEST], invited=None, asks_code=True, wrong=UNKNOWN if code else "")
 
 
 @routes.get("/five-minutes", name="five-minutes")
@@ -36,27 +39,31 @@ def five_minutes(request: Request) -> Response:
 
 
 @routes.get("/c/{code}", name="code")
-async def by_link(request: Request, code: str) -> Response:
-    """The same with the code filled in: what a link or a QR code opens."""
+async def by_link(request: Request, code: str, nameless: bool = False) -> Response:
+    """The same with the code filled in: what a link or a QR code opens; `nameless`: the form was sent without a name."""
     try:
-        return page(request, "home.html", code=code, invited=await _invitation(request, code), wrong="")
+        found = await _invitation(request, code)
     except UnknownCodeError as error:
-        return page(request, "home.html", 404, code=code, invited=None, wrong=said(error))
+        return page(request, "home.html", 404, code=code, invited=None, asks_code=True, wrong=said(error))
+    wrong = NAMELESS if nameless and found.needs_name else ""
+    return page(request, "home.html", code=code, invited=found, asks_code=found.needs_own_code, wrong=wrong)
 
 
 @routes.post("/enter", name="enter")
 async def begin(request: Request, form: Posted) -> Response:
     """Begin a test, or go on with one."""
     code, name = field(form, "code"), field(form, "name")
-    found = None
     try:
         found = await _invitation(request, code)
-        if "once" not in form and not found.begun:  # the code alone: first say what it opens, before any clock starts
+        if "once" not in form and (found.may_begin or found.present is None):  # first say what it opens, before any clock starts
             return go(request, "code", code=tidy(code))
+        if "see" in form and found.earlier is not None:
+            return _open(request, found.earlier)
         attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once")))
-    except EntryError as error:
-        here = url(request, "home") if found is None else url(request, "code", code=tidy(code))
-        return page(request, "home.html", 400, code=code, invited=found, wrong=said(error), here=here)
+    except UnknownCodeError:
+        return RedirectResponse(f"{url(request, 'home')}?{urlencode({'code': code[:LONGEST]})}", 303)
+    except EntryError:
+        return RedirectResponse(url(request, "code", code=tidy(code)) + ("" if line(name) else "?nameless=yes"), 303)
     return _open(request, attempt)
 
 

@@ -15,20 +15,21 @@ STEPS = 5
 WIDTH, HEIGHT = 240, 16
 
 
-def shade(place: float, levels: int) -> str:
-    """The class of a place among the levels, 0 the lowest; expected places lie between the levels."""
-    return f"heat{round((STEPS - 1) * place / max(levels - 1, 1))}"
+def shade(level: str, levels: Sequence[str]) -> str:
+    """The class of a level of a skill, lowest level first: one colour for one level on all pages, however sure it is."""
+    return f"heat{round((STEPS - 1) * levels.index(level) / max(len(levels) - 1, 1))}"
 
 
 def stack(levels: Sequence[tuple[str, int, int]]) -> Markup:
     """One bar for a skill: a part for each level, as wide as its share of the class."""
     total, left = sum(count for _, count, _ in levels), 0.0
     words = ", ".join(f"{level}: {count}" for level, count, _ in levels)
+    names = [level for level, _, _ in levels]
     parts = []
-    for place, (_, count, _) in enumerate(levels):
+    for level, count, _ in levels:
         width = WIDTH * count / total if total else 0.0
         if width:
-            parts.append(f'<rect class="{shade(place, len(levels))}" x="{left:.1f}" width="{width:.1f}" height="{HEIGHT}"/>')
+            parts.append(f'<rect class="{shade(level, names)}" x="{left:.1f}" width="{width:.1f}" height="{HEIGHT}"/>')
         left += width
     return Markup(
         f'<svg class="stack" viewBox="0 0 {WIDTH} {HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{escape(words)}">'

@@ -12,7 +12,7 @@ from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.privacy import erase_names, forgetful
 
-EVERY, SCORING = 3600, 60  # seconds between two rounds
+EVERY, SCORING = 3600, 10  # seconds between two rounds
 _log = logging.getLogger("quaestor.web")
 
 
@@ -22,7 +22,7 @@ async def keep_house(database: Database) -> None:
 
 
 async def keep_scoring(database: Database) -> None:
-    """See every minute that what the attempts came to is worked out."""
+    """See every few seconds that what the attempts came to is worked out."""
     await _again_and_again(look_after, database, SCORING)
 
 

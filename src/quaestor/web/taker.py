@@ -1,6 +1,5 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
-from collections.abc import Sequence
 from functools import partial
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -11,19 +10,21 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
-from quaestor.errors import AnswerError, unplaced
-from quaestor.i18n import said, say
-from quaestor.report.advice import ending, findings, practise
+from quaestor.errors import AnswerError
+from quaestor.i18n import say
+from quaestor.report.advice import ending, findings, practise, progress
 from quaestor.report.marking import worth
-from quaestor.session.log import Answer
-from quaestor.store.attempts import ChangedError, EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting, write
+from quaestor.session.log import Answer, SessionError
+from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting, write
 from quaestor.store.changes import changes_of
 from quaestor.store.models import Attempt
 from quaestor.store.shown import image_of, shown, with_images
 from quaestor.store.sittings import by_number
 from quaestor.store.teachers import AccessError
+from quaestor.web import notes
 from quaestor.web.lanes import in_turn, quickly
 from quaestor.web.pages import database, go, page
+from quaestor.web.refusals import Tried, missed, tried, wrong_with
 from quaestor.web.visits import TAKER, field, posted
 
 routes = APIRouter(prefix="/take/{attempt}")
@@ -50,10 +51,15 @@ async def question(request: Request, attempt: int) -> Response:
 
 
 def _now(request: Request, attempt: int, prompt: bool) -> Response | None:
-    """The page of the present question; None when the test is over."""
+    """The page of the present question, with what is to be said of the answer before it; None when the test is over."""
+    answer = tried(request)
     with database(request).read() as work:
         stands = _standing(request, work, attempt, prompt)
-    return None if stands.over else _ask(request, stands)
+        if stands.over:
+            return None
+        mine = answer if answer is not None and answer.is_for(stands) else None
+        wrong = wrong_with(work, stands, mine, prompt) if mine is not None else ""
+    return _ask(request, stands, wrong, mine, missed(stands, answer))
 
 
 def _standing(request: Request, work: Work, attempt: int, prompt: bool = False) -> Sitting:
@@ -70,24 +76,25 @@ def _finish(request: Request, attempt: int) -> Response:
     return go(request, "result", attempt=attempt)
 
 
-def _ask(request: Request, stands: Sitting, wrong: str = "", entries: Sequence[str] = ()) -> Response:
+def _ask(request: Request, stands: Sitting, wrong: str, answer: Tried | None, lost: str = "", status: int = 200) -> Response:
     asked = stands.session.next
     assert asked is not None
-    found = findings(stands.session.bank, stands.session.beliefs)
+    found = findings(stands.session)
     return page(
         request,
         "question.html",
-        400 if wrong else 200,
+        status,
         stands=stands,
         question=asked,
         mark=mark(asked),
         image=image_of(stands.attempt, asked),
         options=stands.options(asked),
-        entries=entries,
+        entries=(answer.entries if answer is not None else None) or (),
         wrong=wrong,
+        lost=lost,
         shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
         sure=sum(one.sure for one in found),
-        most=_most(stands),
+        progress=progress(stands.step, stands.session.at_most),
         may_skip=stands.session.rules.may_skip,
     )
 
@@ -97,39 +104,41 @@ def _sureness(low: float, levels: int) -> float:
     return max(0.0, (low - 1 / levels) / (1 - 1 / levels))
 
 
-def _most(stands: Sitting) -> int | None:
-    """How many more questions the rules can ask at most, where they say so."""
-    limit = stands.session.most_left
-    return limit if limit is not None and limit <= 60 else None
-
-
 @routes.post("/answer", name="answer")
 async def put(request: Request, attempt: int, form: Posted) -> Response:
     """An answer or a skip; whatever happens, the page after it shows where the test stands."""
     entries = [value for value in form.getlist("entry") if isinstance(value, str)]
     step = field(form, "step")
     number = int(step) if step.isdecimal() and len(step) < 9 else 0
-    given = None if "skip" in form else entries if len(entries) != 1 else entries[0]
+    answer = Tried(number, None if "skip" in form else entries, field(form, "asked"))
     try:
-        ready = await quickly(request, partial(_prepared, request, attempt, number, given, field(form, "asked") or None))
+        ready = await quickly(request, partial(_prepared, request, attempt, answer))
         after = await in_turn(request, partial(_written, request, ready))
-    except ChangedError:
-        words = say("your teacher has just corrected the test: this is your question now")
-        return await run_in_threadpool(_again, request, attempt, number, words, [])
     except StaleError:
-        return go(request, "question", attempt=attempt)
+        twice = await quickly(request, partial(_twice, request, attempt, answer))
+        if twice is None:
+            return _lost(request, "question", attempt, answer)
+        after = twice
     except EntryError:
-        return go(request, "result", attempt=attempt)
-    except AnswerError as error:
-        return await run_in_threadpool(_again, request, attempt, number, _plain(error), entries)
-    if after.attempt.test.mode == "practice":
-        return go(request, "feedback", attempt=attempt, step=number)
-    return go(request, "result" if after.over else "question", attempt=attempt)
+        return _lost(request, "result", attempt, answer)
+    except (AnswerError, SessionError):
+        response = go(request, "question", attempt=attempt)
+        fits = notes.leave(request, response, _path(attempt), vars(answer))
+        return response if fits else await run_in_threadpool(_again, request, attempt, answer)
+    name = "feedback" if after.attempt.test.mode == "practice" else "result" if after.over else "question"
+    response = go(request, name, attempt=attempt, **({"step": answer.step} if name == "feedback" else {}))
+    notes.drop(request, response, _path(attempt))
+    return response
 
 
-def _prepared(request: Request, attempt: int, step: int, given: str | list[str] | None, asked: str | None, prompt: bool) -> Ready:
+def _path(attempt: int) -> str:
+    """Where the cookies of an attempt are sent to."""
+    return f"/take/{attempt}"
+
+
+def _prepared(request: Request, attempt: int, answer: Tried, prompt: bool) -> Ready:
     with database(request).read() as work:
-        return prepare(work, own(request, work, attempt), step, given, prompt, asked)
+        return prepare(work, own(request, work, attempt), answer.step, answer.given, prompt, answer.asked)
 
 
 def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
@@ -137,18 +146,28 @@ def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
         return write(work, ready)
 
 
-def _again(request: Request, attempt: int, step: int, wrong: str, entries: list[str]) -> Response:
+def _twice(request: Request, attempt: int, answer: Tried, prompt: bool) -> Sitting | None:
+    """Where the test stands, if this very answer was taken before: a double click, or a form that was sent again."""
+    with database(request).read() as work:
+        stands = sitting(work, own(request, work, attempt), prompt)
+    return stands if answer.is_in(stands) else None
+
+
+def _lost(request: Request, name: str, attempt: int, answer: Tried) -> Response:
+    """To the page that says that an answer did not count."""
+    response = go(request, name, attempt=attempt)
+    notes.leave(request, response, _path(attempt), vars(answer.mark))
+    return response
+
+
+def _again(request: Request, attempt: int, answer: Tried) -> Response:
     """The same question, with what is wrong with the entry; where the test has gone on meanwhile, the page where it stands."""
     with database(request).read() as work:
         stands = _standing(request, work, attempt)
-    if stands.over or stands.step != step:
-        return go(request, "question", attempt=attempt)
-    return _ask(request, stands, wrong, entries)
-
-
-def _plain(error: AnswerError) -> str:
-    """What is wrong with an entry, without the question's id."""
-    return unplaced(said(error))
+        if stands.over or stands.step != answer.step:
+            return _lost(request, "question", attempt, answer)
+        wrong = wrong_with(work, stands, answer)
+    return _ask(request, stands, wrong, answer, status=400)
 
 
 @routes.get("/feedback/{step}", name="feedback")
@@ -183,13 +202,13 @@ def _result(request: Request, attempt: int, prompt: bool) -> Response:
     if not stands.over:
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
-    found = findings(bank, stands.session.beliefs)
+    found = findings(stands.session)
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
     told = practise(bank, found)
     shown: dict[str, Any] = {"findings": found, "practise": told, "answered": answered, "changes": changes}
-    return page(request, "result.html", stands=stands, ending=_ending(stands), **shown)
+    return page(request, "result.html", stands=stands, ending=_ending(stands), lost=missed(stands, tried(request)), **shown)
 
 
 def _ending(stands: Sitting) -> str:

@@ -12,7 +12,7 @@ import quaestor as qs
 from helpers import browsing
 from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from quaestor.formats.files import dump_bytes
-from quaestor.store import clock, publishing, results, sittings, teachers
+from quaestor.store import clock, publishing, rescoring, sittings, teachers
 from quaestor.store.models import Attempt, Event, Published, Reply
 from quaestor.web.api import PREFIX
 
@@ -277,13 +277,13 @@ def test_deleted_sessions_leave_nothing(world):
         assert "explanation" not in json.dumps([kept.body for kept in work.scalars(select(Reply))])
 
 
-def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small, monkeypatch):
-    monkeypatch.setattr(results.outcomes, "__defaults__", (0,))
+def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small):
     api, test = small.api(), small.publish(by_list=True, retakes="any")
     with small.database.work() as work:
         pupil = publishing.add_pupils(work, work.get(Published, test), ["Ada"])[0]
     for _ in range(2):
         take(api, api.post("/sessions", {"test": test, "code": pupil.code}).json())
+    rescoring.score_all(small.database, test, lambda share: True)
     rows = api.get(f"/tests/{test}/results").json()["results"]
     assert [(row["pupil"], row["name"], row["code"], row["counts"]) for row in rows] == [
         (pupil.id, "Ada", pupil.code, False),

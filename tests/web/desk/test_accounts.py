@@ -118,11 +118,13 @@ def test_name_and_password_change(kept, ada, visit):
     ada.fill("/desk/account/name", {"name": "Ada  L."})
     assert "Hello, Ada L." in ada.get("/desk").text
     assert "At least 10 characters" in ada.fill("/desk/account/password", {"password": "short"}).text
-    assert ada.fill("/desk/account/password", {"password": PASSWORD}).status_code == 200
+    changed = ada.fill("/desk/account/password", {"password": PASSWORD})
+    assert changed.status_code == 303  # a reload sends no password
+    assert "The password was changed; all other browsers are signed out." in ada.get(changed.headers["location"]).text
     other = visit()
     other.fill("/sign-in", {"email": "ada@school.example", "password": PASSWORD})
     assert "present password is wrong" in ada.fill("/desk/account/password", {"present": "x", "password": PASSWORD + "!"}).text
-    assert ada.fill("/desk/account/password", {"present": PASSWORD, "password": PASSWORD + "!"}).status_code == 200
+    assert ada.fill("/desk/account/password", {"present": PASSWORD, "password": PASSWORD + "!"}).status_code == 303
     assert ada.get("/desk").status_code == 200
     assert other.get("/desk", follow_redirects=False).status_code == 303
 

@@ -314,9 +314,11 @@ def test_an_answer_to_a_question_that_was_withdrawn_meanwhile_is_not_taken_for_a
     assert "Half of seven?" in child.page.text
     correct(corrections.withdraw, "number")
     page = child.fill("/answer", entry="3.5")
-    assert page.status_code == 400
-    assert "Your teacher has just corrected the test: this is your question now." in page.text
+    assert "Your answer to question 3 did not count: your teacher has just corrected the test." in page.text
+    assert "This is the question to answer now." in page.text
     assert "The capital of" in page.text
+    assert "3.5" not in page.text
+    assert "did not count" in child.go(child.path).text
     assert count(kept, Event) == 2
     assert child.fill("/answer", entry="Paris").url.path.endswith("/result")
 

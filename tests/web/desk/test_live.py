@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -36,13 +37,16 @@ def long_ago(database, attempt, minutes):
 
 
 def outcome(number, state="running", questions=3, started=START, pupil=None, name="Ada", **skills):
-    found = {skill: finding(level, sure) for skill, (level, sure) in skills.items()}
+    found = {skill: finding(skill, level, sure) for skill, (level, sure) in skills.items()}
     ended = started + timedelta(minutes=9) if state == "over" else None
     return Outcome(number, pupil, name, "ABCD", state, started, ended, 9, questions, 2, "", found, None)
 
 
-def finding(level, sure=True):
-    return Finding(level, 0.9 if sure else 0.6, 0.9, sure, 0.0)
+def finding(skill, level, sure=True):
+    levels = FRACTIONS.skills[skill].levels
+    low = 0.9 if sure else 0.6
+    lows = tuple(low if one == level else (1 - low) / (len(levels) - 1) for one in levels)
+    return Finding(level, levels, lows, lows, 3, 2, 0.8)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +100,8 @@ def test_groups_by_what_to_practise_next():
         "divides": TOP | {"division": ("no", False)},
         "adds": TOP | {"addition": ("no", True), "division": ("no", True)},  # both ready: the order of the bank decides
     }
-    members = [Member(name, 5, outcome(1, **skills).skills) for name, skills in people.items()] + [Member("new", 2, {})]
+    members = [Member(name, outcome(1, **skills).skills) for name, skills in people.items()]
+    members.append(Member("new", {skill: replace(finding(skill, level), answers=1) for skill, (level, _) in TOP.items()}))
     made = [(group.kind, group.skill, [(place.name, place.sure) for place in group.members]) for group in groups(FRACTIONS, members)]
     assert made == [
         ("practise", "parts", [("begins", True)]),
@@ -109,8 +114,14 @@ def test_groups_by_what_to_practise_next():
 
 
 def test_levels_of_a_class():
-    takers = [Member("", 3, outcome(1, **TOP).skills), Member("", 3, outcome(2, **TOP | {"parts": ("no", False)}).skills)]
-    takers.append(Member("hardly began", 2, outcome(3, **TOP).skills))
+    takers = [Member("", outcome(1, **TOP).skills), Member("", outcome(2, **TOP | {"parts": ("no", False)}).skills)]
+    takers.append(
+        Member(
+            "hardly began",
+            {"parts": replace(finding("parts", "yes"), answers=1)}
+            | {skill: found for skill, found in outcome(3, **TOP).skills.items() if skill != "parts"},
+        )
+    )
     assert spread(FRACTIONS, takers)["parts"] == [("no", 1, 0), ("yes", 1, 1)]
 
 
@@ -139,6 +150,28 @@ def test_the_live_view(app, database):
     assert re.search(r'<td class="heat heat\d unsure" lang="en">\w+&nbsp;<abbr title="not yet sure">\?</abbr></td>', page.text)
     assert "no answer for 15 minutes" in words(page)
     assert '<noscript><meta http-equiv="refresh"' in page.text
+
+
+def test_a_level_has_one_colour_in_all_pages_however_sure(app, database):
+    """The colour tells the level; how sure it is, a question mark and a dashed edge tell."""
+    code = give(database)
+    given = {"Ada": ["1/8", "three", "1", "Rome"], "Bob": ["1/8", "three", "7/2", "Rome"], "Eve": ["3/4", ["two", "four"], "7/2", "Paris"]}
+    given["Kim"] = ["3/4", "three", "7/2", "Paris"]
+    for name, entries in given.items():
+        with database.work() as work:
+            attempt = attempts.enter(work, code, name)
+            for step, entry in enumerate(entries, 1):
+                attempts.answer(work, attempt, step, entry)
+    browser = sign_in(app, database)
+    live = re.findall(r'<td class="heat (heat\d)[^>]*>(\w+)', browser.go("/desk/tests/1/live").text)
+    assert len(live) == 4
+    assert len({level for _, level in live}) < 4
+    report = browser.go("/desk/tests/1/report?pupils=yes").text
+    samples = re.findall(r'<span class="sample (heat\d)[^>]*>(\w+)', report)
+    keys = re.findall(r'<span class="key (heat\d)"></span><span lang="en">(\w+)<', report)
+    assert {(shade, level) for shade, level in [*live, *samples]} <= set(keys)
+    assert [level for _, level in keys] == ["no", "partly", "yes"]
+    assert len({shade for shade, _ in keys}) == 3
 
 
 def test_rows_are_sent_only_when_they_changed(app, database):

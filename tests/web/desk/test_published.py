@@ -179,14 +179,15 @@ def test_code_link_and_qr_code(kept, ada):
 def test_a_class_list_is_pasted_and_uploaded_and_printed(kept, ada):
     where = put_test(ada).headers["location"]
     file = ("file", ("class.csv", "Vorname;Nachname;Klasse\nCleo;Kühn;7b\n".encode("cp1252")))
-    assert ada.fill(f"{where}/pupils", {"names": "Anna  Meier\n\nBen\tOtt\n"}, files=[file]).headers["location"] == where
+    assert ada.fill(f"{where}/pupils", {"names": "Anna  Meier\n\nBen\tOtt\n"}, files=[file]).headers["location"] == f"{where}#class-list"
     with kept.read() as work:
         pupils = {pupil.name: pupil.code for pupil in work.query(Pupil)}
     assert set(pupils) == {"Anna Meier", "Ben Ott", "Cleo Kühn"}
     cards = ada.get(f"{where}/cards").text
     assert all(name in cards and f"{code[:4]} {code[4:]}" in cards for name, code in pupils.items())
     assert cards.count('class="qr"') == 3
-    assert "please enter names" in ada.fill(f"{where}/pupils", {"names": " \n"}).text.lower()
+    assert ada.fill(f"{where}/pupils", {"names": " \n"}).headers["location"] == f"{where}#class-list"
+    assert "Please enter names" in ada.get(where).text
     too_many = "\n".join(f"Pupil {number}" for number in range(2001))
     assert "at most 2000 names" in ada.fill(f"{where}/pupils", {"names": too_many}).text
 

@@ -1,4 +1,7 @@
-"""Explanations as data: what `explain` finds and `wording` puts into sentences."""
+"""Explanations as data: what `explain` finds and `wording` puts into sentences.
+
+Every `text` has at most two sentences; the numbers behind it are in `numbers`, to be folded away.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +15,11 @@ from quaestor.model.question import Question
 from quaestor.selection.narrowing import Narrowing
 
 
+def whole(p: float) -> int:
+    """A probability in whole per cent, as it is shown: changes are told by these, so that words and numbers agree."""
+    return int(f"{100 * p:.0f}")
+
+
 @dataclass(frozen=True)
 class Outcome:
     """One possible answer: its class, the bounds of its probability, and the bounds of the levels of the question's skills then."""
@@ -23,7 +31,12 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class WhyQuestion:
-    """Why a question comes next. `votes`: for credal banks how many of the networks drawn from the set would ask which question."""
+    """Why a question comes next. `votes`: for credal banks how many of the networks drawn from the set would ask which question.
+
+    `decided`: what really decided: `pilot`, `rule` (it names the question, draws it, or has it voted for), `only` (none else is left),
+    `score`, `second` (the score that breaks ties), or `order` (of equally good ones the first); `tied`: how many were equally good by the
+    rules' score.
+    """
 
     question: Question
     gain: float | None
@@ -33,6 +46,9 @@ class WhyQuestion:
     narrowed: tuple[Narrowing, ...]
     votes: Mapping[str, int]
     text: str
+    numbers: str = ""
+    decided: str = "score"
+    tied: int = 1
 
     @property
     def agree(self) -> tuple[int, int] | None:
@@ -52,6 +68,31 @@ class Entry:
     weight: float
     before: float
     after: float
+
+    @property
+    def points(self) -> int:
+        """The change in percentage points, between the whole per cents that are shown; these add up too."""
+        return whole(self.after) - whole(self.before)
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What one answer changed of a skill, for one level: the bounds of all levels before and after, `place` that of the level."""
+
+    skill: str
+    level: str
+    place: int
+    before: Bounds
+    after: Bounds
+    text: str
+
+    @property
+    def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The lower and upper probability of the level before and after; where these look alike, the middle, which does not."""
+        found = tuple((float(bounds.lower[self.place]), float(bounds.upper[self.place])) for bounds in (self.before, self.after))
+        if [whole(end) for end in found[0]] == [whole(end) for end in found[1]]:
+            found = tuple((float(bounds.centre[self.place]),) * 2 for bounds in (self.before, self.after))
+        return found[0], found[1]
 
 
 @dataclass(frozen=True)
@@ -77,6 +118,7 @@ class WhyResult:
     ledger: tuple[Entry, ...]
     more: More | None
     text: str
+    numbers: str = ""
 
     @property
     def largest(self) -> tuple[Entry, ...]:
@@ -88,7 +130,7 @@ class WhyResult:
 class Explanation:
     """All there is to say of a session; `text` says it in sentences. `question` is None when the test is over, `stop` while it runs.
 
-    `open`: skills whose level has a (lower) probability below 0.8.
+    `open`: skills whose level is not sure: its (lower) probability is below that with which the test is content (`sure_above`).
     """
 
     question: WhyQuestion | None
@@ -101,7 +143,13 @@ class Explanation:
 
     @lazy
     def text(self) -> Said:
-        """All of it, a paragraph each."""
+        """All of it but the numbers, a paragraph each."""
         parts = [self.question.text if self.question is not None else "", *(result.text for result in self.results.values())]
         parts += [self.stop or "", self.sure, self.hint]
+        return together([part for part in parts if part], "\n\n")
+
+    @lazy
+    def numbers(self) -> Said:
+        """The numbers behind it, a paragraph each."""
+        parts = [self.question.numbers if self.question is not None else "", *(result.numbers for result in self.results.values())]
         return together([part for part in parts if part], "\n\n")

@@ -12,14 +12,17 @@ from quaestor.i18n import say
 from quaestor.inference.lookahead import Group
 from quaestor.inference.misfit import misfit
 from quaestor.model.question import Question
+from quaestor.selection.ranking import second_score
 from quaestor.selection.rules import Robust
+from quaestor.selection.scores.known import DRAWN
+from quaestor.selection.step import Choice
+from quaestor.selection.sureness import is_sure, sure_above
 from quaestor.session.explain import wording
 from quaestor.session.explain.reasons import Entry, Explanation, More, Outcome, WhyQuestion, WhyResult
 from quaestor.session.log import Late
 from quaestor.session.session import Session
 
 RUNNERS_UP = 3
-OPEN_BELOW = 0.8  # a level of less probability is still open
 
 
 def explain(session: Session) -> Explanation:
@@ -29,8 +32,10 @@ def explain(session: Session) -> Explanation:
     question = why_question(session)
     results = {skill: why_result(session, skill) for skill in session.bank.skills}
     unsettled = tuple(skill for skill, result in results.items() if len(result.possible) > 1)
-    still = tuple(skill for skill, result in results.items() if result.bounds.lower[result.bounds.states.index(result.level)] < OPEN_BELOW)
-    stop = wording.stop(session.bank, session.stopped.reason, still, OPEN_BELOW) if session.stopped else None
+    above = sure_above(session.rules)
+    lower = {skill: float(result.bounds.lower[result.bounds.states.index(result.level)]) for skill, result in results.items()}
+    still = tuple(skill for skill, low in lower.items() if not is_sure(low, above))
+    stop = wording.stop(session.bank, session.stopped.reason, still, above) if session.stopped else None
     found = misfit(session.bank, session.answers)
     hint = wording.misfit(session, found) if found is not None and found.is_hint else ""
     return Explanation(question, results, stop, still, wording.sure(session, unsettled), found, hint)
@@ -51,11 +56,39 @@ def why_question(session: Session) -> WhyQuestion | None:
         (str(name), float(gain)) for name, gain in zip(ranking.ids[allowed], ranking.gains[allowed], strict=True) if name != question.id
     ]
     votes: Mapping[str, int] = {}
-    if not session.bank.is_precise and len(choice.candidates):
+    draws = DRAWN & {session.rules.score, second_score(session.rules.score, session.rules.then)}  # which is no opinion
+    if not session.bank.is_precise and len(choice.candidates) and not draws:
         votes = choice.votes or session.decision.votes(Robust(), choice.candidates)
     outcomes = () if question.pilot else _outcomes(session, question)
-    found = WhyQuestion(question, choice.gain, uncertain, outcomes, tuple(others[:RUNNERS_UP]), choice.narrowed, votes, "")
-    return replace(found, text=wording.question(session, found))
+    found = WhyQuestion(
+        question,
+        choice.gain,
+        uncertain,
+        outcomes,
+        tuple(others[:RUNNERS_UP]),
+        choice.narrowed,
+        votes,
+        text="",
+        decided=_decided(choice),
+        tied=max(len(choice.tied), 1),
+    )
+    return replace(found, text=wording.question(session, found), numbers=wording.question_numbers(session, found))
+
+
+def _decided(choice: Choice) -> str:
+    """What really decided (`WhyQuestion.decided`)."""
+    assert choice.question is not None
+    if choice.question.pilot:
+        return "pilot"
+    if not len(choice.candidates):
+        return "rule"
+    if len(choice.candidates) == 1:
+        return "only"
+    if choice.narrowed and choice.narrowed[-1].left == 1:
+        return "rule"
+    if len(choice.tied) == 1:
+        return "score"
+    return "second" if len(choice.still_tied) == 1 else "order"
 
 
 def _outcomes(session: Session, question: Question) -> tuple[Outcome, ...]:
@@ -92,7 +125,9 @@ def why_result(session: Session, skill: str) -> WhyResult:
             source, answer = event.question, event.answer if event.answer is not None else "skipped"
         ledger.append(Entry(source, answer, _log_odds(after) - _log_odds(before), float(before), float(after)))
     result = WhyResult(skill, found, undominated(bounds), bounds, tuple(ledger), _more(session, skill, at), "")
-    return replace(result, text=wording.result(session.bank, result, bool(session.stopped)))
+    return replace(
+        result, text=wording.result(session.bank, result), numbers=wording.result_numbers(session.bank, result, bool(session.stopped))
+    )
 
 
 def _more(session: Session, skill: str, at: int) -> More | None:

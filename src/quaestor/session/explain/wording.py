@@ -4,16 +4,25 @@ from collections.abc import Sequence
 
 from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.sentences import class_word
+from quaestor.credal.decisions import TIED, best
+from quaestor.credal.indices import entropy
 from quaestor.i18n import Said, listed, say, together
 from quaestor.inference.misfit import ALARM, Misfit
-from quaestor.session.explain.reasons import Entry, Outcome, WhyQuestion, WhyResult
+from quaestor.selection.ranking import second_score
+from quaestor.selection.scores.known import UNCERTAINTY
+from quaestor.session.explain.reasons import Change, Entry, Outcome, WhyQuestion, WhyResult, whole
 from quaestor.session.session import Session
 
 HEAVIEST = 3  # entries of a ledger that are told
-CLAIMS = {  # what the scores say that are no gain
+CLAIMS = {  # what a score says of the one question that it puts first
     "right": say("it is the one whose chance of a right answer is nearest to one half"),
     "random": say("it was drawn"),
     "order": say("it is the first"),
+}
+SECOND = {  # the same of the score that decides between equally good ones
+    "right": say("of these its chance of a right answer is nearest to one half"),
+    "random": say("it was drawn from them"),
+    "order": say("it is the first of them"),
 }
 
 
@@ -28,7 +37,7 @@ def percent(low: float, high: float | None = None) -> Said:
 
 
 def _rounded(p: float) -> str:
-    return say("under 1") if 0 < p < 0.005 else say("over 99") if 0.995 < p < 1 else f"{100 * p:.0f}"
+    return say("under 1") if 0 < p < 0.005 else say("over 99") if 0.995 < p < 1 else str(whole(p))
 
 
 def skill_name(bank: Bank, skill: str) -> str:
@@ -38,38 +47,84 @@ def skill_name(bank: Bank, skill: str) -> str:
 
 
 def question(session: Session, why: WhyQuestion) -> Said:
-    """Why this question comes next."""
+    """Why this question comes next: what really decided, and perhaps the rule or the skill behind it."""
     bank, asked = session.bank, why.question
-    about = listed([skill_name(bank, skill) for skill in asked.skills])
-    if asked.pilot:
+    if why.decided == "pilot":
         return say("Why {question}: it is a pilot question, which is tried out and does not count.", question=asked.id)
+    about = listed([skill_name(bank, skill) for skill in asked.skills])
+    first = say("Why {question}, a question on {skills}: {because}.", question=asked.id, skills=about, because=_because(session, why))
+    second = _aside(session, why)
+    return together((first, second)) if second else first
+
+
+def _because(session: Session, why: WhyQuestion) -> str:
+    if why.decided == "rule":
+        return why.narrowed[-1].text
+    if why.decided == "only":
+        if why.narrowed:
+            return say("it is the only question that the rules leave ({rule})", rule=why.narrowed[-1].text)
+        return say("it is the only question left")
     choice = session.choice
-    count = len(choice.ranking) if choice is not None else 0
-    claim = CLAIMS.get(session.rules.score, say("it is expected to tell most"))
-    if why.narrowed and why.narrowed[-1].left == 1:
-        because = why.narrowed[-1].text
-    elif why.narrowed:
-        because = say("of the {count} {count:question|questions} that the rules leave {claim}", count=why.narrowed[-1].left, claim=claim)
-    elif count > 1:
-        because = say("of the {count} open questions {claim}", count=count, claim=claim)
-    else:
-        because = say("it is the only question left")
-    sentences = [say("Why {question}, a question on {skills}: {because}.", question=asked.id, skills=about, because=because)]
-    by_gain = session.rules.score not in CLAIMS
-    if not by_gain or len(bank.skills) == 1:
-        pass
-    elif asked.skills == (why.uncertain,):
-        sentences.append(say("That is the skill we know least about."))
-    elif why.uncertain in asked.skills:
-        sentences.append(say("{skill} is the skill we know least about.", skill=_capital(skill_name(bank, why.uncertain))))
-    elif not why.narrowed:
-        name = skill_name(bank, why.uncertain)
-        sentences.append(say("The skill we know least about is {skill}, but no question on it tells more now.", skill=name))
-    sentences += [_outcome(bank, outcome) for outcome in why.outcomes]
-    if why.gain is not None and by_gain:
+    count = len(choice.candidates) if choice is not None else 0
+    if why.narrowed:
+        return say("of the {count} {count:question|questions} that the rules leave {claim}", count=count, claim=_claim(session, why, count))
+    return say("of the {count} open questions {claim}", count=count, claim=_claim(session, why, count))
+
+
+def _claim(session: Session, why: WhyQuestion, count: int) -> Said:
+    """What a question has over the others; never more than the gains say."""
+    rules, gains = session.rules, session.rules.score in UNCERTAINTY
+    tells = why.gain is not None and why.gain > TIED
+    if why.decided == "score" and gains and not tells:
+        return say("none is expected to make us surer, and it comes nearest to it")
+    if why.decided == "score" and gains and rules.per is not None:
+        return say("it is expected to tell most for the time it takes")
+    if why.decided == "score":
+        return CLAIMS.get(rules.score, say("it is expected to tell most"))
+    then = second_score(rules.score, rules.then) or ""
+    last = SECOND.get(then, say("of these it is expected to leave least doubt")) if why.decided == "second" else SECOND["order"]
+    if rules.score == "right":
+        return say("{tied} have a chance of a right answer equally near to one half, and {last}", tied=why.tied, last=last)
+    if gains and not tells:
+        return _none(why, last) if why.tied == count else _equal(why.tied, last)
+    return say("all were equally good, and {last}", last=last) if why.tied == count else _equal(why.tied, last)
+
+
+def _none(why: WhyQuestion, last: str) -> Said:
+    if why.decided == "second":
+        return say("none is expected to change the result by itself, but {last}", last=last)
+    return say("none is expected to change the result by itself, and {last}", last=last)
+
+
+def _equal(tied: int, last: str) -> Said:
+    return say("{tied} were equally good, and {last}", tied=tied, last=last)
+
+
+def _aside(session: Session, why: WhyQuestion) -> str:
+    """A second sentence: the rules, where they passed over a better question; else what is known of the skill."""
+    bank, asked = session.bank, why.question
+    ranking = session.ranking
+    if why.decided in ("score", "second", "order") and why.narrowed and why.gain is not None and ranking.gains[0] > why.gain + TIED:
+        return say("Rule: {rule}.", rule=together([note.text for note in why.narrowed], "; "))
+    is_clear = why.decided == "score" and session.rules.score in UNCERTAINTY and why.gain is not None and why.gain > TIED
+    doubts = [float(entropy(bounds.centre)) for bounds in session.beliefs.values()]
+    is_alone = len(doubts) > 1 and sorted(doubts)[-2] < max(doubts) - TIED
+    if not is_clear or not is_alone or not isinstance(session.rules.target, str):
+        return ""
+    if asked.skills == (why.uncertain,):
+        return say("That is the skill we know least about.")
+    name = skill_name(bank, why.uncertain)
+    if why.uncertain in asked.skills:
+        return say("{skill} is the skill we know least about.", skill=_capital(name))
+    return "" if why.narrowed else say("The skill we know least about is {skill}, but no question on it tells more now.", skill=name)
+
+
+def question_numbers(session: Session, why: WhyQuestion) -> Said:
+    """The numbers behind the choice: what each answer would tell, the gains, the rules, how many networks agree."""
+    sentences = [_outcome(session.bank, outcome) for outcome in why.outcomes]
+    if why.gain is not None and session.rules.score in UNCERTAINTY:
         sentences.append(_gains(why.gain, why.runners_up))
-    notes = why.narrowed[:-1] if why.narrowed and why.narrowed[-1].left == 1 else why.narrowed
-    sentences += [say("Rule: {rule}.", rule=note.text) for note in notes]
+    sentences += [say("Rule: {rule}.", rule=note.text) for note in why.narrowed]
     if why.agree is not None:
         sentences.append(_agreement(why, *why.agree))
     return together(sentences)
@@ -88,8 +143,8 @@ def _agreement(why: WhyQuestion, count: int, drawn: int) -> Said:
 
 def _gains(gain: float, runners_up: Sequence[tuple[str, float]]) -> Said:
     """The gain, who comes next, and who was passed over by a rule."""
-    better = together([_compared(name, gain - other) for name, other in runners_up if other > gain + 5e-4], ", ")
-    worse = together([_compared(name, gain - other) for name, other in runners_up if other <= gain + 5e-4], ", ")
+    better = together([_compared(name, gain - other) for name, other in runners_up if other > gain + TIED], ", ")
+    worse = together([_compared(name, gain - other) for name, other in runners_up if other <= gain + TIED], ", ")
     if better and worse:
         return say(
             "Its gain is {gain:.3f}; the rules passed over {better}; next in the ranking: {worse}.", gain=gain, better=better, worse=worse
@@ -103,8 +158,10 @@ def _gains(gain: float, runners_up: Sequence[tuple[str, float]]) -> Said:
 
 def _compared(name: str, gap: float) -> Said:
     """A question and how much less or more it would gain."""
-    if abs(gap) < 5e-4:
+    if abs(gap) <= TIED:
         return say("{question} (as much)", question=name)
+    if abs(gap) < 5e-4:
+        return say("{question} (hardly less)", question=name) if gap > 0 else say("{question} (hardly more)", question=name)
     if gap > 0:
         return say("{question} ({gap:.3f} less)", question=name, gap=gap)
     return say("{question} ({gap:.3f} more)", question=name, gap=-gap)
@@ -118,7 +175,7 @@ def _outcome(bank: Bank, outcome: Outcome) -> Said:
     """What one answer would tell."""
     told: dict[str, tuple[str, Said]] = {}
     for skill, (low, high) in outcome.after.items():
-        top = int((low + high).argmax())
+        top = int(best(low, high))
         told[skill] = bank.skills[skill].levels[top], percent(float(low[top]), float(high[top]))
     answer = {"answer": class_word(outcome.answer), "chance": percent(*outcome.probability)}
     if len(told) == 1:
@@ -133,40 +190,65 @@ def _outcome(bank: Bank, outcome: Outcome) -> Said:
     return say("The answer '{answer}' (probability {chance}) would put {each}.", each=listed(each), **answer)
 
 
-def result(bank: Bank, why: WhyResult, over: bool) -> Said:
-    """What was found of a skill, which answers made it so, and, when the test is over, what one more could change."""
+def result(bank: Bank, why: WhyResult) -> Said:
+    """What was found of a skill, and the answer that made it so."""
     at = why.bounds.states.index(why.level)
+    told = {"skill": _capital(skill_name(bank, why.skill)), "level": why.level}
     share = percent(float(why.bounds.lower[at]), float(why.bounds.upper[at]))
-    name = _capital(skill_name(bank, why.skill))
-    sentences = [say("{skill}: '{level}', with a probability of {share}.", skill=name, level=why.level, share=share)]
     others = [say("'{level}'", level=name) for name in why.possible if name != why.level]
     if others:
-        sentences.append(say("{levels} cannot be ruled out.", levels=listed(others)))
-    moved = sorted(why.ledger, key=lambda entry: -abs(entry.after - entry.before))
-    heavy = [entry for entry in moved if abs(entry.after - entry.before) >= 0.005][:HEAVIEST]
-    if heavy:
-        told = together([_entry(entry) for entry in heavy], "; ")
-        exact = why.bounds.width < 1e-9
-        sentences.append(
-            say("What counted most: {entries}.", entries=told)
-            if exact
-            else say("What counted most (the middle of the bounds): {entries}.", entries=told)
-        )
-    elif why.ledger:
-        sentences.append(say("No answer changed this by a per cent or more."))
+        ruled = listed(others)
+        first = say("{skill}: '{level}', with a probability of {share}; {levels} cannot be ruled out.", share=share, levels=ruled, **told)
+    else:
+        first = say("{skill}: '{level}', with a probability of {share}.", share=share, **told)
+    moved = _moved(why)
+    if not why.ledger:
+        return first
+    if not moved:
+        return together((first, say("No answer changed this by more than a percentage point.")))
+    return together((first, _counted(why, [entry for entry in moved if abs(entry.points) == abs(moved[0].points)])))
+
+
+def _moved(why: WhyResult) -> list[Entry]:
+    """The answers whose change can be seen, the largest first."""
+    return sorted((entry for entry in why.ledger if entry.points), key=lambda entry: -abs(entry.points))[:HEAVIEST]
+
+
+def _counted(why: WhyResult, entries: Sequence[Entry]) -> Said:
+    told = together([_entry(entry) for entry in entries], "; ")
+    if why.bounds.width < 1e-9:
+        return say("What counted most: {entries}.", entries=told)
+    return say("What counted most (the middle of the bounds): {entries}.", entries=told)
+
+
+def result_numbers(bank: Bank, why: WhyResult, over: bool) -> Said:
+    """The numbers behind a result: the answers that counted most and, when the test is over, what one more could change."""
+    moved = _moved(why)
+    sentences = [_counted(why, moved)] if moved else []
     if over and why.more is not None:
-        worst, best = why.more.worst, why.more.best
+        low, high = why.more.worst, why.more.best
         sentences.append(
             say(
                 "One more question ({question}) would make it {high} if {best}, {low} if {worst}.",
                 question=why.more.question,
-                high=percent(*best[1:]),
-                best=class_word(best[0]),
-                low=percent(*worst[1:]),
-                worst=class_word(worst[0]),
+                high=percent(*high[1:]),
+                best=class_word(high[0]),
+                low=percent(*low[1:]),
+                worst=class_word(low[0]),
             )
         )
-    return together(sentences)
+    return (
+        say("{skill}: {sentences}", skill=_capital(skill_name(bank, why.skill)), sentences=together(sentences))
+        if sentences
+        else together(())
+    )
+
+
+def change(bank: Bank, found: Change) -> Said:
+    """What an answer changed of one skill."""
+    before, after = found.ends
+    told = {"skill": _capital(skill_name(bank, found.skill)), "level": found.level}
+    return say("{skill}, '{level}': from {before} to {after}.", before=percent(*before), after=percent(*after), **told)
 
 
 def _entry(entry: Entry) -> Said:
@@ -183,8 +265,9 @@ def stop(bank: Bank, reason: str, still_open: Sequence[str], below: float) -> Sa
         return over
     names = listed([skill_name(bank, skill) for skill in still_open])
     if bank.is_precise:
-        return together((over, say("Still open, with a probability below {share}: {skills}.", share=percent(below), skills=names)))
-    return together((over, say("Still open, with a probability that may be below {share}: {skills}.", share=percent(below), skills=names)))
+        return together((over, say("Still open, with a probability below {share:g} %: {skills}.", share=100 * below, skills=names)))
+    words = say("Still open, with a probability that may be below {share:g} %: {skills}.", share=100 * below, skills=names)
+    return together((over, words))
 
 
 def sure(session: Session, still_open: Sequence[str]) -> Said:

@@ -78,6 +78,12 @@ _BEFORE = {
     "others": ["yes"],
     "levels": [{"level": level, "lower": 0.5, "upper": 0.5} for level in ("no", "yes")],
 }
+CHANGE = {
+    "skill": "multiplication",
+    "before": {"level": "yes", "lower": 0.5, "upper": 0.5},
+    "after": {"level": "yes", "lower": 0.75, "upper": 0.75},
+    "text": "“Multiplying whole numbers”, 'yes': from 50 % to 75 %.",
+}
 LINE = {
     "step": 1,
     "question": "Q1",
@@ -88,6 +94,8 @@ LINE = {
     "seconds": 8.2,
     "at": "2026-09-01T08:00:08Z",
     "why": "Why Q1, a question on multiplication: it is the only question left.",
+    "numbers": "Its gain is 0.250.",
+    "changes": [CHANGE],
     "before": [_BEFORE],
     "after": [FOUND],
 }
@@ -146,6 +154,7 @@ ROW = {
     "counted": 1,
     "right": 1,
     "points": 1.0,
+    "grade": None,
     "reason": "No question is left.",
     "look": False,
     "skills": [{"skill": "multiplication", "answers": 1, "level": "yes", "lower": 0.75, "upper": 0.75, "sure": False}],

@@ -1,5 +1,6 @@
 """What happened in a session: each line of its log with why the question was asked, and what was known before and after."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import select
@@ -7,12 +8,14 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.report.advice import findings
 from quaestor.report.marking import worth
+from quaestor.session.explain.changes import changes
+from quaestor.session.explain.reasons import Change
 from quaestor.session.explain.why import why_question
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store.attempts import sitting
 from quaestor.store.models import Attempt, Event
-from quaestor.web.api.questions import finding
+from quaestor.web.api.questions import change_of, finding
 from quaestor.web.api.shapes import moment
 
 
@@ -20,14 +23,14 @@ def history(work: Work, attempt: Attempt) -> list[dict[str, Any]]:
     """The lines of a session's log."""
     stands = sitting(work, attempt)
     times = work.execute(select(Event.seconds, Event.at).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
-    steps = stands.session.so_far
+    steps, changed = stands.session.so_far, changes(stands.session)
     return [
-        _line(number, steps[number - 1], steps[number], seconds, moment(at))
+        _line(number, steps[number - 1], steps[number], changed[number - 1], seconds, moment(at))
         for number, (seconds, at) in enumerate(times[: len(steps) - 1], 1)
     ]
 
 
-def _line(step: int, before: Session, after: Session, seconds: float, at: str | None) -> dict[str, Any]:
+def _line(step: int, before: Session, after: Session, changed: Sequence[Change], seconds: float, at: str | None) -> dict[str, Any]:
     line = after.log[-1]
     assert isinstance(line, Answer)
     asked = after.bank.questions[line.question]
@@ -42,6 +45,8 @@ def _line(step: int, before: Session, after: Session, seconds: float, at: str | 
         "seconds": round(max(0.0, seconds), 1),
         "at": at,
         "why": why.text if why is not None else "",
-        "before": [finding(one) for one in findings(before.bank, before.beliefs)],
-        "after": [finding(one) for one in findings(after.bank, after.beliefs)],
+        "numbers": why.numbers if why is not None else "",
+        "changes": [change_of(one) for one in changed],
+        "before": [finding(one) for one in findings(before)],
+        "after": [finding(one) for one in findings(after)],
     }

@@ -123,6 +123,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         "counted": outcome.counted,
         "right": outcome.right,
         "points": round(outcome.points, 4),
+        "grade": outcome.grade or None,
         "reason": outcome.reason,
         "look": outcome.hint,
         "skills": [

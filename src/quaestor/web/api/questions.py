@@ -11,6 +11,7 @@ from fastapi import Request
 from quaestor.model.question import Question
 from quaestor.report.advice import Finding, findings, practise
 from quaestor.report.marking import right_answers, worth
+from quaestor.session.explain.reasons import Change
 from quaestor.session.log import Answer
 from quaestor.store.attempts import Sitting
 from quaestor.store.shown import image_of
@@ -49,8 +50,7 @@ def feedback(asked: Question, line: Answer) -> dict[str, Any]:
 
 def result(stands: Sitting) -> dict[str, Any]:
     """What was found."""
-    bank, beliefs = stands.session.bank, stands.session.beliefs
-    found = findings(bank, beliefs)
+    found = findings(stands.session)
     return {
         "session": stands.attempt.id,
         "test": stands.attempt.test_id,
@@ -58,7 +58,7 @@ def result(stands: Sitting) -> dict[str, Any]:
         "reason": stands.over,
         "asked": len(stands.session.log),
         "skills": [finding(one) for one in found],
-        "practise": [one.skill for one in practise(bank, found)],
+        "practise": [one.skill for one in practise(stands.session.bank, found)],
     }
 
 
@@ -74,6 +74,17 @@ def finding(one: Finding) -> dict[str, Any]:
         "sure": one.sure,
         "others": list(one.others),
         "levels": [{"level": level, "lower": _proper(low), "upper": _proper(high)} for level, low, high in ends],
+    }
+
+
+def change_of(one: Change) -> dict[str, Any]:
+    """What an answer changed of a skill: bounds of one level before and after."""
+    (low, high), (new_low, new_high) = ((bounds.lower[one.place], bounds.upper[one.place]) for bounds in (one.before, one.after))
+    return {
+        "skill": one.skill,
+        "before": {"level": one.level, "lower": _proper(low), "upper": _proper(high)},
+        "after": {"level": one.level, "lower": _proper(new_low), "upper": _proper(new_high)},
+        "text": one.text,
     }
 
 

@@ -73,7 +73,7 @@ def _code(work: Work, test: Published, body: shapes.NewSession) -> str:
 
 
 def _begun(request: Request, attempt: Attempt) -> dict[str, Any]:
-    return {"test": attempt.test_id, "code": attempt.code, "link": public_url(request, "code", code=attempt.code)}
+    return {"test": attempt.test_id, "code": attempt.own_code, "link": public_url(request, "code", code=attempt.own_code)}
 
 
 def _standing(request: Request, bearer: Bearer, number: int) -> Sitting:
@@ -92,7 +92,7 @@ def show(request: Request, number: Number, bearer: ForSessions) -> Response:
     """A session, with its present question and of how many skills the level is sure."""
     stands = _standing(request, bearer, number)
     attempt = stands.attempt
-    found = findings(stands.session.bank, stands.session.beliefs)
+    found = findings(stands.session)
     more = {
         "name": attempt.name,
         "mode": attempt.test.mode,
@@ -129,7 +129,7 @@ def _step(
     """An answer or a skip; when it comes too late, the problem tells where the session stands."""
 
     def plan(work: Work, token: Token) -> Write:
-        asked = body.question if isinstance(body, shapes.NewAnswer) else None
+        asked = body.question if isinstance(body, shapes.NewAnswer) else ""
         ready = prepare(work, with_images(own(work, token, number)), body.step, entry, asked=asked)
         return lambda work: _after(request, write(work, ready))
 

@@ -95,7 +95,7 @@ class NewAnswer(Asked):
 
     model_config = example(step=1, question="Q1", entry="50")
     step: Number
-    question: Annotated[str, Field(max_length=200)] | None = None
+    question: str = Field(default="", max_length=200)
     entry: Annotated[str, Field(max_length=LONGEST)] | Annotated[list[Annotated[str, Field(max_length=LONGEST)]], Field(max_length=200)]
 
 
@@ -159,7 +159,7 @@ class State(Sent):
 
 
 class Begun(State):
-    """A session that has begun. `code`: with it the taker can go on in a browser, at `link`."""
+    """A session that has begun. `code`: with it the taker can go on in a browser, at `link`; a pupil's own code, where they have one."""
 
     model_config = example(**examples.STATE, test=3, code="7KMRX2PQ", link="https://tests.school.example/c/7KMRX2PQ")
     test: int
@@ -229,8 +229,20 @@ class Answered(State):
     result: Result | None
 
 
+class Change(Sent):
+    """What an answer changed of a skill, for the level found in the end, or where that one looks the same for one that changed."""
+
+    model_config = example(**examples.CHANGE)
+    skill: str
+    before: Level
+    after: Level
+    text: str
+
+
 class Line(Sent):
-    """A line of a session's log: `answer` is the answer class (null: skipped), `why` tells why the question was asked."""
+    """A line of a session's log: `answer` is the answer class (null: skipped), `why` tells why the question was asked, `numbers` the
+    numbers behind that, `changes` what the answer changed; skills that look the same in whole per cent are left out.
+    """
 
     model_config = example(**examples.LINE)
     step: int
@@ -242,6 +254,8 @@ class Line(Sent):
     seconds: float
     at: datetime
     why: str
+    numbers: str
+    changes: list[Change]
     before: list[Found]
     after: list[Found]
 
@@ -357,7 +371,8 @@ class ResultRow(Sent):
     """A session at a glance. `pupil`: the number of the pupil on the class list; `counts`: whether it is the session that counts for them.
 
     `questions` were put, `counted` of them count, `right` of them were answered in the best way; `points`: partly right ones count in
-    part. `look`: whether the answers fit together so badly that somebody should have a look; null while it runs, and until it is known.
+    part; `grade`: by the scheme of the test, if it has one. `look`: whether the answers fit together so badly that somebody should have a
+    look; null while it runs, and until it is known.
     """
 
     model_config = example(**examples.ROW)
@@ -374,6 +389,7 @@ class ResultRow(Sent):
     counted: int
     right: int
     points: float
+    grade: str | None
     reason: str
     look: bool | None
     skills: list[ResultSkill]

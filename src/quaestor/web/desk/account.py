@@ -1,7 +1,7 @@
 """A teacher's own account: name, password, and tokens for programs. A token is shown once, when it is made."""
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import delete, select
 
 from quaestor.errors import QuaestorError
@@ -12,7 +12,7 @@ from quaestor.store.models import Login, Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed, password_fits
 from quaestor.store.texts import line
-from quaestor.web.pages import database, go, page
+from quaestor.web.pages import database, go, page, url
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import TEACHER, field
 
@@ -20,9 +20,9 @@ routes = APIRouter(prefix="/desk/account")
 
 
 @routes.get("", name="account")
-def account(request: Request) -> Response:
-    """Name, password and tokens."""
-    return _show(request)
+def account(request: Request, changed: bool = False) -> Response:
+    """Name, password and tokens; `changed`: the password has just been changed."""
+    return _show(request, notice=say("the password was changed; all other browsers are signed out") if changed else "")
 
 
 @routes.post("/name", name="rename")
@@ -52,7 +52,7 @@ def password(request: Request, form: Posted) -> Response:
         return _show(request, wrong={"password": said(error)})
     except QuaestorError as error:
         return _show(request, wrong={"password": told(error)})
-    return _show(request, notice=say("the password was changed; all other browsers are signed out"))
+    return RedirectResponse(url(request, "account") + "?changed=yes", 303)
 
 
 @routes.post("/tokens", name="make-token")

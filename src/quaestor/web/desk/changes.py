@@ -38,7 +38,7 @@ def change(request: Request, number: int, form: Posted) -> Response:
         chosen = filled.time_of(test)
         if chosen is not None:
             timing.change_time(work, test, *chosen)
-    return go(request, "test", number=number) if chosen is not None else shown(request, number, time=filled)
+    return go(request, "test", number=number) if chosen is not None else shown(request, number, status=400, time=filled)
 
 
 @routes.get(f"{PUPIL}/time", name="pupil-time")

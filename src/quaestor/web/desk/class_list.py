@@ -1,7 +1,16 @@
-"""Names for a class list: pasted, a line a name, or out of a text or CSV file."""
+"""Names for a class list: pasted, a line a name, or out of a text or CSV file; and what is told of those that were sent."""
 
 import csv
 import io
+from typing import Any
+
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError
+from quaestor.i18n import listed, say, together
+from quaestor.store.models import Published
+from quaestor.store.publishing import sort_names
+from quaestor.web.teacher import access
 
 FIRST = {"first name", "firstname", "given name", "vorname", "rufname", "prénom"}
 LAST = {"last name", "lastname", "surname", "family name", "nachname", "familienname", "nom"}
@@ -46,3 +55,30 @@ def _decoded(content: bytes) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
         return content.decode("cp1252", "replace")
+
+
+def wrong_with(work: Work, test: Published, names: str) -> str:
+    """Why names, one a line, were not taken, found by trying once more; empty when nothing is wrong with them."""
+    try:
+        sort_names(work, test, pasted(names))
+    except QuaestorError as error:
+        return access.told(error)
+    return ""
+
+
+def told(note: dict[str, Any]) -> str:
+    """What became of names that were taken."""
+    added, known, some = note.get("added"), note.get("known"), note.get("some")
+    if not isinstance(added, int) or not isinstance(known, int) or not isinstance(some, list):
+        return ""
+    words = [say("{count} {count:name was|names were} added to the class list.", count=added)]
+    if known:
+        named = [str(one) for one in some] + ([say("{count} more", count=known - len(some))] if known > len(some) else [])
+        words.append(
+            say(
+                "{count} {count:name was|names were} on the list already and {count:was|were} not added again: {names}.",
+                count=known,
+                names=listed(named),
+            )
+        )
+    return together(words)

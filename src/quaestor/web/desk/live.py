@@ -18,6 +18,8 @@ from starlette.types import Receive, Scope, Send
 from quaestor.errors import QuaestorError
 from quaestor.report import classroom
 from quaestor.report.groups import Member, groups
+from quaestor.selection.rules_file import read_rules
+from quaestor.selection.sureness import sure_above
 from quaestor.store import answers, results
 from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
@@ -76,7 +78,7 @@ def _seen(work: Work, test: Published) -> dict[str, Any]:
     bank = open_bank(test.bank)
     members = [Member(outcome.name, outcome.skills) for outcome in found]
     counted = {"counts": classroom.counts(seats), "groups": groups(bank, members)}
-    return {"mark": mark, "seats": seats, "bank": bank, **counted}
+    return {"mark": mark, "seats": seats, "bank": bank, "above": sure_above(read_rules(test.rules)), **counted}
 
 
 def _mark(request: Request, number: int) -> str:

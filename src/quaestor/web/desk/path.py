@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -11,10 +10,11 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.model.beliefs import Beliefs, Bounds
 from quaestor.model.question import Question
 from quaestor.report.advice import findings
 from quaestor.report.marking import worth
+from quaestor.session.explain.changes import changes
+from quaestor.session.explain.reasons import Change, WhyQuestion
 from quaestor.session.explain.why import explain, why_question
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
@@ -28,60 +28,42 @@ from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}")
-NEAR, FAR = 0.005, 0.03  # changes of a probability that are worth a line: of the question's own skills, of others
-
-
-@dataclass(frozen=True)
-class Move:
-    """What an answer changed: the level of a skill that is found now, its bounds before and after."""
-
-    title: str
-    level: str
-    place: int
-    before: Bounds
-    after: Bounds
 
 
 @dataclass(frozen=True)
 class Station:
-    """A question on the path. `value`: right, partly, wrong or skipped; `why`: why it was asked, where that is quickly told."""
+    """A question on the path. `value`: right, partly, wrong or skipped; `why`: why it was asked, where that is quickly told.
+
+    What its answer changed: `changes` of the question's own skills, `elsewhere` of others.
+    """
 
     question: Question
     line: Answer
     value: str
-    why: str
-    moves: Sequence[Move]
+    why: WhyQuestion | None
+    changes: Sequence[Change]
+    elsewhere: Sequence[Change]
 
 
 def stations(session: Session) -> list[Station]:
     """The path of a session, in order. In a credal bank a reason takes a second to work out, so each has a page of its own."""
     found = []
     quick = session.bank.is_precise
-    way = session.so_far
-    for before, after in pairwise(way):
-        line = after.log[-1]
+    for before, line, changed in zip(session.so_far, session.log, changes(session), strict=False):
         if isinstance(line, Answer):
             question = session.bank.questions[line.question]
-            why = _why(before, question) if quick else ""
-            found.append(Station(question, line, worth(question, line), why, _moves(question, before.beliefs, after)))
+            own = [change for change in changed if change.skill in question.skills]
+            others = [change for change in changed if change.skill not in question.skills]
+            found.append(Station(question, line, worth(question, line), _why(before, question) if quick else None, own, others))
     return found
 
 
-def _why(before: Session, question: Question) -> str:
+def _why(before: Session, question: Question) -> WhyQuestion | None:
     try:
         why = why_question(before)
     except QuaestorError:
-        return ""  # a reason that cannot be worked out must not hide the path
-    return why.text if why is not None and why.question.id == question.id else ""
-
-
-def _moves(question: Question, before: Beliefs, after: Session) -> list[Move]:
-    moves = []
-    for finding in findings(after.bank, after.beliefs):
-        was, now = before[finding.skill], finding.bounds
-        if abs(now.centre - was.centre)[finding.place] >= (NEAR if finding.skill in question.skills else FAR):
-            moves.append(Move(finding.title, finding.level, finding.place, was, now))
-    return moves
+        return None  # a reason that cannot be worked out must not hide the path
+    return why if why is not None and why.question.id == question.id else None
 
 
 def _of(request: Request, work: Work, number: int, attempt: int) -> tuple[Teacher, Attempt]:
@@ -107,7 +89,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
         attempt=found,
         stands=stands,
         bank=session.bank,
-        findings=findings(session.bank, session.beliefs),
+        findings=findings(session),
         stations=stations(session),
         told=told,
         changes=changes,

@@ -1,7 +1,7 @@
 """A published test: its code, link and QR code, its class list with codes to print, closing and deleting it."""
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import func, select
 from starlette.datastructures import UploadFile
 
@@ -12,12 +12,13 @@ from quaestor.store import changes, jobs, privacy, progress, rescoring, timing
 from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.models import Attempt, Published, Teacher
-from quaestor.store.publishing import add_pupils, published, pupil_of, pupils_of
+from quaestor.store.publishing import MOST_NAMED, add_pupils, published, pupil_of, pupils_of, sort_names
+from quaestor.web import notes
 from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.home import state
 from quaestor.web.desk.rules_form import length
 from quaestor.web.desk.time_form import TimeForm, blank_time
-from quaestor.web.pages import database, go, page, public_url
+from quaestor.web.pages import database, go, page, public_url, url
 from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
 from quaestor.web.visits import field
 
@@ -27,15 +28,23 @@ MOST_PICTURES = 200  # QR codes on a page of cards
 
 @routes.get("", name="test")
 def show(request: Request, number: int) -> Response:
-    """Everything about one test."""
-    return shown(request, number)
+    """Everything about one test; after names were sent, also what came of them."""
+    note = notes.read(request)
+    names = note.get("names")
+    response = shown(request, number, names if isinstance(names, str) else None, class_list.told(note))
+    if "added" in note:
+        notes.drop(request, response, _path(number))  # told once
+    return response
 
 
-def shown(request: Request, number: int, wrong: str = "", names: str = "", time: TimeForm | None = None) -> Response:
-    """The page of a test; perhaps with names that could not be put on the class list, or with a form for its time that came back."""
+def shown(
+    request: Request, number: int, names: str | None = None, notice: str = "", status: int = 200, time: TimeForm | None = None
+) -> Response:
+    """The page of a test; `names`: names that were sent, but not taken; `time`: a form for its time that came back."""
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
+        wrong = "" if names is None else class_list.wrong_with(work, test, names)
         bank = test.bank
         pupils = pupils_of(work, test)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
@@ -48,7 +57,7 @@ def shown(request: Request, number: int, wrong: str = "", names: str = "", time:
     return page(
         request,
         "desk/test.html",
-        400 if wrong or (time is not None and time.wrong) else 200,
+        status,
         teacher=teacher,
         test=test,
         bank=bank,
@@ -60,8 +69,9 @@ def shown(request: Request, number: int, wrong: str = "", names: str = "", time:
         there=there,
         running=running,
         over=over,
-        names=names,
+        names=names or "",
         wrong=wrong,
+        notice=notice,
         length=length(read_rules(test.rules)),
         time=time if time is not None else TimeForm(blank_time(test)),
         corrections=corrected,
@@ -84,19 +94,27 @@ def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the class list: those that were pasted, and those of a file."""
     with database(request).read() as work:
         published(work, signed_in(request, work), number)  # before anything is read
-    names, file = field(form, "names"), form.get("file")
-    listed = class_list.pasted(names)
+    file = form.get("file")
+    listed = class_list.pasted(field(form, "names"))
     if isinstance(file, UploadFile) and file.filename:
         listed += class_list.from_file(file.filename, file.file.read())
+    response = RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
     try:
         with database(request).work() as work:
             test = published(work, signed_in(request, work), number)
-            if not listed:
-                raise QuaestorError(say("please enter names, or choose a file that has some"))
-            add_pupils(work, test, listed)
+            _, known = sort_names(work, test, listed)
+            added = add_pupils(work, test, listed)
     except QuaestorError as error:
-        return shown(request, number, told(error), names)
-    return go(request, "test", number=number)
+        told(error)  # what is not about the names goes on to its own answer
+        names = "\n".join(listed)
+        fits = notes.leave(request, response, _path(number), {"names": names})
+        return response if fits else shown(request, number, names, status=400)
+    notes.leave(request, response, _path(number), {"added": len(added), "known": len(known), "some": known[:MOST_NAMED]})
+    return response
+
+
+def _path(number: int) -> str:
+    return f"/desk/tests/{number}"
 
 
 @routes.get("/cards", name="cards")

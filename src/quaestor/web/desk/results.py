@@ -4,12 +4,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from quaestor.i18n import say
+from quaestor.selection.rules_file import read_rules
+from quaestor.selection.sureness import sure_above
 from quaestor.store import rescoring, results
 from quaestor.store.publishing import MissingError, open_bank, published
 from quaestor.store.sheets import described
 from quaestor.web.desk.home import state
 from quaestor.web.pages import database, page
-from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}")
@@ -26,13 +27,20 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         at = min(max(sheet, 1), sheets)
         found = results.some(work, test, (at - 1) * EACH, EACH)
         left = len(rescoring.waiting(work, test))
-        bank = open_bank(test.bank)
-    if left:
-        with database(request).work() as work:
-            rescoring.ask(work, test)
-        job_progress.begin(request)
-    shown = {"outcomes": found, "bank": bank, "sheet": at, "sheets": sheets, "left": left}
-    return page(request, "desk/results.html", teacher=teacher, test=test, state=state(test), **shown)
+        bank, above = open_bank(test.bank), sure_above(read_rules(test.rules))
+    return page(
+        request,
+        "desk/results.html",
+        teacher=teacher,
+        test=test,
+        state=state(test),
+        outcomes=found,
+        bank=bank,
+        sheet=at,
+        sheets=sheets,
+        left=left,
+        above=above,
+    )
 
 
 @routes.get("/results.{ending}", name="results-file")
@@ -42,9 +50,9 @@ def file(request: Request, number: int, ending: str, every: bool = False) -> Res
         test = published(work, signed_in(request, work), number)
         if ending not in ("csv", "xlsx"):
             raise MissingError(say("there is no such file"))
-        bank = open_bank(test.bank)
+        bank, above = open_bank(test.bank), sure_above(read_rules(test.rules))
         rows = results.table(results.outcomes(work, test, every), bank)
-    content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank))
+    content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank, above))
     return download(content, f"{test.title} results", ending)
 
 
@@ -54,5 +62,5 @@ def columns(request: Request, number: int) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
-        meanings = described(open_bank(test.bank))
+        meanings = described(open_bank(test.bank), sure_above(read_rules(test.rules)))
     return page(request, "desk/columns.html", teacher=teacher, test=test, meanings=meanings)

@@ -7,8 +7,9 @@ from sqlalchemy.orm import Session as Work
 from quaestor.bankfile.bank import Bank
 from quaestor.report import flags
 from quaestor.report.groups import Member, groups, next_skills, spread
-from quaestor.report.statistics import Statistic, probabilities, statistics
+from quaestor.report.statistics import LIKELY, Statistic, probabilities, statistics
 from quaestor.selection.rules_file import read_rules
+from quaestor.selection.sureness import sure_above
 from quaestor.store import answers, results
 from quaestor.store.clock import now
 from quaestor.store.models import Published
@@ -51,6 +52,7 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         sheets=sheets,
         heat=heat,
         rules=flags,
+        likely=LIKELY,
     )
 
 
@@ -87,6 +89,7 @@ def report(request: Request, number: int, pupils: bool = False) -> Response:
         hints=hints[:HINTS],
         more=max(0, len(hints) - HINTS),
         pupils=pupils,
+        above=sure_above(read_rules(test.rules)),
         now=now(),
         heat=heat,
     )

@@ -28,7 +28,7 @@ WAYS: dict[str, tuple[str, ...]] = {
 }
 CHOICES = ("choice", "choices")
 PLAIN = ("text", "kind", "correct", "accept", "tolerance", "classes", "explanation", "media", "alt", "minutes", "group", "tags", "template")
-SKILL_PLAIN = ("title", "description", "levels", "prior", "shares", "strength", "confidence", "abilities", "table")
+SKILL_PLAIN = ("title", "description", "link", "levels", "prior", "shares", "strength", "confidence", "abilities", "table")
 NOTHING: Mapping[str, Any] = {}
 
 
