@@ -15,7 +15,7 @@ import quaestor as qs
 from helpers.browsing import PICTURE, Browser
 from quaestor.formats.files import bundled_banks
 from quaestor.i18n import say
-from quaestor.store import attempts, clock, drafts, jobs, publishing, teachers
+from quaestor.store import attempts, clock, corrections, drafts, jobs, publishing, scoring, teachers, timing
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
 from quaestor.web.language import MONTHS
@@ -199,8 +199,27 @@ class Place:
                 for event in work.scalars(select(Event).where(Event.attempt_id == attempt.id)):
                     event.at -= timedelta(minutes=minutes)
                 attempt.started -= timedelta(minutes=minutes)
+            timing.give_time(work, self.pupils[0], 5)
+            self.aside = attempts.enter(work, self.closed.code, "Asideħ")
+            timing.set_aside(work, self.aside)
             self.closed.closes = clock.now() - timedelta(minutes=1)
+            self._corrected(work, kept)
             self.bank, self.credal, self.spare = kept.id, credal.id, spare.id
+
+    def _corrected(self, work, kept):
+        """A test with corrections of every kind, of which the last is not scored yet."""
+        self.anew = publishing.publish(work, self.owner, kept, RULES, publishing.Conditions(), "Anewħ")
+        self.before, self.untouched = (attempts.enter(work, self.anew.code, name) for name in ("Beforeħ", "Sameħ"))
+        self._answer(work, self.before, 6, 1)
+        attempts.skip(work, self.untouched, 1)
+        self.untouched.ended = clock.now()
+        corrections.correct_key(work, self.anew, "qħ", ["awfulħ"], "Noteħ")
+        for attempt in (self.before, self.untouched):
+            scoring.keep(work, attempt, attempts.sitting(work, attempt).session)
+        corrections.withdraw(work, self.anew, "nħ")
+        corrections.withdraw(work, self.anew, "nħ", again=True)
+        scoring.keep(work, self.before, attempts.sitting(work, self.before).session)
+        corrections.withdraw(work, self.anew, "tħ")
 
     def _answer(self, work, attempt, count, person):
         for step in range(1, count + 1):

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
-from quaestor.store import attempts, drafts, jobs, publishing, secrets, sessions, teachers
+from quaestor.store import attempts, drafts, jobs, publishing, secrets, sessions, teachers, timing
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
 from quaestor.store.secrets import hashed
@@ -80,6 +80,8 @@ class School:
             for step in range(1, 5):
                 attempts.skip(work, over, step)
             strange = attempts.enter(work, test.code, self.names[2])
+            aside = attempts.enter(work, test.code, self.names[1])
+            timing.set_aside(work, aside)
             elsewhere = attempts.enter(work, second.code, "Somebody")
             draft = drafts.begin_draft(work, teacher, document, "begun", pictures)
             drafts.change(work, draft, teacher, 1, ("questions", "word"), None, "shorter")
@@ -95,7 +97,7 @@ class School:
             self.cookies["other_taker"] = strange.key
             self.secrets = [self.title, *self.names, test.code, pupil.code, running.code, over.code, "Paris", "teacher@school.example"]
             self.places |= {"test": test.id, "second": second.id, "bank": kept.id, "spare": spare.id, "draft": draft.id}
-            self.places |= {"pupil": pupil.id, "attempt": running.id, "over": over.id, "elsewhere": elsewhere.id}
+            self.places |= {"pupil": pupil.id, "attempt": running.id, "over": over.id, "aside": aside.id, "elsewhere": elsewhere.id}
             self.places |= {"token": work.scalar(select(Token.id).where(Token.name == "a platform")), "code": test.code}
 
     def _ask_for_a_trial(self) -> None:

@@ -8,7 +8,7 @@ from sqlalchemy import func, select
 
 import quaestor as qs
 from quaestor.formats.files import load_bytes
-from quaestor.store import attempts, clock, entry, privacy, publishing, results, sittings, teachers
+from quaestor.store import attempts, clock, corrections, entry, privacy, publishing, rescoring, results, sittings, teachers, timing
 from quaestor.store.models import Attempt, Event, Published, Pupil
 
 BANK = b"""
@@ -65,6 +65,25 @@ def test_everything_on_one_taker(database):
     assert found["started"].endswith("Z")
     assert found["bank"]["title"] == "Who and how many"
     assert sum(low for low, _ in found["result"]["s"].values()) == pytest.approx(1)
+    assert (found["extra_minutes"], found["set_aside"], found["corrections"]) == (0, None, [])
+    (scored,) = found["scorings"]
+    assert (scored["revision"], scored["points"], scored["skills"]["s"]["answers"]) == (0, 1, 2)
+
+
+def test_what_was_told_before_and_after_a_correction_is_handed_out(database):
+    test = publish(database)
+    number = take(database, test.code)
+    with database.work() as work:
+        corrections.withdraw(work, work.get(Published, test.id), "Q1", "It was not taught.")
+        timing.set_aside(work, work.get(Attempt, number))
+    rescoring.score_all(database, test.id, lambda share: True)
+    with database.read() as work:
+        found = json.loads(json.dumps(privacy.export(work, work.get(Attempt, number))))
+    assert [(one["revision"], one["counted"], one["points"]) for one in found["scorings"]] == [(0, 2, 1), (1, 1, 1)]
+    (one,) = found["corrections"]
+    assert (one["revision"], one["kind"], one["question"], one["note"]) == (1, "withdrawn", "Q1", "It was not taught.")
+    assert one["at"].endswith("Z")
+    assert found["set_aside"].endswith("Z")
 
 
 def test_deleting_an_attempt_leaves_the_others(database):

@@ -125,12 +125,14 @@ FILES = {  # routes that send no page
 
 def pages(place):
     """Every page by its route: who opens it, and where; (attempt, path) for a taker."""
-    tests = [place.test.id, place.listed.id, place.later.id, place.empty.id, place.closed.id]
+    tests = [place.test.id, place.listed.id, place.later.id, place.empty.id, place.closed.id, place.anew.id]
     of_tests = {
         f"{TEST}{end}": [f"/desk/tests/{number}{end}" for number in tests]
         for end in ("", "/cards", "/delete", "/results", "/results/columns", "/letters", "/grades", "/live", "/live/rows", "/questions")
     }
     paths = [(place.test.id, place.over.id), (place.test.id, place.running.id), (place.listed.id, place.pupil_over.id)]
+    paths += [(place.anew.id, place.before.id)]
+    aside = [(place.closed.id, place.aside.id), (place.anew.id, place.untouched.id)]
     drafts = [place.draft, place.faulty, place.fresh]
     parts = ["questions/qħ", "questions/tħ", "questions/cħ", "questions/zħ", "questions/~new", "questions/~new?copy=nħ"]
     parts += ["skills/aħ", "skills/bħ", "skills/~new", "templates/tmħ", "templates/~new"]
@@ -143,7 +145,9 @@ def pages(place):
         "/api/v1": ["/api/v1"],
         "/take/{attempt}": [(one, f"/take/{one.id}") for one in (place.running, place.pupil_running)],
         "/take/{attempt}/feedback/{step}": [(place.over, f"/take/{place.over.id}/feedback/{step}") for step in range(1, 7)],
-        "/take/{attempt}/result": [(one, f"/take/{one.id}/result") for one in (place.over, place.pupil_over)],
+        "/take/{attempt}/result": [
+            (one, f"/take/{one.id}/result") for one in (place.over, place.pupil_over, place.before, place.untouched, place.aside)
+        ],
         "/desk": ["/desk", ("colleague", "/desk")],
         "/desk/account": ["/desk/account", ("colleague", "/desk/account")],
         "/desk/people": ["/desk/people"],
@@ -166,7 +170,12 @@ def pages(place):
         f"{TEST}/pupils/{{pupil}}/delete": [
             f"/desk/tests/{place.listed.id}/pupils/{pupil.id}/delete" for pupil in (place.pupils[0], place.pupils[4])
         ],
-        f"{TEST}/takers/{{attempt}}": [f"/desk/tests/{test}/takers/{attempt}" for test, attempt in paths],
+        f"{TEST}/pupils/{{pupil}}/time": [f"/desk/tests/{place.listed.id}/pupils/{place.pupils[0].id}/time"],
+        f"{TEST}/takers/{{attempt}}/time": [f"/desk/tests/{test}/takers/{attempt}/time" for test, attempt in paths],
+        f"{TEST}/takers/{{attempt}}/again": [f"/desk/tests/{test}/takers/{attempt}/again" for test, attempt in paths],
+        f"{TEST}/correct/{{question:path}}": [f"/desk/tests/{place.test.id}/correct/{name}" for name in ("qħ", "wħ", "nħ", "tħ", "zħ")]
+        + [f"/desk/tests/{place.anew.id}/correct/tħ"],
+        f"{TEST}/takers/{{attempt}}": [f"/desk/tests/{test}/takers/{attempt}" for test, attempt in paths + aside],
         f"{TEST}/takers/{{attempt}}/why/{{step}}": [f"/desk/tests/{test}/takers/{attempt}/why/2" for test, attempt in paths],
         f"{TEST}/takers/{{attempt}}/delete": [f"/desk/tests/{test}/takers/{attempt}/delete" for test, attempt in paths],
         f"{TEST}/report": [f"/desk/tests/{number}/report{end}" for number in tests for end in ("", "?pupils=yes")],
@@ -248,6 +257,15 @@ def wrong_forms(place):
             {"pace": "careful", "students": "20", "seed": "1", "rules": "stop: {max_questions: -1}"},
             400,
         ),
+        ("owner", test, "/time", {"minutes": "xħ", "closing": "x", "closes": "xħ"}, 400),
+        ("owner", test, "/time", {"closing": "never", "closes": "2040-01-01T10:00"}, 400),
+        ("owner", f"{test}/pupils/{place.pupils[0].id}/time", "/time", {"extra": "xħ"}, 400),
+        ("owner", f"{test}/correct/q%C4%A7", "/correct/q%C4%A7", {"act": "withdrawn"}, 200),
+        ("owner", f"{test}/correct/q%C4%A7", "/correct/q%C4%A7", {"act": "key", "right": "awfulħ", "note": "Noteħ"}, 200),
+        ("owner", f"{test}/correct/n%C4%A7", "/correct/n%C4%A7", {"act": "key", "typed": "xħ"}, 400),
+        ("owner", f"{test}/correct/z%C4%A7", "/correct/z%C4%A7", {"act": "key", "typed": "itħ"}, 400),
+        ("owner", f"{test}/correct/z%C4%A7", "/correct/z%C4%A7", {"act": "key", "typed": "xħ", "seen": "9", "sure": "yes"}, 400),
+        ("owner", f"{test}/correct/z%C4%A7", "/correct/z%C4%A7", {"act": ""}, 400),
         ("owner", test, "/pupils", {"names": " "}, 200),
         ("owner", test, "/pupils", {"names": "Newħ\nNewħ"}, 200),
         ("owner", test, "/pupils", {"names": "Pupilħ 1\nNewħ"}, 200),

@@ -25,15 +25,16 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     " typed the same.",
     "A wrong option: at least {count} strong takers answered, at least {chose} and a third of them chose it, and more than the table"
     " expects to be wrong.",
-    "Not among them: {count} with fewer than {least} answers, too few to tell a level.",
     "{people} for {levels} levels",
-    "–: fewer than {count} answers, too few to tell a level.",
     "At least {count} characters; three or four words in a row are good.",
     "Share right: at least {count} takers of a level; at least {points} points away from the table; and so far that chance alone would"
     " hardly do it (one false alarm in twenty such pages).",
     "Skipped: asked at least {count} times and skipped in 3 of 10.",
     "a cell of {ending} has at most {most:,} characters",
     "a class list has at most {most} names",
+    "a right answer has at most {most} letters",
+    "at most {most} letters",
+    "at most {most} right answers are expected",
     "a file has at most {most:,} bytes",
     "a file has at most {most:,} values",
     "a file has at most {most:,} values, aliases included",

@@ -14,6 +14,7 @@ from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published, Pupil
 from quaestor.store.progress import counts, is_over
 from quaestor.store.publishing import open_bank
+from quaestor.store.sessions import corrected, line_of
 
 
 class Given(NamedTuple):
@@ -34,10 +35,14 @@ class Clock(NamedTuple):
 
 
 def given(work: Work, test: Published) -> list[Given]:
-    """All answers of a test, by attempt and step."""
+    """All answers of a test, by attempt and step, as they count now: those to a question whose key was corrected by the new one."""
+    anew = corrected(work, test)
     columns = select(Event.attempt_id, Event.question, Event.answer, Event.entry, Event.seconds)
     mine = columns.join(Attempt).where(Attempt.test_id == test.id).order_by(Event.attempt_id, Event.step)
-    return [Given(*row) for row in work.execute(mine)]
+    rows = work.execute(mine)
+    if not anew:
+        return [Given(*row) for row in rows]
+    return [Given(attempt, one, line_of(anew, one, kind, entry, taken).answer, entry, taken) for attempt, one, kind, entry, taken in rows]
 
 
 def clocks(work: Work, test: Published) -> Mapping[int, Clock]:

@@ -26,11 +26,13 @@ from quaestor.store.models import Attempt, Event
 from quaestor.store.options import option_order
 from quaestor.store.pace import engine
 from quaestor.store.scoring import keep
+from quaestor.store.secrets import hashed
 from quaestor.store.sessions import forget, remember, work_out
 from quaestor.store.sittings import Sitting, by_key, end, sitting, stand
 from quaestor.store.texts import clean
 
 __all__ = [
+    "ChangedError",
     "ConflictError",
     "EntryError",
     "OverError",
@@ -42,6 +44,7 @@ __all__ = [
     "by_key",
     "end",
     "enter",
+    "mark",
     "option_order",
     "prepare",
     "sitting",
@@ -73,6 +76,14 @@ class StaleError(QuaestorError):
         super().__init__(say("this question was answered already; the test stands at step {step}", step=step))
 
 
+class ChangedError(StaleError):
+    """An answer to a question that is not asked any more, since the teacher has corrected the test; `step` is the present one."""
+
+    def __init__(self, step: int) -> None:
+        super().__init__(step)
+        self.args = (say("the test was corrected meanwhile, and another question is asked now: this answer was not taken"),)
+
+
 @dataclass(frozen=True)
 class Ready:
     """An answer that is ready to be written: the session after it, its moment, and the seconds since the question was shown."""
@@ -94,11 +105,12 @@ def skip(work: Work, attempt: Attempt, step: int) -> Sitting:
     return write(work, prepare(work, attempt, step, None))
 
 
-def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, prompt: bool = False) -> Ready:
+def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, prompt: bool = False, asked: str = "") -> Ready:
     """Check an answer (None: a skip) and compute the next question, without writing; a unit of work that only reads is enough.
 
     So the unit of work that writes is short: SQLite has one writer at a time, who must not wait for the engine. `prompt`: raise
-    `SlowError` if steps of this test take long.
+    `SlowError` if steps of this test take long. `asked`: the id of the question that is answered, or its `mark`, as the taker's page had
+    it; ChangedError if it is another one by now.
     """
     state = sitting(work, attempt, prompt)
     if step != state.step:
@@ -106,6 +118,8 @@ def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] 
     question = state.session.next
     if state.over or question is None:
         raise OverError(say("the test is over: {reason}", reason=state.over))
+    if asked and asked not in (question.id, mark(question)):
+        raise ChangedError(state.step)
     written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
     moment = max(now(), state.put)  # the clock may have been set back
     seconds = (moment - state.put).total_seconds()
@@ -113,6 +127,11 @@ def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] 
         then = _answered(state.session, question, written, seconds)
         work_out(then)
     return Ready(attempt, step, then, moment, seconds)
+
+
+def mark(question: Question) -> str:
+    """A sign of a question for the taker's page: unlike its id it gives nothing away."""
+    return hashed(f"question {question.id}")[:16]
 
 
 def write(work: Work, ready: Ready) -> Sitting:

@@ -4,16 +4,17 @@ The log of an attempt stays as it is. From the correction on the test has anothe
 what the attempts came to before stays stored beside what they come to now (`scoring`). The bank that the test was made from is not changed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import BankError, QuaestorError, got, placed
 from quaestor.i18n import say
 from quaestor.model.question import Question
+from quaestor.numerals import read_number
 from quaestor.selection.rules_file import read_rules
 from quaestor.store.clock import now
 from quaestor.store.models import BankVersion, Correction, Published
@@ -22,6 +23,11 @@ from quaestor.store.texts import clean
 
 KEY, WITHDRAWN, RESTORED = "key", "withdrawn", "restored"
 LONGEST_NOTE = 1000
+MOST_RIGHT, LONGEST_RIGHT = 200, 500  # right answers of a question, letters of each
+
+
+class MeanwhileError(QuaestorError):
+    """A correction of a test that somebody else has corrected since its page was made."""
 
 
 def corrections_of(work: Work, test: Published) -> Sequence[Correction]:
@@ -29,53 +35,89 @@ def corrections_of(work: Work, test: Published) -> Sequence[Correction]:
     return work.scalars(select(Correction).where(Correction.test_id == test.id).order_by(Correction.revision)).all()
 
 
-def withdraw(work: Work, test: Published, question: str, note: str = "", again: bool = False) -> Correction:
-    """Withdraw a question: it is not asked any more, and answers to it say nothing; `again`: take it back into the test."""
-    test = _locked(work, test)
-    _question(test, question)
-    rules = read_rules(test.rules)
-    if (question in rules.withdrawn) != again:
-        rule = say("a question that is withdrawn") if again else say("a question that is not withdrawn yet")
-        raise QuaestorError(placed("question", got(rule, question)))
-    left = [one for one in rules.withdrawn if one != question] if again else [*rules.withdrawn, question]
+def withdraw(work: Work, test: Published, question: str, note: str = "", again: bool = False, seen: int | None = None) -> Correction:
+    """Withdraw a question: it is not asked any more, and answers to it say nothing; `again`: take it back into the test.
+
+    `seen`: the revision that whoever asks for it has seen; MeanwhileError if it is another one by now.
+    """
+    test = _locked(work, test, seen)
+    rules = withdrawn(test, question, again)
     made = _correction(work, test, RESTORED if again else WITHDRAWN, question, note)
-    test.rules = {**{name: value for name, value in test.rules.items() if name != "withdrawn"}, **({"withdrawn": left} if left else {})}
+    test.rules = rules
     work.flush()
     return made
 
 
-def correct_key(work: Work, test: Published, question: str, right: Sequence[str], note: str = "") -> Correction:
-    """Put the key of a question right: the options that are right, or the entries that are accepted as right."""
-    test = _locked(work, test)
-    bank, asked = open_bank(test.bank), _question(test, question)
-    if not asked.table.upper.all():
-        words = say("its numbers rule some answers out at some level, so its key cannot be changed: withdraw the question instead")
-        raise QuaestorError(placed(question, words))
-    entries = [one for written in right if (one := clean(written).strip())]
-    document = bank.document
-    keyed = {name: value for name, value in {**document["questions"][question], **_key(asked, entries)}.items() if value is not None}
-    made = Bank({**document, "questions": {**document["questions"], question: keyed}})
-    if made.model_version != bank.model_version:
-        raise QuaestorError(placed(question, say("a key of the same answer classes is expected, got one that changes them")))
-    if made.version == bank.version:
-        raise QuaestorError(placed(question, say("another key than before is expected, got the same")))
-    noted = _correction(work, test, KEY, question, note)
+def withdrawn(test: Published, question: str, again: bool = False) -> dict[str, Any]:
+    """The rules of a test once a question is withdrawn, or taken back; nothing is changed."""
+    question_of(test, question)
+    listed = read_rules(test.rules).withdrawn
+    if (question in listed) != again:
+        rule = say("a question that is withdrawn") if again else say("a question that is not withdrawn yet")
+        raise QuaestorError(placed("question", got(rule, question)))
+    left = [one for one in listed if one != question] if again else [*listed, question]
+    return {**{name: value for name, value in test.rules.items() if name != "withdrawn"}, **({"withdrawn": left} if left else {})}
+
+
+def correct_key(work: Work, test: Published, question: str, right: Sequence[str], note: str = "", seen: int | None = None) -> Correction:
+    """Put the key of a question right: the options that are right, or the entries that are accepted as right; `seen` as in `withdraw`."""
+    test = _locked(work, test, seen)
+    made = keyed(test, question, right)
+    told = _correction(work, test, KEY, question, note)
     test.bank_id = keep_version(work, test.teacher_id, made, test.bank.media).id
     work.flush()
     work.expire(test, ["bank"])
-    return noted
+    return told
+
+
+def keyed(test: Published, question: str, right: Sequence[str]) -> Bank:
+    """The bank of a test once the key of a question is put right; nothing is changed."""
+    bank, asked = open_bank(test.bank), question_of(test, question)
+    if not has_open_key(asked):
+        words = say("its numbers rule some answers out at some level, so its key cannot be changed: withdraw the question instead")
+        raise QuaestorError(placed(question, words))
+    entries = list(dict.fromkeys(one for written in right if (one := clean(written).strip())))
+    document = bank.document
+    changed = {name: value for name, value in {**document["questions"][question], **_key(asked, entries)}.items() if value is not None}
+    try:
+        made = Bank({**document, "questions": {**document["questions"], question: changed}})
+    except BankError as error:
+        raise QuaestorError(error.problems[0].sentence) from error
+    if made.model_version != bank.model_version:
+        raise QuaestorError(placed(question, say("a key of the same answer classes is expected, got one that changes them")))
+    if made.version == bank.version or set(key_of(made.questions[question])) == set(key_of(asked)):
+        raise QuaestorError(placed(question, say("another key than before is expected, got the same")))
+    return made
+
+
+def has_open_key(question: Question) -> bool:
+    """Whether the key of a question can be corrected: where numbers rule answers out, answers given could become impossible ones."""
+    return bool(question.table.upper.all())
+
+
+def key_of(question: Question) -> tuple[str, ...]:
+    """The answers that are right: options, or entries that are accepted."""
+    stated: Mapping[str, str] = question.option_classes if question.kind == "choice" else question.accept
+    return question.correct if question.kind == "choices" else tuple(one for one, kind in stated.items() if kind == question.classes[-1])
 
 
 def _key(question: Question, right: list[str]) -> dict[str, Any]:
     """The fields of a bank file that state the key of a question; None for a field that goes."""
     if not right:
         raise QuaestorError(placed(question.id, say("at least one right answer is expected, got none")))
+    if len(right) > MOST_RIGHT:
+        raise QuaestorError(placed(question.id, got(say("at most {most} right answers are expected", most=MOST_RIGHT), str(len(right)))))
+    if (longest := max(map(len, right))) > LONGEST_RIGHT:
+        rule = say("a right answer has at most {most} letters", most=LONGEST_RIGHT)
+        raise QuaestorError(placed(question.id, got(rule, str(longest))))
     if question.kind in ("choice", "choices"):
         strange = [one for one in right if one not in question.options]
         if strange:
             raise QuaestorError(placed(question.id, got(say("an option of the question"), strange[0])))
     if question.kind == "choices":
         return {"correct": right}
+    if question.kind == "number" and (strange := [one for one in right if read_number(one) is None]):
+        raise QuaestorError(placed(question.id, got(say("a number is expected, such as 12, 0.75, 3/4 or 1 1/2"), f"'{strange[0]}'")))
     best, worst = question.classes[-1], question.classes[0]
     if question.kind == "choice":
         if len(right) > 1 or len(question.classes) > 2:
@@ -86,25 +128,34 @@ def _key(question: Question, right: list[str]) -> dict[str, Any]:
     return {"accept": {**dict.fromkeys(right, best), **others}, "correct": None}
 
 
-def _question(test: Published, name: str) -> Question:
+def question_of(test: Published, name: str) -> Question:
+    """A question of a test, with its present key."""
     found = open_bank(test.bank).questions.get(name)
     if found is None:
         raise MissingError(say("there is no such question"))
     return found
 
 
-def _locked(work: Work, test: Published) -> Published:
+def _locked(work: Work, test: Published, seen: int | None) -> Published:
     mine = select(Published).where(Published.id == test.id).with_for_update(of=Published)
     found = work.scalar(mine, execution_options={"populate_existing": True})
     if found is None:
         raise MissingError(say("there is no such test"))
+    if seen not in (None, found.revision):
+        raise MeanwhileError(say("the test was corrected meanwhile, in another window perhaps; please look at it again"))
     return found
 
 
-def _correction(work: Work, test: Published, kind: str, question: str, note: str) -> Correction:
+def noted(note: str) -> str:
+    """A note as it is kept."""
     told = clean(note).strip()
     if len(told) > LONGEST_NOTE:
         raise QuaestorError(placed("note", got(say("at most {most} letters", most=LONGEST_NOTE), str(len(told)))))
+    return told
+
+
+def _correction(work: Work, test: Published, kind: str, question: str, note: str) -> Correction:
+    told = noted(note)
     test.revision += 1
     made = Correction(
         test_id=test.id, revision=test.revision, kind=kind, question=question, note=told, bank_id=test.bank_id, rules=test.rules, at=now()

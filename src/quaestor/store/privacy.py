@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
+from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy import delete as delete_rows
-from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session as Work
 
 from quaestor.store import sessions
-from quaestor.store.models import Attempt, Event, Published, Pupil
+from quaestor.store.corrections import corrections_of
+from quaestor.store.models import Attempt, Event, Published, Pupil, Scoring
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
 from quaestor.store.sittings import sitting
@@ -30,6 +31,7 @@ def export(work: Work, attempt: Attempt) -> dict[str, Any]:
     pupil = work.get(Pupil, attempt.pupil_id) if attempt.pupil_id is not None else None
     bank = session.bank
     lines = work.scalars(select(Event).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
+    rows = select(Scoring).where(Scoring.attempt_id == attempt.id)
     return {
         "name": attempt.name,
         "code": attempt.code,
@@ -39,6 +41,8 @@ def export(work: Work, attempt: Attempt) -> dict[str, Any]:
         "started": _moment(attempt.started),
         "ended": _moment(attempt.ended),
         "reason": attempt.reason,
+        "extra_minutes": attempt.extra,
+        "set_aside": _moment(attempt.set_aside),
         "seed": attempt.seed,
         "log": [
             {
@@ -59,11 +63,26 @@ def export(work: Work, attempt: Attempt) -> dict[str, Any]:
             }
             for skill, bounds in session.beliefs.items()
         },
+        "scorings": [_scoring(row) for row in work.scalars(rows.order_by(Scoring.revision))],
+        "corrections": [
+            {"revision": one.revision, "kind": one.kind, "question": one.question, "note": one.note, "at": _moment(one.at)}
+            for one in corrections_of(work, attempt.test)
+        ],
     }
+
+
+def _scoring(row: Scoring) -> dict[str, Any]:
+    told = ("revision", "asked", "counted", "skipped", "right", "points", "skills", "bank_version", "model_version", "engine", "misfits")
+    return {**{name: getattr(row, name) for name in told}, "at": _moment(row.at)}
 
 
 def _moment(moment: datetime | None) -> str | None:
     return None if moment is None else f"{moment.isoformat(timespec='seconds')}Z"
+
+
+def has_name() -> ColumnElement[bool]:
+    """The condition that the name of an attempt was not erased: its taker may come back."""
+    return Attempt.code.not_like(_NOBODY)
 
 
 def delete(work: Work, attempt: Attempt) -> None:
@@ -98,7 +117,7 @@ def erase_names(work: Work, test_id: int, moment: datetime) -> int:
         return 0
     before = moment - timedelta(days=test.keep_days)
     happened = func.coalesce(Attempt.ended, Attempt.started)
-    named = select(Attempt).where(Attempt.test_id == test.id, happened < before, Attempt.code.not_like(_NOBODY))
+    named = select(Attempt).where(Attempt.test_id == test.id, happened < before, has_name())
     erased = _erase_attempts(work, test, work.scalars(named).all())
     last = work.scalar(select(func.max(happened)).where(Attempt.test_id == test.id))
     is_quiet = max(filter(None, (test.created, test.opens, test.closes, last))) < before
@@ -121,7 +140,7 @@ def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) ->
 def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:
     """Anonymise the pupils whose attempts are all anonymised, or all pupils of the list."""
     mine = select(Attempt.id).where(Attempt.pupil_id == Pupil.id)
-    gone = mine.exists() & ~mine.where(Attempt.code.not_like(_NOBODY)).exists()
+    gone = mine.exists() & ~mine.where(has_name()).exists()
     named = select(Pupil.id).where(Pupil.test_id == test.id, Pupil.code.not_like(_NOBODY))
     found = work.scalars(named if everybody else named.where(gone)).all()
     for number in found:

@@ -174,6 +174,14 @@ def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]
     return made
 
 
+def pupil_of(work: Work, test: Published, number: int) -> Pupil:
+    """A pupil on the class list of a test."""
+    found = work.get(Pupil, number)
+    if found is None or found.test_id != test.id:
+        raise MissingError(say("there is no such pupil"))
+    return found
+
+
 def sort_names(work: Work, test: Published, names: Sequence[str]) -> tuple[list[str], list[str]]:
     """The names that would be added to the class list, and those that are on it already; upper and lower case are alike.
 

@@ -12,8 +12,9 @@ from quaestor.i18n import say
 from quaestor.model.question import Question
 from quaestor.session.session import Session
 from quaestor.store.clock import now
-from quaestor.store.models import Attempt
+from quaestor.store.models import Attempt, Published
 from quaestor.store.options import option_order
+from quaestor.store.publishing import MissingError
 from quaestor.store.scoring import keep
 from quaestor.store.sessions import session_of
 
@@ -64,6 +65,14 @@ def by_key(work: Work, key: str) -> Attempt | None:
 def by_number(work: Work, number: int) -> Attempt | None:
     """The attempt with this id. Each answer needs it twice, and a prepared query takes a quarter less time than `work.get`."""
     return work.scalar(_BY_NUMBER, {"number": number})
+
+
+def attempt_of(work: Work, test: Published, number: int) -> Attempt:
+    """An attempt at a test."""
+    found = work.get(Attempt, number)
+    if found is None or found.test_id != test.id:
+        raise MissingError(say("there is no such taker"))
+    return found
 
 
 def sitting(work: Work, attempt: Attempt, prompt: bool = False) -> Sitting:

@@ -12,6 +12,7 @@ from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.privacy import has_name
 from quaestor.store.publishing import Conditions
 from quaestor.store.sittings import CLOSED, TIME_UP, deadline
 
@@ -53,11 +54,24 @@ def set_aside(work: Work, attempt: Attempt) -> None:
         attempt.ended, attempt.reason = moment, str(SET_ASIDE)
 
 
+def count_again(work: Work, attempt: Attempt) -> None:
+    """Let an attempt count that was set aside; if only that had ended it, it goes on where it has time."""
+    if attempt.set_aside is None:
+        return
+    later = (Attempt.pupil_id == attempt.pupil_id, Attempt.id > attempt.id, Attempt.set_aside.is_(None))
+    if attempt.pupil_id is not None and work.scalar(select(Attempt.id).where(*later).limit(1)) is not None:
+        raise QuaestorError(say("{name} has begun another try since: set that one aside first", name=attempt.name))
+    attempt.set_aside = None
+    if attempt.reason == SET_ASIDE:
+        attempt.ended, attempt.reason, attempt.due = None, "", deadline(attempt)[0]
+
+
 def _set_due(work: Work, test: Published, mine: object = True) -> None:
     """When each attempt is over at the latest; those that only the clock ended go on where they have time again."""
     work.flush()
     by_clock = or_(Attempt.ended.is_(None), Attempt.reason.in_((str(TIME_UP), str(CLOSED))))
-    for attempt in work.scalars(select(Attempt).where(Attempt.test_id == test.id, Attempt.set_aside.is_(None), by_clock, mine)):  # type: ignore[arg-type]
+    there = (Attempt.test_id == test.id, Attempt.set_aside.is_(None), has_name(), by_clock)
+    for attempt in work.scalars(select(Attempt).where(*there, mine)):  # type: ignore[arg-type]
         attempt.due = deadline(attempt)[0]
         if attempt.ended is not None and (attempt.due is None or attempt.due > now()):
             attempt.ended, attempt.reason = None, ""

@@ -19,6 +19,8 @@ from quaestor.web.api import routes as api
 from quaestor.web.desk import (
     account,
     banks,
+    changes,
+    correcting,
     grading,
     home,
     letters,
@@ -41,7 +43,8 @@ from quaestor.web.teacher import job_progress
 from quaestor.web.workshop import draft, improve, listing, parts, start, versions
 
 TAKERS = (entry, taker)
-DESK = (sign_in, home, banks, publishing, published, letters, grading, results, path, people, account, live, statistics, job_progress)
+TESTS = (publishing, published, changes, correcting, letters, grading, results, path, live, statistics)
+DESK = (sign_in, home, banks, *TESTS, people, account, job_progress)
 WORKSHOP = (start, draft, versions, trial, improve, listing, parts)  # the last two take any section: they come last
 PAGES = (*TAKERS, *DESK, *WORKSHOP)
 WEEK = 7 * 24 * 3600

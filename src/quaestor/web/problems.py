@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from quaestor.errors import AnswerError, BankError, Problem, QuaestorError, format_value, nearest
 from quaestor.selection.rules import RulesError
-from quaestor.store.attempts import EntryError, OverError, StaleError
+from quaestor.store.attempts import ChangedError, EntryError, OverError, StaleError
 from quaestor.store.database import UnavailableError
 from quaestor.store.limits import LimitError
 from quaestor.store.publishing import MissingError
@@ -44,6 +44,7 @@ KINDS: dict[type[Exception], Kind] = {
     AccessError: Kind(403, "scope", "The token may not do that"),
     MissingError: Kind(404, "missing", "There is nothing here"),
     StaleError: Kind(409, "stale-step", "The step was answered already"),
+    ChangedError: Kind(409, "changed-question", "Another question is asked now"),
     OverError: Kind(409, "over", "The test is over"),
     EntryError: Kind(409, "closed", "The test cannot be begun"),
     ReplayError: Kind(422, "key-used", "The Idempotency-Key was used for another request"),

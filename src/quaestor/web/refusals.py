@@ -9,7 +9,7 @@ from quaestor.errors import AnswerError, unplaced
 from quaestor.i18n import said, say
 from quaestor.model.question import Question
 from quaestor.session.log import Answer, SessionError
-from quaestor.store.attempts import LONGEST, ConflictError, OverError, Sitting, StaleError, prepare
+from quaestor.store.attempts import LONGEST, ConflictError, OverError, Sitting, StaleError, mark, prepare
 from quaestor.store.texts import clean
 from quaestor.web import notes
 
@@ -29,10 +29,11 @@ STRANGE = {
 
 @dataclass(frozen=True)
 class Tried:
-    """An answer as a form sent it: the step, and what was entered; None for a skip."""
+    """An answer as a form sent it: the step, what was entered (None for a skip), and the mark of the question that the page showed."""
 
     step: int
     entries: list[str] | None
+    asked: str = ""
 
     @property
     def given(self) -> str | list[str] | None:
@@ -47,7 +48,19 @@ class Tried:
     @property
     def mark(self) -> "Tried":
         """That there was an answer, without its words: enough to say that it did not count."""
-        return Tried(self.step, [] if self.is_empty else None)
+        return Tried(self.step, [] if self.is_empty else None, self.asked)
+
+    def is_for(self, stands: Sitting) -> bool:
+        """Whether it is an answer to the present question."""
+        return self.step == stands.step and not self._is_of_another(stands)
+
+    def is_too_late(self, stands: Sitting) -> bool:
+        """Whether its question is not asked any more, as the teacher has corrected the test."""
+        return self.step == stands.step and self._is_of_another(stands)
+
+    def _is_of_another(self, stands: Sitting) -> bool:
+        question = stands.session.next
+        return bool(self.asked) and question is not None and self.asked != mark(question)
 
     def is_in(self, stands: Sitting) -> bool:
         """Whether this very answer stands in the log: it was sent twice."""
@@ -61,9 +74,9 @@ class Tried:
 def tried(request: Request) -> Tried | None:
     """The refused answer that this browser's note tells of."""
     note = notes.read(request)
-    step, entries = note.get("step"), note.get("entries")
+    step, entries, asked = note.get("step"), note.get("entries"), note.get("asked", "")
     listed = entries is None or (isinstance(entries, list) and all(isinstance(one, str) for one in entries))
-    return Tried(step, entries) if isinstance(step, int) and listed else None
+    return Tried(step, entries, asked) if isinstance(step, int) and isinstance(asked, str) and listed else None
 
 
 def wrong_with(work: Work, stands: Sitting, answer: Tried, prompt: bool = False) -> str:
@@ -95,9 +108,11 @@ def _plain(question: Question, answer: Tried, error: AnswerError | SessionError)
 
 
 def missed(stands: Sitting, answer: Tried | None) -> str:
-    """That an answer did not count, as its question was answered before or the test was over; empty when there is nothing to tell."""
+    """That an answer did not count: its question was answered before, or withdrawn, or the test was over; empty when there is nothing."""
     if answer is None or answer.is_empty or answer.step < 1:
         return ""
     if answer.step < stands.step:
         return say("Your answer to question {step} did not count: that question was answered before.", step=answer.step)
+    if not stands.over and answer.is_too_late(stands):
+        return say("Your answer to question {step} did not count: your teacher has just corrected the test.", step=answer.step)
     return say("Your answer to question {step} did not count: the test was over.", step=answer.step) if stands.over else ""

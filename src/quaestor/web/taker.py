@@ -2,7 +2,7 @@
 
 from functools import partial
 from hmac import compare_digest
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.concurrency import run_in_threadpool
@@ -16,7 +16,8 @@ from quaestor.report.advice import SURE, ending, findings, progress
 from quaestor.report.letters import Letter, letter
 from quaestor.report.marking import worth
 from quaestor.session.log import Answer, SessionError
-from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, prepare, sitting, write
+from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting, write
+from quaestor.store.changes import changes_of
 from quaestor.store.models import Attempt
 from quaestor.store.results import outcome_of
 from quaestor.store.shown import image_of, shown, with_images
@@ -58,7 +59,7 @@ def _now(request: Request, attempt: int, prompt: bool) -> Response | None:
         stands = _standing(request, work, attempt, prompt)
         if stands.over:
             return None
-        mine = answer if answer is not None and answer.step == stands.step else None
+        mine = answer if answer is not None and answer.is_for(stands) else None
         wrong = wrong_with(work, stands, mine, prompt) if mine is not None else ""
     return _ask(request, stands, wrong, mine, missed(stands, answer))
 
@@ -87,6 +88,7 @@ def _ask(request: Request, stands: Sitting, wrong: str, answer: Tried | None, lo
         status,
         stands=stands,
         question=asked,
+        mark=mark(asked),
         image=image_of(stands.attempt, asked),
         options=stands.options(asked),
         entries=(answer.entries if answer is not None else None) or (),
@@ -109,7 +111,8 @@ async def put(request: Request, attempt: int, form: Posted) -> Response:
     """An answer or a skip; whatever happens, the page after it shows where the test stands."""
     entries = [value for value in form.getlist("entry") if isinstance(value, str)]
     step = field(form, "step")
-    answer = Tried(int(step) if step.isdecimal() and len(step) < 9 else 0, None if "skip" in form else entries)
+    number = int(step) if step.isdecimal() and len(step) < 9 else 0
+    answer = Tried(number, None if "skip" in form else entries, field(form, "asked"))
     try:
         ready = await quickly(request, partial(_prepared, request, attempt, answer))
         after = await in_turn(request, partial(_written, request, ready))
@@ -137,7 +140,7 @@ def _path(attempt: int) -> str:
 
 def _prepared(request: Request, attempt: int, answer: Tried, prompt: bool) -> Ready:
     with database(request).read() as work:
-        return prepare(work, own(request, work, attempt), answer.step, answer.given, prompt)
+        return prepare(work, own(request, work, attempt), answer.step, answer.given, prompt, answer.asked)
 
 
 def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
@@ -197,7 +200,7 @@ async def result(request: Request, attempt: int) -> Response:
 def _result(request: Request, attempt: int, prompt: bool) -> Response:
     with database(request).read() as work:
         stands = sitting(work, own(request, work, attempt), prompt)
-        outcome = outcome_of(work, stands.attempt)
+        outcome, changes = outcome_of(work, stands.attempt), changes_of(work, stands.attempt)
     if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
@@ -205,8 +208,8 @@ def _result(request: Request, attempt: int, prompt: bool) -> Response:
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
-    lost = missed(stands, tried(request))
-    return page(request, "result.html", stands=stands, ending=_ending(stands, told), letter=told, answered=answered, lost=lost)
+    shown: dict[str, Any] = {"letter": told, "answered": answered, "changes": changes}
+    return page(request, "result.html", stands=stands, ending=_ending(stands, told), lost=missed(stands, tried(request)), **shown)
 
 
 def _ending(stands: Sitting, told: Letter) -> str:

@@ -12,7 +12,7 @@ import quaestor as qs
 from helpers import browsing
 from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from quaestor.formats.files import dump_bytes
-from quaestor.store import clock, publishing, rescoring, sittings, teachers
+from quaestor.store import clock, corrections, publishing, rescoring, sittings, teachers
 from quaestor.store.models import Attempt, Event, Published, Reply
 from quaestor.web.api import PREFIX
 
@@ -209,6 +209,25 @@ def test_a_stale_step_is_told_where_the_session_stands(world):
     take(api, after)
     over = api.post("/sessions/1/answers", {"step": 4, "entry": "1"})
     assert (over.status_code, over.json()["type"], over.json()["state"]["over"]) == (409, "urn:quaestor:over", True)
+
+
+def test_a_corrected_test_tells_so_and_takes_no_answer_for_another(world):
+    number = world.publish()
+    api = world.api()
+    assert (api.get(f"/tests/{number}").json()["revision"], api.get(f"/tests/{number}").json()["corrections"]) == (0, [])
+    asked = begin(api)["question"]["id"]
+    with world.database.work() as work:
+        corrections.withdraw(work, work.get(Published, number), asked, "It was not taught.")
+    told = api.get(f"/tests/{number}").json()
+    assert told["revision"] == 1
+    assert [(one["kind"], one["question"], one["note"]) for one in told["corrections"]] == [("withdrawn", asked, "It was not taught.")]
+    assert api.get("/tests").json()["tests"] == [told]
+    late = api.post("/sessions/1/answers", {"step": 1, "question": asked, "entry": "1"})
+    assert (late.status_code, late.json()["type"], late.json()["step"]) == (409, "urn:quaestor:changed-question", 1)
+    now = late.json()["state"]["question"]
+    assert now["id"] != asked
+    taken = api.post("/sessions/1/answers", {"step": 1, "question": now["id"], "entry": right(now)})
+    assert (taken.status_code, taken.json()["step"]) == (200, 2)
 
 
 def test_a_result_is_read_after_the_end(small):

@@ -122,6 +122,7 @@ BANK_REPLY = {
     "skills": [{"skill": "multiplication", "title": "multiplication", "levels": ["no", "yes"]}],
     "warnings": [],
 }
+CORRECTION = {"revision": 1, "kind": "key", "question": "Q1", "note": "50 is right, not 15.", "at": "2026-09-02T10:00:00Z"}
 PUBLISHED = {
     "id": 3,
     "title": "Multiplication, class 5b",
@@ -137,6 +138,8 @@ PUBLISHED = {
     "retakes": "any",
     "by_list": False,
     "keep_days": None,
+    "revision": 1,
+    "corrections": [CORRECTION],
     "created": "2026-08-30T16:05:00Z",
 }
 ROW = {

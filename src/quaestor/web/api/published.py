@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from quaestor.selection.rules_file import read_rules
 from quaestor.store import results
-from quaestor.store.models import Published, Token
+from quaestor.store.corrections import corrections_of
+from quaestor.store.models import Correction, Published, Token
 from quaestor.store.outcome import Outcome
 from quaestor.store.publishing import Conditions, bank_of, open_bank, publish, published, published_by
 from quaestor.store.texts import line
@@ -37,7 +38,7 @@ def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> R
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
             made = publish(work, teacher, bank_of(work, teacher, kept.id), rules, conditions, line(body.title, 200))
-            return 201, _told(request, made)
+            return 201, _told(request, work, made)
 
         return write
 
@@ -48,7 +49,7 @@ def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> R
 def index(request: Request, bearer: ForTests) -> Response:
     """All tests of the token's teacher, the newest first."""
     with reading(request, bearer) as (work, token):
-        told = [_told(request, test) for test in published_by(work, token.teacher)]
+        told = [_told(request, work, test) for test in published_by(work, token.teacher)]
     return reply({"tests": told})
 
 
@@ -56,7 +57,7 @@ def index(request: Request, bearer: ForTests) -> Response:
 def show(request: Request, number: Number, bearer: ForTests) -> Response:
     """A test with its rules, its conditions and its code."""
     with reading(request, bearer) as (work, token):
-        told = _told(request, published(work, token.teacher, number))
+        told = _told(request, work, published(work, token.teacher, number))
     return reply(told)
 
 
@@ -81,7 +82,7 @@ def sheet(request: Request, number: Number, bearer: ForResults, every: Every = F
     return Response(results.csv_bytes(frame), media_type="text/csv", headers=named)
 
 
-def _told(request: Request, test: Published) -> dict[str, Any]:
+def _told(request: Request, work: Work, test: Published) -> dict[str, Any]:
     return {
         "id": test.id,
         "title": test.title,
@@ -97,8 +98,14 @@ def _told(request: Request, test: Published) -> dict[str, Any]:
         "retakes": test.retakes,
         "by_list": test.by_list,
         "keep_days": test.keep_days,
+        "revision": test.revision,
+        "corrections": [_correction(one) for one in corrections_of(work, test)] if test.revision else [],
         "created": shapes.moment(test.created),
     }
+
+
+def _correction(one: Correction) -> dict[str, Any]:
+    return {"revision": one.revision, "kind": one.kind, "question": one.question, "note": one.note, "at": shapes.moment(one.at)}
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:

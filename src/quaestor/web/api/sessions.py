@@ -129,7 +129,8 @@ def _step(
     """An answer or a skip; when it comes too late, the problem tells where the session stands."""
 
     def plan(work: Work, token: Token) -> Write:
-        ready = prepare(work, with_images(own(work, token, number)), body.step, entry)
+        asked = body.question if isinstance(body, shapes.NewAnswer) else ""
+        ready = prepare(work, with_images(own(work, token, number)), body.step, entry, asked=asked)
         return lambda work: _after(request, write(work, ready))
 
     try:

@@ -88,10 +88,14 @@ class NewSession(Asked):
 
 
 class NewAnswer(Asked):
-    """The answer to the question of a step: what was typed, or the option that was chosen; a list where several may be."""
+    """The answer to the question of a step: what was typed, or the option that was chosen; a list where several may be.
 
-    model_config = example(step=1, entry="50")
+    `question`: its id; an answer to a question that a correction of the test has replaced meanwhile is then refused.
+    """
+
+    model_config = example(step=1, question="Q1", entry="50")
     step: Number
+    question: str = Field(default="", max_length=200)
     entry: Annotated[str, Field(max_length=LONGEST)] | Annotated[list[Annotated[str, Field(max_length=LONGEST)]], Field(max_length=200)]
 
 
@@ -318,8 +322,19 @@ class BankList(Sent):
     banks: list[BankSummary]
 
 
+class CorrectionShape(Sent):
+    """A correction of a test: the `key` of a question was put right, or it was `withdrawn` or `restored`; `note`: why."""
+
+    model_config = example(**examples.CORRECTION)
+    revision: int
+    kind: Literal["key", "withdrawn", "restored"]
+    question: str
+    note: str
+    at: datetime
+
+
 class PublishedShape(Sent):
-    """A published test: it never changes. `code` and `link` let takers in."""
+    """A published test. `code` and `link` let takers in; `revision`: how often it was corrected, `corrections`: each of them."""
 
     model_config = example(**examples.PUBLISHED)
     id: int
@@ -336,6 +351,8 @@ class PublishedShape(Sent):
     retakes: Literal["none", "any", "best"]
     by_list: bool
     keep_days: int | None
+    revision: int
+    corrections: list[CorrectionShape]
     created: datetime
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import func, select
+from sqlalchemy import Select, or_, select
 from sqlalchemy.exc import IntegrityError
 
 from quaestor.errors import QuaestorError
@@ -14,7 +14,7 @@ from quaestor.formats.files import dump_bytes
 from quaestor.i18n import say
 from quaestor.report.graph import skill_graph
 from quaestor.store import drafts
-from quaestor.store.models import Draft, Published
+from quaestor.store.models import BankVersion, Correction, Draft, Published
 from quaestor.store.publishing import MissingError, bank_of, image, open_bank, unusable
 from quaestor.web import pictures
 from quaestor.web.language import translate
@@ -33,7 +33,7 @@ def show(request: Request, number: int, start: int = 0) -> Response:
         kept = bank_of(work, teacher, number)
         bank = open_bank(kept)
         draft = _draft(drafts.drafts_of(work, teacher), kept.title)
-        tests = work.scalars(select(Published).where(Published.bank_id == kept.id).order_by(Published.id.desc())).all()
+        tests = work.scalars(_using(kept).order_by(Published.id.desc())).all()
     questions = list(bank.questions.values())
     first = min(max(start, 0), len(questions) - 1) // A_PAGE * A_PAGE
     values: dict[str, Any] = {
@@ -50,6 +50,12 @@ def show(request: Request, number: int, start: int = 0) -> Response:
         "counts": {skill: sum(skill in question.skills for question in questions) for skill in bank.skills},
     }
     return page(request, "desk/bank.html", teacher=teacher, **values)
+
+
+def _using(kept: BankVersion) -> Select[Any]:
+    """The tests that have a bank, or had it until a correction: what was told before can be worked out again only with it."""
+    before = select(Correction.test_id).where(Correction.bank_id == kept.id)
+    return select(Published).where(or_(Published.bank_id == kept.id, Published.id.in_(before)))
 
 
 def _draft(mine: Iterable[Draft], title: str) -> Draft | None:
@@ -84,7 +90,7 @@ def drop(request: Request, number: int, form: Posted) -> Response:
     """Delete a bank of which no test was published."""
     with database(request).work() as work:
         kept = bank_of(work, signed_in(request, work), number)
-        used = work.scalar(select(func.count()).where(Published.bank_id == kept.id))
+        used = len(work.scalars(_using(kept)).all())
         if used:
             raise QuaestorError(
                 say("a bank is deleted when no test uses it, got {count} that {count:does; delete it|do; delete these} first", count=used)

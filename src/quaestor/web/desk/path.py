@@ -20,8 +20,10 @@ from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store import privacy
 from quaestor.store.attempts import sitting
+from quaestor.store.changes import changes_of
 from quaestor.store.models import Attempt, Teacher
 from quaestor.store.publishing import MissingError, published
+from quaestor.store.sittings import attempt_of
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
 
@@ -66,11 +68,7 @@ def _why(before: Session, question: Question) -> WhyQuestion | None:
 
 def _of(request: Request, work: Work, number: int, attempt: int) -> tuple[Teacher, Attempt]:
     teacher = signed_in(request, work)
-    test = published(work, teacher, number)
-    found = work.get(Attempt, attempt)
-    if found is None or found.test_id != test.id:
-        raise MissingError(say("there is no such taker"))
-    return teacher, found
+    return teacher, attempt_of(work, published(work, teacher, number), attempt)
 
 
 @routes.get("", name="path")
@@ -79,6 +77,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
     with database(request).read() as work:
         teacher, found = _of(request, work, number, attempt)
         stands = sitting(work, found)
+        changes = changes_of(work, found)
         found.test.bank  # noqa: B018  the page asks for its images; a session that is remembered has not read it
     session = stands.session
     told = explain(session)
@@ -93,6 +92,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
         findings=findings(session),
         stations=stations(session),
         told=told,
+        changes=changes,
     )
 
 

@@ -3,20 +3,21 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session as Work
 from starlette.datastructures import UploadFile
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.selection.rules_file import read_rules
-from quaestor.store import privacy, progress, timing
+from quaestor.store import changes, jobs, privacy, progress, rescoring, timing
 from quaestor.store.clock import now
-from quaestor.store.models import Attempt, Published, Pupil, Teacher
-from quaestor.store.publishing import MOST_NAMED, MissingError, add_pupils, published, pupils_of, sort_names
+from quaestor.store.corrections import corrections_of
+from quaestor.store.models import Attempt, Published, Teacher
+from quaestor.store.publishing import MOST_NAMED, add_pupils, published, pupil_of, pupils_of, sort_names
 from quaestor.web import notes
 from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.home import state
 from quaestor.web.desk.rules_form import length
+from quaestor.web.desk.time_form import TimeForm, blank_time
 from quaestor.web.pages import database, go, page, public_url, url
 from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
 from quaestor.web.visits import field
@@ -30,14 +31,16 @@ def show(request: Request, number: int) -> Response:
     """Everything about one test; after names were sent, also what came of them."""
     note = notes.read(request)
     names = note.get("names")
-    response = _show(request, number, names if isinstance(names, str) else None, class_list.told(note))
+    response = shown(request, number, names if isinstance(names, str) else None, class_list.told(note))
     if "added" in note:
         notes.drop(request, response, _path(number))  # told once
     return response
 
 
-def _show(request: Request, number: int, names: str | None, notice: str = "", status: int = 200) -> Response:
-    """The page of a test; `names`: names that were sent, but not taken."""
+def shown(
+    request: Request, number: int, names: str | None = None, notice: str = "", status: int = 200, time: TimeForm | None = None
+) -> Response:
+    """The page of a test; `names`: names that were sent, but not taken; `time`: a form for its time that came back."""
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
@@ -45,6 +48,10 @@ def _show(request: Request, number: int, names: str | None, notice: str = "", st
         bank = test.bank
         pupils = pupils_of(work, test)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
+        corrected = corrections_of(work, test) if test.revision else []
+        done = changes.effects(work, test)
+        left = changes.left(work, test) if corrected else 0
+        scoring = jobs.jobs_of(work, teacher, rescoring.KIND, f"test {test.id}", 1) if left else []
         there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
     link = public_url(request, "code", code=test.code)
     return page(
@@ -66,6 +73,11 @@ def _show(request: Request, number: int, names: str | None, notice: str = "", st
         wrong=wrong,
         notice=notice,
         length=length(read_rules(test.rules)),
+        time=time if time is not None else TimeForm(blank_time(test)),
+        corrections=corrected,
+        effects=done,
+        left=left,
+        job=next((one for one in scoring if one.state in (jobs.WAITING, jobs.RUNNING)), None),
     )
 
 
@@ -96,7 +108,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
         told(error)  # what is not about the names goes on to its own answer
         names = "\n".join(listed)
         fits = notes.leave(request, response, _path(number), {"names": names})
-        return response if fits else _show(request, number, names, status=400)
+        return response if fits else shown(request, number, names, status=400)
     notes.leave(request, response, _path(number), {"added": len(added), "known": len(known), "some": known[:MOST_NAMED]})
     return response
 
@@ -123,7 +135,7 @@ def ask_drop_pupil(request: Request, number: int, pupil: int) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
-        found = _pupil(work, test, pupil)
+        found = pupil_of(work, test, pupil)
         count = work.scalar(select(func.count()).where(Attempt.pupil_id == found.id)) or 0
     return page(request, "desk/drop_pupil.html", teacher=teacher, test=test, pupil=found, count=count)
 
@@ -133,15 +145,8 @@ def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Respo
     """Take somebody off the class list, with all that is kept of them."""
     with database(request).work() as work:
         test = published(work, signed_in(request, work), number)
-        privacy.delete_pupil(work, _pupil(work, test, pupil))
+        privacy.delete_pupil(work, pupil_of(work, test, pupil))
     return go(request, "test", number=number)
-
-
-def _pupil(work: Work, test: Published, number: int) -> Pupil:
-    found = work.get(Pupil, number)
-    if found is None or found.test_id != test.id:
-        raise MissingError(say("there is no such pupil"))
-    return found
 
 
 @routes.post("/close", name="close")
