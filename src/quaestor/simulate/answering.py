@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from array_api_compat import array_namespace, device
-
 from quaestor.errors import QuaestorError
 from quaestor.inference.evidence import MISSING
+from quaestor.simulate.arrays import device, namespace
 from quaestor.simulate.streams import Streams
 
 
@@ -61,7 +60,7 @@ class Asking:
 
         `before`: how many questions they were asked earlier; `revealed`: the share of them to whom the best answer was revealed.
         """
-        xp = array_namespace(self.at)
+        xp = namespace(self.at)
         scopes, most = self.at.shape[1], self.rows.shape[-1]
         lowest = xp.take(self.first, questions, axis=0)
         row = lowest + xp.take(xp.reshape(self.at, (-1,)), who * scopes + xp.take(self.scope_of, questions, axis=0), axis=0)
@@ -93,7 +92,7 @@ class Asking:
 
 def picked(p: Any, uniform: Any, last: Any) -> Any:
     """The class that a uniform number falls on, for rows (n, most classes); at most the `last` one of each, (n,)."""
-    xp = array_namespace(p)
+    xp = namespace(p)
     total, found = p[:, 0], xp.zeros_like(last)
     for place in range(p.shape[1] - 1):
         found = found + xp.astype(total <= uniform, found.dtype)

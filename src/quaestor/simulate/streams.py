@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
 from quaestor.credal.vectors import parts
 from quaestor.seeds import Seed, spread
+from quaestor.simulate.arrays import namespace
 
 Factors = NDArray[np.int64]
 
@@ -71,16 +71,16 @@ class Streams:
     def uniform(self, factors: Any, streams: Any, which: Any) -> Any:
         """A number from 0 to below 1 of some streams in rising order, each at one (`which`) of some places."""
         bits = self.bits(factors, streams, which)
-        return array_namespace(bits).astype(bits >> 11 & (1 << 53) - 1, self._double) * 2.0**-53
+        return namespace(bits).astype(bits >> 11 & (1 << 53) - 1, self._double) * 2.0**-53
 
     @property
     def _double(self) -> Any:
-        return array_namespace(self.states).float64
+        return namespace(self.states).float64
 
     def bits(self, factors: Any, streams: Any, which: Any) -> Any:
         """The 64 bits that some streams in rising order draw, each at one (`which`) of some places, in signed numbers."""
-        xp = array_namespace(self.states)
-        if not is_numpy_array(self.states):
+        xp = namespace(self.states)
+        if not isinstance(self.states, np.ndarray):
             return _drawn(xp.take(self.states, streams, axis=1), xp.take(factors, which, axis=1))
         found = np.empty(len(streams), dtype=np.int64)
         are_all = len(streams) == self.states.shape[1]

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED
 from quaestor.credal.vectors import parts
 from quaestor.model.table import Array, centre
+from quaestor.simulate.arrays import device, namespace
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import ALIKE, METRICS, exact_values
 from quaestor.simulate.run import Record
@@ -82,8 +82,8 @@ class _Cells:
     @staticmethod
     def at(low: Any, high: Any, node: Any, truth: Any) -> "_Cells":
         """The cells of students at nodes, (steps, students): every level of every node where these are fewer than the students."""
-        xp, levels = array_namespace(node), low.shape[1]
-        if is_numpy_array(node) and len(node) == 1:
+        xp, levels = namespace(node), low.shape[1]
+        if isinstance(node, np.ndarray) and len(node) == 1:
             first = int(node.min())
             nodes = int(node.max()) + 1 - first
             if nodes * levels <= len(truth):
@@ -106,7 +106,7 @@ class _Cells:
 
     def by_student(self, values: Any) -> Any:
         """Values of cells as values of students, (steps, students)."""
-        return array_namespace(values).reshape(values if self.of is None else values[self.of], (self.steps, -1))
+        return namespace(values).reshape(values if self.of is None else values[self.of], (self.steps, -1))
 
 
 def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Array]:
@@ -115,7 +115,7 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
     The calibration table, (steps, bins, 3), has for each bin of P(level) at the centre the number of predictions, the sum of the predicted
     probabilities, and the number of times the level was true.
     """
-    xp = array_namespace(record.node)
+    xp = namespace(record.node)
     students, steps = record.node.shape
     skills, most = len(record.nodes), max(low.shape[1] for low, _ in record.nodes)
     arrays = {name: np.zeros((3, steps, skills, most)) for name in METRICS}
@@ -142,7 +142,7 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
 
 def _sums(values: Any, members: Any) -> Array:
     """Count, sum and squares of metrics, (metrics, steps, cells), by true level, (3, metrics, steps, levels); NaN counts for nothing."""
-    xp = array_namespace(values)
+    xp = namespace(values)
     finite = xp.isfinite(values)
     kept = xp.where(finite, values, 0.0)
     count, total, squares = (fetched(part @ members) for part in (xp.astype(~xp.isnan(values), xp.float64), kept, kept * kept))
@@ -154,7 +154,7 @@ def _sums(values: Any, members: Any) -> Array:
 
 def _calibration(cells: _Cells) -> Array:
     """The table of some steps, (steps, bins, 3)."""
-    xp = array_namespace(cells.members)
+    xp = namespace(cells.members)
     p = cells.low if cells.low is cells.high else centre(cells.low, cells.high)
     bins = xp.astype((p + TIED) * BINS, xp.int64)  # on the edge of a bin, but for rounding, is in it
     bins = xp.minimum(bins, xp.full_like(bins, BINS - 1))
@@ -162,7 +162,7 @@ def _calibration(cells: _Cells) -> Array:
     bins, p = xp.reshape(bins, shape), xp.reshape(p, shape)
     weight = xp.broadcast_to(xp.sum(cells.members, axis=1)[:, None], shape)
     columns = (weight, weight * p, xp.broadcast_to(cells.members, shape))
-    if is_numpy_array(p):
+    if isinstance(p, np.ndarray):
         flat = (bins + np.arange(cells.steps)[:, None, None] * BINS).ravel()
         return np.stack([np.bincount(flat, part.ravel(), cells.steps * BINS).reshape(-1, BINS) for part in columns], axis=2)
     found = [[xp.sum(xp.where(bins == place, part, 0.0), axis=(1, 2)) for part in columns] for place in range(BINS)]
