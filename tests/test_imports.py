@@ -14,7 +14,7 @@ LARGE = ("array_api_compat", "fastapi", "matplotlib", "numpy.f2py", "openpyxl", 
 WORK = """
 import pickle
 import quaestor as qs
-from quaestor.simulate.work import Job, part_size
+from quaestor.simulate.work import Job
 from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.answering import Behaviour
 bank, rules = qs.load("german"), qs.Rules(score="entropy", stop=qs.max_questions(3))
@@ -22,9 +22,8 @@ print(pickle.dumps(Job(bank, rules, Cohort(bank, bank, 10, 1), Behaviour())).hex
 """
 WORKER = """
 import pickle
-from quaestor.simulate.work import _hand_over, _work
-_hand_over(pickle.loads(bytes.fromhex(input())))
-assert len(_work(0)[0].asked) == 10
+part, _ = pickle.loads(bytes.fromhex(input())).part(0)
+assert len(part.asked) == 10
 """
 
 

@@ -1,9 +1,14 @@
 """A simulation cut into parts: worked out one after another, by several processes, or on a cluster; always the same parts, in order."""
 
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
@@ -22,7 +27,7 @@ from quaestor.simulate.run import Record, take
 from quaestor.simulate.simulation import Part, summarised
 
 PART = 256  # students worked out together, at least; in simulations that take long, so that all processes have enough to do
-_NUMBERS, _MOST = 8_000_000, 131_072  # students together x questions, and students, at most: what is kept of them is some hundred megabytes
+_NUMBERS, _MOST = 16_000_000, 131_072  # students together x questions, and students, at most: they take some hundred megabytes
 _ON_CARD = 1_000_000_000
 
 
@@ -68,7 +73,9 @@ def part_size(bank: Bank, rules: Rules, cohort: Cohort, behaviour: Behaviour, de
     if device != CPU and is_plain(bank, rules, behaviour):
         return max(PART, _ON_CARD // len(bank.questions))
     numbers = len(bank.questions) if model.joint_size > LARGEST else max(len(bank.questions), int(model.joint_size))
-    return min(_MOST, max(PART, _NUMBERS // numbers))
+    most = min(_MOST, max(PART, _NUMBERS // numbers))
+    count = -(-len(cohort) // most)
+    return -(-len(cohort) // (count + count % 2)) if count > 1 else most  # as many parts for each of two processes
 
 
 def parts_of(job: Job, workers: int, cluster: str | None, folder: Folder | None, progress: Callable[[int], None] | None) -> Iterator[Part]:
@@ -95,32 +102,92 @@ def _worked_out(job: Job, numbers: list[int], workers: int, cluster: str | None)
     elif workers == 1 or len(numbers) < 2:
         yield from map(job.part, numbers)
     else:
-        with ProcessPoolExecutor(workers - 1, get_context("spawn"), _hand_over, (job,)) as pool:
-            yield from _side_by_side(job, {number: pool.submit(_work, number) for number in numbers})
+        yield from _side_by_side(job, numbers, workers)
 
 
-def _side_by_side(job: Job, others: dict[int, Future[tuple[Part, bytes]]]) -> Iterator[tuple[Part, bytes]]:
+def _side_by_side(job: Job, numbers: list[int], workers: int) -> Iterator[tuple[Part, bytes]]:
     """Parts in order, of which other processes begin with the first and this one with the last, which need not wait for them."""
-    own: dict[int, tuple[Part, bytes]] = {}
-    waiting = list(others)
-    for number in list(reversed(others)):
-        if number in others and others[number].cancel():
-            own[number] = job.part(number)
-        while waiting and others[waiting[0]].done() and not others[waiting[0]].cancelled():
-            yield others.pop(waiting.pop(0)).result()
-    for number in waiting:
-        yield own.pop(number) if number in own else others.pop(number).result()
+    context = get_context("spawn")
+    done: SimpleQueue[Future[int | None]] = SimpleQueue()
+    found: dict[int, tuple[Part, bytes]] = {}
+    with TemporaryDirectory(prefix="quaestor-") as folder:
+        shared = _Shared(job, numbers, folder, context.Array("q", 2))
+        with ProcessPoolExecutor(workers - 1, context, _hand_over, (shared,)) as pool:
+            try:
+                for _ in numbers:
+                    pool.submit(_work).add_done_callback(done.put)
+                for number in numbers:
+                    while number not in found:
+                        own = shared.last()
+                        if own is not None:
+                            found[own] = job.part(own)
+                        while not done.empty() or (own is None and number not in found):
+                            theirs = done.get().result()
+                            if theirs is not None:
+                                found[theirs] = shared.fetched(theirs)
+                    yield found.pop(number)
+            finally:
+                shared.close()
 
 
-_handed: list[Job] = []  # the job of a worker process: handed over once, since reading a bank takes as long as a part
+@dataclass(frozen=True)
+class _Shared:
+    """What processes share: the `numbers` of the parts to be worked out, how many of them were `begun` from the start and from the end, and
+    a folder for what is found: to send it through a pipe would take a tenth of the time that the work takes.
+    """
+
+    job: Job
+    numbers: list[int]
+    folder: str
+    begun: Any  # two whole numbers
+
+    def first(self) -> int | None:
+        """The first part that nobody has begun, which is begun now."""
+        return self._begin(0)
+
+    def last(self) -> int | None:
+        """Likewise the last one."""
+        return self._begin(1)
+
+    def _begin(self, end: int) -> int | None:
+        with self.begun.get_lock():
+            before: int = self.begun[end]
+            if before + self.begun[1 - end] >= len(self.numbers):
+                return None
+            self.begun[end] = before + 1
+            return self.numbers[-1 - before if end else before]
+
+    def close(self) -> None:
+        """Let nobody begin another part."""
+        self.begun[0] = len(self.numbers)
+
+    def keep(self, number: int) -> None:
+        """Work out a part and put it in the folder."""
+        with (Path(self.folder) / str(number)).open("wb") as file:
+            pickle.dump(self.job.part(number), file, pickle.HIGHEST_PROTOCOL)
+
+    def fetched(self, number: int) -> tuple[Part, bytes]:
+        """A part from the folder."""
+        path = Path(self.folder) / str(number)
+        with path.open("rb") as file:
+            found: tuple[Part, bytes] = pickle.load(file)
+        path.unlink()
+        return found
 
 
-def _hand_over(job: Job) -> None:
-    _handed[:] = [job]
+_handed: list[_Shared] = []  # of a worker process: handed over once, since reading a bank takes as long as a part
 
 
-def _work(number: int) -> tuple[Part, bytes]:
-    return _handed[0].part(number)
+def _hand_over(shared: _Shared) -> None:
+    _handed[:] = [shared]
+
+
+def _work() -> int | None:
+    """Work out the next part of those that are left; its number."""
+    number = _handed[0].first()
+    if number is not None:
+        _handed[0].keep(number)
+    return number
 
 
 def _on_cluster(job: Job, numbers: list[int], address: str) -> Iterator[tuple[Part, bytes]]:
