@@ -132,7 +132,7 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
                     arrays[each][:, some, skill, : low.shape[1]] = sums
             table[some] += _calibration(cells)
             for name in (name for name in values if name in KEPT):
-                mine = xp.astype(values[name] / skills, xp.float32)  # half the memory; the means come from the sums
+                mine = xp.astype(values[name] if skills == 1 else values[name] / skills, xp.float32)
                 if name not in own:
                     own[name] = xp.empty((steps, students), dtype=xp.float32, device=device(record.node))
                 own[name][some, :] = cells.by_student(mine) if not skill else own[name][some, :] + cells.by_student(mine)
@@ -143,12 +143,12 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
 def _sums(values: Any, members: Any) -> Array:
     """Count, sum and squares of metrics, (metrics, steps, cells), by true level, (3, metrics, steps, levels); NaN counts for nothing."""
     xp = namespace(values)
-    finite = xp.isfinite(values)
-    kept = xp.where(finite, values, 0.0)
-    count, total, squares = (fetched(part @ members) for part in (xp.astype(~xp.isnan(values), xp.float64), kept, kept * kept))
-    if not bool(xp.all(finite)):
-        endless = fetched(xp.astype(xp.isinf(values), xp.float64) @ members) > 0
-        total[endless] = squares[endless] = np.inf
+    known, endless = ~xp.isnan(values), xp.isinf(values)
+    kept = xp.where(known & ~endless, values, 0.0)
+    count, total, squares = (fetched(part @ members) for part in (xp.astype(known, xp.float64), kept, kept * kept))
+    if bool(xp.any(endless)):
+        somewhere = fetched(xp.astype(endless, xp.float64) @ members) > 0
+        total[somewhere] = squares[somewhere] = np.inf
     return np.stack([count, total, squares])
 
 
@@ -160,7 +160,8 @@ def _calibration(cells: _Cells) -> Array:
     bins = xp.minimum(bins, xp.full_like(bins, BINS - 1))
     shape = (cells.steps, *cells.members.shape)
     bins, p = xp.reshape(bins, shape), xp.reshape(p, shape)
-    weight = xp.broadcast_to(xp.sum(cells.members, axis=1)[:, None], shape)
+    members = [cells.members[:, level] for level in range(shape[2])]  # sums over so short an axis are slow
+    weight = xp.broadcast_to(sum(members[1:], members[0])[:, None], shape)
     columns = (weight, weight * p, xp.broadcast_to(cells.members, shape))
     if isinstance(p, np.ndarray):
         flat = (bins + np.arange(cells.steps)[:, None, None] * BINS).ravel()
