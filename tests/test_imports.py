@@ -23,7 +23,7 @@ print(pickle.dumps(Job(bank, rules, Cohort(bank, bank, 10, 1), Behaviour())).hex
 WORKER = """
 import pickle
 part, _ = pickle.loads(bytes.fromhex(input())).part(0)
-assert len(part.asked) == 10
+assert part.count == 10
 """
 
 

@@ -63,11 +63,12 @@ def test_more_workers_than_parts(tmp_path):
 
 @pytest.mark.parametrize("workers", [2, 3])
 def test_each_part_is_worked_out_once_and_all_processes_share_them(tmp_path, workers):
-    job, numbers = Marked(str(tmp_path)), [*range(40), 90, 91]
+    job, numbers = Marked(str(tmp_path)), [*range(150), 190, 191]
     assert [number for number, _ in _side_by_side(job, numbers, workers)] == numbers
     assert sorted(job.workers) == numbers
     assert {len(who) for who in job.workers.values()} == {1}
-    assert job.workers[91] == [str(os.getpid())]  # this process begins at the end, and waits for nobody
+    assert job.workers[0] == [str(os.getpid())]  # this process waits for nobody
+    assert len({who for (who,) in job.workers.values()}) == workers
 
 
 def test_parts_that_nobody_waits_for_are_not_worked_out(tmp_path):

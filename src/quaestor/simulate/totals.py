@@ -1,6 +1,8 @@
 """Sums over students that can be added batch by batch, for means and standard errors, also by true level."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
@@ -62,6 +64,53 @@ class Total:
         with np.errstate(invalid="ignore"):  # an infinite loss has no error
             scatter = np.maximum(squares - np.divide(total**2, count, out=np.zeros_like(total), where=enough), 0)
         return np.asarray(np.sqrt(np.divide(scatter, count * (count - 1), out=np.full(total.shape, np.nan), where=enough)))
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How far apart students are: how many have a value, its sum, and the sum of the squared distances from the mean, (steps,) each."""
+
+    count: Array
+    sum: Array
+    squares: Array
+
+    @staticmethod
+    def of(values: Values) -> "Spread":
+        """The spread of values, (students, steps), NaN where a student has none."""
+        found = np.zeros((3, values.shape[1]))
+        for step in range(values.shape[1]):  # one after another: a million students fit in memory
+            known = values[:, step].astype(float)
+            known = known[~np.isnan(known)]
+            if len(known):
+                with np.errstate(invalid="ignore"):  # nothing is at a distance from an infinite loss
+                    found[:, step] = len(known), known.sum(), ((known - known.mean()) ** 2).sum()
+        return Spread(*found)
+
+    @staticmethod
+    def of_parts(parts: "Iterable[Spread]") -> "Spread":
+        """The spread of several groups of students together."""
+        return reduce(Spread._plus, parts)
+
+    def _plus(self, other: "Spread") -> "Spread":
+        steps = max(len(self.sum), len(other.sum))
+        mine, yours = (Spread(*(stretched(one, steps) for one in (part.count, part.sum, part.squares))) for part in (self, other))
+        count = mine.count + yours.count
+        both = (mine.count > 0) & (yours.count > 0)
+        with np.errstate(invalid="ignore"):
+            apart = np.where(both, yours.mean - mine.mean, 0.0)
+        squares = mine.squares + yours.squares + apart**2 * np.divide(mine.count * yours.count, count, out=np.zeros(steps), where=both)
+        return Spread(count, mine.sum + yours.sum, squares)
+
+    @property
+    def mean(self) -> Array:
+        """The mean over those who have a value, (steps,); NaN where nobody has."""
+        return np.asarray(np.divide(self.sum, self.count, out=np.full(len(self.sum), np.nan), where=self.count > 0))
+
+    @property
+    def error(self) -> Array:
+        """The standard error of the mean, (steps,); NaN where fewer than two have a value, and where one is infinite."""
+        pairs = self.count * (self.count - 1)
+        return np.asarray(np.sqrt(np.divide(self.squares, pairs, out=np.full(len(self.sum), np.nan), where=pairs > 0)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,25 +24,27 @@ from quaestor.simulate.files import Folder, to_bytes
 from quaestor.simulate.library import CPU, library_of
 from quaestor.simulate.plain import is_plain
 from quaestor.simulate.run import Record, take
-from quaestor.simulate.simulation import Part, summarised
+from quaestor.simulate.simulation import KEEP, Part, summarised
 
 PART = 256  # students worked out together, at least; in simulations that take long, so that all processes have enough to do
 _NUMBERS, _MOST = 16_000_000, 131_072  # students together x questions, and students, at most: they take some hundred megabytes
 _ON_CARD = 1_000_000_000
+_AHEAD = 4  # parts that a worker may work out while this process is at one
 
 
 @dataclass(frozen=True)
 class Job:
-    """One simulation, in parts of `size` students. `keep`: also give each part as the content of a file."""
+    """One simulation, in parts of `size` students. `keep`: numbers of students, or sums; `is_filed`: parts also as files."""
 
     bank: Bank
     rules: Rules
     cohort: Cohort
     behaviour: Behaviour
     held: Numbers | None = None
-    keep: bool = False
+    is_filed: bool = False
     device: str = CPU
     size: int = PART
+    keep: str = KEEP[0]
 
     def __len__(self) -> int:
         return -(-len(self.cohort) // self.size)
@@ -51,10 +53,10 @@ class Job:
         """Work out one part."""
         students = self.cohort.part(number * self.size, (number + 1) * self.size)
         record = taken(self.bank, self.rules, students, self.behaviour, self.held, self.device)
-        if self.keep:
+        if self.is_filed:
             record = record.unmerged
-            return summarised(record), to_bytes(record, self.bank)
-        return summarised(record), b""
+            return summarised(record, self.keep), to_bytes(record, self.bank)
+        return summarised(record, self.keep), b""
 
 
 def taken(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour, held: Numbers | None = None, device: str = CPU) -> Record:
@@ -86,13 +88,13 @@ def parts_of(job: Job, workers: int, cluster: str | None, folder: Folder | None,
     found = _worked_out(job, missing, workers, cluster)
     for number in range(len(job)):
         if folder is not None and folder.has(number):
-            part = summarised(folder.read(number, job.bank))
+            part = summarised(folder.read(number, job.bank), job.keep)
         else:
             part, data = next(found)
             if folder is not None:
                 folder.write(number, data)
         if progress is not None:
-            progress(len(part.asked))
+            progress(part.count)
         yield part
 
 
@@ -106,24 +108,25 @@ def _worked_out(job: Job, numbers: list[int], workers: int, cluster: str | None)
 
 
 def _side_by_side(job: Job, numbers: list[int], workers: int) -> Iterator[tuple[Part, bytes]]:
-    """Parts in order, of which other processes begin with the first and this one with the last, which need not wait for them."""
+    """Parts in order, of which this process and others take the next one whenever they are free."""
     context = get_context("spawn")
     done: SimpleQueue[Future[int | None]] = SimpleQueue()
     found: dict[int, tuple[Part, bytes]] = {}
     with TemporaryDirectory(prefix="quaestor-") as folder:
-        shared = _Shared(job, numbers, folder, context.Array("q", 2))
+        shared = _Shared(job, numbers, folder, context.Value("q", 0))
         with ProcessPoolExecutor(workers - 1, context, _hand_over, (shared,)) as pool:
             try:
-                for _ in numbers:
+                for _ in range(_AHEAD * (workers - 1)):
                     pool.submit(_work).add_done_callback(done.put)
                 for number in numbers:
                     while number not in found:
-                        own = shared.last()
+                        own = shared.begin()
                         if own is not None:
                             found[own] = job.part(own)
                         while not done.empty() or (own is None and number not in found):
                             theirs = done.get().result()
                             if theirs is not None:
+                                pool.submit(_work).add_done_callback(done.put)
                                 found[theirs] = shared.fetched(theirs)
                     yield found.pop(number)
             finally:
@@ -132,34 +135,25 @@ def _side_by_side(job: Job, numbers: list[int], workers: int) -> Iterator[tuple[
 
 @dataclass(frozen=True)
 class _Shared:
-    """What processes share: the `numbers` of the parts to be worked out, how many of them were `begun` from the start and from the end, and
-    a folder for what is found: to send it through a pipe would take a tenth of the time that the work takes.
+    """What processes share: the `numbers` of the parts to be worked out, how many of them were `begun`, and a folder for what is found: to
+    send it through a pipe would take a tenth of the time that the work takes.
     """
 
     job: Job
     numbers: list[int]
     folder: str
-    begun: Any  # two whole numbers
+    begun: Any  # a whole number
 
-    def first(self) -> int | None:
-        """The first part that nobody has begun, which is begun now."""
-        return self._begin(0)
-
-    def last(self) -> int | None:
-        """Likewise the last one."""
-        return self._begin(1)
-
-    def _begin(self, end: int) -> int | None:
+    def begin(self) -> int | None:
+        """The next part that nobody has begun, which is begun now."""
         with self.begun.get_lock():
-            before: int = self.begun[end]
-            if before + self.begun[1 - end] >= len(self.numbers):
-                return None
-            self.begun[end] = before + 1
-            return self.numbers[-1 - before if end else before]
+            place: int = self.begun.value
+            self.begun.value = place + 1
+        return self.numbers[place] if place < len(self.numbers) else None
 
     def close(self) -> None:
         """Let nobody begin another part."""
-        self.begun[0] = len(self.numbers)
+        self.begun.value = len(self.numbers)
 
     def keep(self, number: int) -> None:
         """Work out a part and put it in the folder."""
@@ -184,7 +178,7 @@ def _hand_over(shared: _Shared) -> None:
 
 def _work() -> int | None:
     """Work out the next part of those that are left; its number."""
-    number = _handed[0].first()
+    number = _handed[0].begin()
     if number is not None:
         _handed[0].keep(number)
     return number
