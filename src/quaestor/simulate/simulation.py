@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind")
 
-
 KEEP = ("students", "sums")  # what a simulation keeps: numbers of every student, or sums over them alone
 
 
