@@ -15,7 +15,7 @@ from made_banks import chain_bank
 import quaestor as qs
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Cohort
-from quaestor.simulate.simulation import Simulation
+from quaestor.simulate.simulation import KEEP, Simulation
 from quaestor.simulate.work import Job, part_size
 
 STUDENTS = 10**9
@@ -26,6 +26,7 @@ WORKERS = (1, 2, 16, 64, 256, 1024)
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--keep", choices=KEEP, default=KEEP[0], help="what is sent: numbers of every student, or sums over them")
     parser.add_argument("--card", type=float, default=1.6, help="seconds of a million students on a graphics card, all of `simulate`")
     parser.add_argument("--core-price", type=float, default=0.04, help="of one core for an hour, in any currency")
     parser.add_argument("--card-price", type=float, default=4.0, help="of one graphics card for an hour")
@@ -33,7 +34,7 @@ def main() -> None:
     bank, rules, behaviour = chain_bank(1, 5, 500), qs.Rules(score="entropy", stop=qs.max_questions(20)), Behaviour()
     cohort = Cohort(bank, bank, STUDENTS, 1)
     size = part_size(bank, rules, cohort, behaviour, "cpu")
-    job = Job(bank, rules, cohort, behaviour, size=size)
+    job = Job(bank, rules, cohort, behaviour, size=size, keep=arguments.keep)
     job.part(0)
     start = time.perf_counter()
     made = [job.part(number)[0] for number in range(1, 6)]
@@ -45,8 +46,8 @@ def main() -> None:
     Simulation.of(iter(made), tuple(bank.skills), tuple(bank.questions), size * len(made))
     driver = (time.perf_counter() - start) / len(made)
     print(f"\n## Clusters\n\n{describe()}; one thread\n")
-    print(f"Measured: a part of {size:,} students takes {a_part:.2f} s; it is sent as {len(sent) / 1e6:.1f} MB")
-    print(f"({len(sent) / size:.0f} bytes a student), and the driver takes {driver * 1000:.0f} ms for it.\n")
+    print(f"Measured: a part of {size:,} students takes {a_part:.2f} s; it is sent as {len(sent) / 1e6:.2f} MB")
+    print(f"({len(sent) / size:.0f} bytes a student; keep={arguments.keep!r}), and the driver takes {driver * 1000:.1f} ms for it.\n")
     print(f"Worked out from that, {STUDENTS:,} students x 20 of 500 questions, network of {NETWORK / 1e9:g} GB/s:\n")
     print("| workers | hours | held up by | cores: price | students a second |\n| --- | --- | --- | --- | --- |")
     parts = STUDENTS / size

@@ -143,7 +143,7 @@ def growth() -> None:
 
 
 def workers() -> None:
-    """Two processes against one; starting them counts, which takes most of a second."""
+    """Two processes against one; starting them counts, which takes a third of a second."""
     bank, rules = chain_bank(1, 5, 500), qs.Rules(score="entropy", stop=TWENTY)
     print("\n### Two workers against one, 20 of 500 questions, one skill of 5 levels\n")
     print("| students | 1 worker | 2 workers | times as fast |\n| --- | --- | --- | --- |")

@@ -89,8 +89,6 @@ def needed(module: str) -> set[str]:
 
 @pytest.mark.parametrize("name", [name for name in FILES if "." in name and FLOOR.get(room(name), 99) <= FLOOR["session"]])
 def test_a_session_needs_no_extra(name):
-    if room(name) == "formats":
-        pytest.skip("a format is read where it is asked for: sheets need openpyxl")
     outside = {full.split(".")[0] for full in needed(name)} - {"quaestor"} - set(sys.stdlib_module_names)
     assert outside <= PLAIN
 

@@ -1,40 +1,49 @@
-"""Quaestor: adaptive tests on Bayesian and credal networks."""
+"""Quaestor: adaptive tests on Bayesian and credal networks.
 
-from quaestor.bankfile.bank import Bank
-from quaestor.credal import decisions
-from quaestor.errors import AnswerError, BankError, NetworkError, Problem, QuaestorError
-from quaestor.formats.files import bundled_banks, dump, load, read_network, write_network
-from quaestor.inference.posterior import bounds, posterior
-from quaestor.learn import Fit, learn
-from quaestor.model.beliefs import Beliefs, Bounds
-from quaestor.model.network import Network, Variable
-from quaestor.model.question import Question
-from quaestor.model.skill import Skill
-from quaestor.model.table import Table
-from quaestor.selection.ranking import Candidate, Ranking, rank
-from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
-from quaestor.selection.rules_file import load_rules
-from quaestor.selection.stopping.combined import all_of, any_of
-from quaestor.selection.stopping.criteria import (
-    dominant,
-    entropy_below,
-    gain_below,
-    gini_below,
-    max_questions,
-    min_questions,
-    minutes,
-    mode_below,
-    probability_above,
-    right_answers,
-)
-from quaestor.session.explain.reasons import Explanation
-from quaestor.session.explain.why import explain
-from quaestor.session.log import SessionError
-from quaestor.session.session import Session, Stop
-from quaestor.simulate import Behaviour, Simulation, expected, simulate
-from quaestor.simulate.exposure import exposure_table
-from quaestor.simulate.policy import policy
+A public name is imported when it is first asked for, so that a short command or a worker process of a simulation imports what it uses.
+"""
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
 from quaestor.version import VERSION
+
+if TYPE_CHECKING:
+    from quaestor.bankfile.bank import Bank
+    from quaestor.credal import decisions
+    from quaestor.errors import AnswerError, BankError, NetworkError, Problem, QuaestorError
+    from quaestor.formats.files import bundled_banks, dump, load, read_network, write_network
+    from quaestor.inference.posterior import bounds, posterior
+    from quaestor.learn import Fit, learn
+    from quaestor.model.beliefs import Beliefs, Bounds
+    from quaestor.model.network import Network, Variable
+    from quaestor.model.question import Question
+    from quaestor.model.skill import Skill
+    from quaestor.model.table import Table
+    from quaestor.selection.ranking import Candidate, Ranking, rank
+    from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
+    from quaestor.selection.rules_file import load_rules
+    from quaestor.selection.stopping.combined import all_of, any_of
+    from quaestor.selection.stopping.criteria import (
+        dominant,
+        entropy_below,
+        gain_below,
+        gini_below,
+        max_questions,
+        min_questions,
+        minutes,
+        mode_below,
+        probability_above,
+        right_answers,
+    )
+    from quaestor.session.explain.reasons import Explanation
+    from quaestor.session.explain.why import explain
+    from quaestor.session.log import SessionError
+    from quaestor.session.session import Session, Stop
+    from quaestor.simulate import Behaviour, Simulation, expected, simulate
+    from quaestor.simulate.exposure import exposure_table
+    from quaestor.simulate.policy import policy
 
 __version__ = VERSION
 
@@ -96,3 +105,54 @@ __all__ = [
     "simulate",
     "write_network",
 ]
+
+_HOMES = {
+    "bankfile.bank": "Bank",
+    "credal": "decisions",
+    "errors": "AnswerError BankError NetworkError Problem QuaestorError",
+    "formats.files": "bundled_banks dump load read_network write_network",
+    "inference.posterior": "bounds posterior",
+    "learn": "Fit learn",
+    "model.beliefs": "Beliefs Bounds",
+    "model.network": "Network Variable",
+    "model.question": "Question",
+    "model.skill": "Skill",
+    "model.table": "Table",
+    "selection.ranking": "Candidate Ranking rank",
+    "selection.rules": "Content Exposure Robust Rules RulesError Variety",
+    "selection.rules_file": "load_rules",
+    "selection.stopping.combined": "all_of any_of",
+    "selection.stopping.criteria": "dominant entropy_below gain_below gini_below max_questions min_questions minutes mode_below "
+    "probability_above right_answers",
+    "session.explain.reasons": "Explanation",
+    "session.explain.why": "explain",
+    "session.log": "SessionError",
+    "session.session": "Session Stop",
+    "simulate": "Behaviour Simulation expected simulate",
+    "simulate.exposure": "exposure_table",
+    "simulate.policy": "policy",
+}
+_HOME = {name: f"quaestor.{module}" for module, names in _HOMES.items() for name in names.split()}
+
+if not TYPE_CHECKING:  # hidden from type checkers, which would accept any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _HOME:
+            raise AttributeError(f"module 'quaestor' has no attribute '{name}'")
+        found = globals()[name] = getattr(__import__(_HOME[name], fromlist=[name]), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+class _Package(ModuleType):
+    """The functions `simulate` and `learn` have the names of packages, which their import would put in the functions' place."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in _HOME or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package

@@ -63,8 +63,8 @@ def check_summaries(one, other):
         np.testing.assert_allclose(total.mean(), other.totals[name].mean(), rtol=0, atol=1e-9)
         np.testing.assert_allclose(total.error(), other.totals[name].error(), rtol=0, atol=1e-7)  # a root: of 1e-18 it is 1e-9
     assert np.abs(one.calibration - other.calibration).max() <= 1e-9
-    for name, values in one.by_student.items():
-        np.testing.assert_allclose(values, other.by_student[name], rtol=0, atol=1e-6)  # single precision
+    for name, values in one.each.by_student.items():
+        np.testing.assert_allclose(values, other.each.by_student[name], rtol=0, atol=1e-6)  # single precision
 
 
 @pytest.mark.parametrize("name", ["numpy", "strict", "torch"])

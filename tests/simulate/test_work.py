@@ -9,8 +9,12 @@ import pandas as pd
 import pytest
 
 import quaestor as qs
+from helpers.parts import Marked
 from quaestor.errors import QuaestorError
 from quaestor.simulate import Behaviour, simulate
+from quaestor.simulate.cohort import Cohort
+from quaestor.simulate.library import CPU
+from quaestor.simulate.work import _side_by_side, part_size
 
 STUDENTS = 600  # three parts
 BEHAVIOUR = Behaviour(skipping=0.1, fatigue=0.02)
@@ -55,6 +59,36 @@ def test_the_files_do_not_change_the_result(in_one_process):
 
 def test_more_workers_than_parts(tmp_path):
     check_same(run(None, students=3), run(tmp_path, students=3, workers=4), 1e-10)
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_each_part_is_worked_out_once_and_all_processes_share_them(tmp_path, workers):
+    job, numbers = Marked(str(tmp_path)), [*range(150), 190, 191]
+    assert [number for number, _ in _side_by_side(job, numbers, workers)] == numbers
+    assert sorted(job.workers) == numbers
+    assert {len(who) for who in job.workers.values()} == {1}
+    assert job.workers[0] == [str(os.getpid())]  # this process waits for nobody
+    assert len({who for (who,) in job.workers.values()}) == workers
+
+
+def test_parts_that_nobody_waits_for_are_not_worked_out(tmp_path):
+    job, numbers = Marked(str(tmp_path)), list(range(500))
+    parts = _side_by_side(job, numbers, 2)
+    assert next(parts) == (0, b"")
+    parts.close()
+    assert 1 <= len(job.workers) < 400
+
+
+@pytest.mark.parametrize("wrong", [0, 9])
+def test_a_part_that_fails_in_any_process(tmp_path, wrong):
+    with pytest.raises(ValueError, match=f"part {wrong}"):
+        list(_side_by_side(Marked(str(tmp_path), wrong), list(range(10)), 2))
+
+
+def test_parts_are_as_many_for_each_of_two_processes():
+    bank, rules = qs.load("german"), qs.Rules(score="entropy", stop=qs.max_questions(3))
+    sizes = [part_size(bank, rules, Cohort(bank, bank, students, 1), Behaviour(), CPU) for students in (100, 131_073, 300_000, 1_000_000)]
+    assert sizes == [131_072, 65_537, 75_000, 125_000]
 
 
 @pytest.mark.parametrize(

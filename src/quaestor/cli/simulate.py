@@ -24,6 +24,7 @@ from quaestor.simulate import Simulation, simulate
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.library import CPU
 from quaestor.simulate.plain import is_plain
+from quaestor.simulate.simulation import KEEP
 from quaestor.simulate.study import load_study
 
 
@@ -42,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=CPU,
         metavar="NAME",
         help="where to work it out: cpu (default), or a graphics card, cuda, cuda:1 (for which tests: docs/large-simulations.md)",
+    )
+    parser.add_argument(
+        "--keep",
+        choices=KEEP,
+        help="with a bank: keep numbers of all students (default), or only sums over them, for more students than memory holds",
     )
     parser.add_argument("--json", action="store_true", default=None, help="with a bank: print the results as JSON")
 
@@ -67,6 +73,7 @@ def run(arguments: argparse.Namespace) -> int:
             out=arguments.out,
             device=arguments.device,
             progress=progress,
+            keep=arguments.keep or KEEP[0],
         )
     if arguments.json:
         print(json.dumps(_plain(found, rules), indent=1))
@@ -83,7 +90,7 @@ def _is_study(what: str) -> bool:
 
 
 def _study(arguments: argparse.Namespace) -> int:
-    given = [f"--{name}" for name in ("rules", "students", "seed", "widen", "json") if getattr(arguments, name) is not None]
+    given = [f"--{name}" for name in ("rules", "students", "seed", "widen", "keep", "json") if getattr(arguments, name) is not None]
     if given:
         raise QuaestorError(f"{arguments.what}: a study says these things itself, got {', '.join(given)}; change the file")
     study = load_study(arguments.what)
@@ -130,8 +137,8 @@ def _plain(found: Simulation, rules: Rules) -> dict[str, object]:
 def _show(found: Simulation, bank: Bank, rules: Rules) -> None:
     out = console()
     out.print(f"The test stops when {rules.stop.words}." if rules.stop is not None else "The test ends when no question is left.")
-    lengths = found.lengths
-    out.print(f"{len(lengths):,} students; {found.length:.1f} questions on average, from {lengths.min()} to {lengths.max()}.")
+    shortest, longest = (found.running[1:] == 1).sum(), len(found.running) - 1
+    out.print(f"{found.count:,} students; {found.length:.1f} questions on average, from {shortest} to {longest}.")
     out.print(f"Stopped by: {', '.join(f'{rule} ({count})' for rule, count in found.stops.items())}.")
     table = grid("questions", "still asked", "accuracy", "± error", "Brier", *(() if bank.is_precise else ("determinate",)))
     steps = sorted({step for step in (0, 1, 2, 3, 5, 8, 12, 16, 20, 30, 50) if step < len(found.running)} | {len(found.running) - 1})

@@ -13,11 +13,6 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import openpyxl
-from openpyxl.cell import WriteOnlyCell
-from openpyxl.styles import Alignment, Font
-from openpyxl.utils import get_column_letter
-
 from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.errors import BankError, Locate, Problem, format_value, nearest
 from quaestor.formats.cells import read_cell, write_cell
@@ -62,6 +57,8 @@ def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
 
 def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
     """The document in an XLSX file, and a function from a place to its sheet and row."""
+    from openpyxl import load_workbook  # only here, as below: it takes long to import
+
     rows: list[Row] = []
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
@@ -71,7 +68,7 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
             raise refusal(rule, say("{count:,} {count:byte|bytes}", count=size))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of unknown styles and extensions, which are not read
-            book = openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
             for page in book.worksheets:
                 sheet = page.title.strip().lower()
                 if sheet in SHEETS:  # other sheets, such as notes, are ignored
@@ -249,7 +246,10 @@ def write_csv(document: dict[str, Any]) -> str:
 
 def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
     """A document as a workbook; `every_column`: with the columns that no row uses, as a form to fill in."""
-    book = openpyxl.Workbook(write_only=True)
+    from openpyxl import Workbook
+    from openpyxl.utils import get_column_letter
+
+    book = Workbook(write_only=True)
     for sheet, rows in _sheets(document, ".xlsx").items():
         columns = list(SHEETS[sheet]) if every_column else _columns(sheet, rows)
         page = book.create_sheet(sheet)
@@ -266,6 +266,9 @@ def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
 
 def _text_cell(page: Any, value: Any, bold: bool = False) -> Any:
     """A cell; texts have the text format, so that a spreadsheet program does not turn `1/2` into a date or `=x` into a formula."""
+    from openpyxl.cell import WriteOnlyCell
+    from openpyxl.styles import Alignment, Font
+
     if isinstance(value, float) and float(f"{value:.16g}") != value:
         value = repr(value)  # openpyxl writes 16 digits, this number needs 17
     cell = WriteOnlyCell(page, value=value)

@@ -16,7 +16,7 @@ from quaestor.simulate.exact import expected
 from quaestor.simulate.files import Folder
 from quaestor.simulate.library import CPU, library_of
 from quaestor.simulate.responses import held_out, read_responses
-from quaestor.simulate.simulation import Simulation
+from quaestor.simulate.simulation import KEEP, Simulation
 from quaestor.simulate.truth import check_truth, levels_of
 from quaestor.simulate.work import PART, Job, part_size, parts_of
 
@@ -50,6 +50,7 @@ def simulate(
     out: str | Path | None = None,
     device: str = CPU,
     progress: Callable[[int], None] | None = None,
+    keep: str = KEEP[0],
 ) -> Simulation:
     """Let simulated students take a test by the same steps as a `Session`.
 
@@ -60,6 +61,7 @@ def simulate(
     predicted. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not
     change results. `out`: a folder for every step of every student; a run that was interrupted goes on from there. `device`: `"cuda"` works
     out plain tests on a graphics card (docs/large-simulations.md); the questions are the same. `progress` is told how many more are done.
+    `keep="sums"`: only sums over the students, so that memory does not grow with their number; the curves and their errors are the same.
     """
     rules = rules or Rules()
     rules.check(bank)
@@ -79,9 +81,11 @@ def simulate(
     if holdout and responses is None:
         raise QuaestorError("holdout: questions are held out from responses of real people, got simulated students")
     held = held_out(bank, holdout, list(responses.columns) if responses is not None else ())
+    if keep not in KEEP:
+        raise QuaestorError(f"keep is one of {', '.join(map(repr, KEEP))}, got {keep!r}")
     library_of(device)  # which says if there is none
     size = part_size(bank, rules, cohort, behaviour, device) if out is None else PART  # a file a part, as in folders of earlier versions
-    job = Job(bank, rules, cohort, behaviour, held, out is not None, device, size)
+    job = Job(bank, rules, cohort, behaviour, held, out is not None, device, size, keep)
     folder = Folder(out, _described(job, seed, truth)) if out is not None else None
     parts = parts_of(job, workers, cluster, folder, progress)
     return Simulation.of(parts, tuple(bank.skills), tuple(bank.questions), len(cohort), cohort.identity)

@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from array_api_compat import array_namespace, device
-
 from quaestor.errors import QuaestorError
 from quaestor.inference.evidence import MISSING
+from quaestor.simulate.arrays import device, namespace
 from quaestor.simulate.streams import Streams
 
 
@@ -61,10 +60,11 @@ class Asking:
 
         `before`: how many questions they were asked earlier; `revealed`: the share of them to whom the best answer was revealed.
         """
-        xp = array_namespace(self.at)
+        xp = namespace(self.at)
         scopes, most = self.at.shape[1], self.rows.shape[-1]
         lowest = xp.take(self.first, questions, axis=0)
-        row = lowest + xp.take(xp.reshape(self.at, (-1,)), who * scopes + xp.take(self.scope_of, questions, axis=0), axis=0)
+        cell = who if scopes == 1 else who * scopes + xp.take(self.scope_of, questions, axis=0)
+        row = lowest + xp.take(xp.reshape(self.at, (-1,)), cell, axis=0)
         p = self._row(xp, who, row)
         classes = xp.take(self.classes, questions, axis=0)
         place = xp.arange(most, device=device(self.at))
@@ -93,9 +93,10 @@ class Asking:
 
 def picked(p: Any, uniform: Any, last: Any) -> Any:
     """The class that a uniform number falls on, for rows (n, most classes); at most the `last` one of each, (n,)."""
-    xp = array_namespace(p)
-    total, found = p[:, 0], xp.zeros_like(last)
-    for place in range(p.shape[1] - 1):
-        found = found + xp.astype(total <= uniform, found.dtype)
-        total = total + p[:, place + 1]
+    xp = namespace(p)
+    total = p[:, 0]
+    found = xp.astype(total <= uniform, last.dtype)
+    for place in range(1, p.shape[1] - 1):
+        total = total + p[:, place]
+        found = found + xp.astype(total <= uniform, last.dtype)
     return xp.minimum(found, last)

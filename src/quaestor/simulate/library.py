@@ -11,6 +11,7 @@ import numpy as np
 from quaestor.errors import QuaestorError
 from quaestor.selection.scores.kernels import BLOCK
 from quaestor.simulate.answering import Asking
+from quaestor.simulate.arrays import namespace
 from quaestor.simulate.streams import Streams
 
 CPU = "cpu"
@@ -62,9 +63,7 @@ def fetched(array: Any) -> Any:
 def library_of(device: str) -> Library:
     """The library and device of this name: `cpu` (numpy), `cuda`, `cuda:1`, ..., or with the library's name before it, `torch:cpu`."""
     if device == CPU:
-        from array_api_compat import numpy as xp
-
-        return Library(device, xp)
+        return Library(device, namespace(np.empty(0)))
     asked = _NAME.fullmatch(device) if isinstance(device, str) else None
     if asked is None:
         raise QuaestorError(f"device: {_KNOWN}, got {device!r}")

@@ -18,11 +18,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED, survivors
 from quaestor.model.table import Array, centre, vertices
+from quaestor.simulate.arrays import namespace
 
 Truth = NDArray[np.intp]
 Metric = Callable[[Array, Array, Truth], Array]
@@ -159,7 +159,7 @@ def exact_values(p: Any, truth: Any) -> dict[str, Any]:
 
     The same as in `METRICS`, with what they share worked out once, on any library that speaks the array API.
     """
-    xp, levels = array_namespace(p), p.shape[1]
+    xp, levels = namespace(p), p.shape[1]
     columns = [p[:, level] for level in range(levels)]  # sums over so short an axis are slow
     top, squares, true = columns[0], columns[0] * columns[0], xp.where(truth == 0, columns[0], 0.0)
     for level, column in enumerate(columns[1:], start=1):

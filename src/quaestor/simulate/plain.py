@@ -369,12 +369,18 @@ class _Test:
         self, students: Students, asked: list[Any], answers: list[Any], node: list[Any], nodes: list[list[Any]], rule: NDArray[np.object_]
     ) -> Record:
         xp, none = self._xp, self._xp.zeros((len(students.numbers), 0), dtype=self._xp.int32, device=self._library.device)
-        put, given, stood = (xp.stack([xp.astype(column, xp.int32) for column in one]).T if one else none for one in (asked, answers, node))
+        put, given, stood = (self._stacked(one).T if one else none for one in (asked, answers, node))
         ends: list[Ends] = []
         for skill in range(len(nodes[0])):
             every = xp.concat([one[skill] for one in nodes])
             ends.append((every, every))
         return Record(students.numbers, students.levels, put, given, stood, tuple(ends), rule)
+
+    def _stacked(self, columns: list[Any]) -> Any:
+        """Columns as rows of one array, in numbers of 32 bits."""
+        if self._library.is_numpy:
+            return np.stack(columns, dtype=np.int32, casting="same_kind")
+        return self._xp.stack([self._xp.astype(column, self._xp.int32) for column in columns])
 
 
 class _Choice:

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,35 +16,67 @@ from quaestor.simulate.identity import Identity
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import ALIKE, METRICS
 from quaestor.simulate.run import Record
-from quaestor.simulate.totals import Total, Values, stretched, totals_of
+from quaestor.simulate.totals import Spread, Total, Values, stretched, totals_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Kind = TypeVar("Kind")
 
-@dataclass
+KEEP = ("students", "sums")  # what a simulation keeps: numbers of every student, or sums over them alone
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
-    """The summary of a batch of students: sums over them, and a few numbers for each."""
+    """The summary of a batch of students: sums over them, and a few numbers for `each`, where these are kept.
 
+    `count`: how many they are; `running`: how many were asked a first, a second, ... question, (steps,); `times`: how often each question
+    was asked, up to the last one that was; `spreads`: of each student's metrics, where these are not kept.
+    """
+
+    count: int
     totals: dict[str, Total]
     calibration: Array
-    by_student: dict[str, Values]
+    running: NDArray[np.intp]
+    times: NDArray[np.intp]
+    stops: Counter[str]
+    spreads: dict[str, Spread]
+    each: "Each | None"
+
+
+@dataclass(frozen=True, eq=False)
+class Each:
+    """What is kept of each student: metrics, (students, steps + 1); questions and answers, (students, steps); true levels."""
+
+    by_student: "ByStudent"
     asked: NDArray[np.int32]
     answers: NDArray[np.int32]
-    rule: NDArray[np.object_]
     levels: NDArray[np.intp]
 
 
-def summarised(record: Record) -> Part:
+def summarised(record: Record, keep: str = KEEP[0]) -> Part:
     """The summary of a record."""
-    by_student: dict[str, Values] = {}
-    if record.held_out is not None:
-        by_student |= _prediction_metrics(record.held_out)
-    if (record.levels < 0).any():  # real people: nobody knows their levels
-        return Part({}, np.zeros((record.asked.shape[1] + 1, 0, 3)), by_student, record.asked, record.answers, record.rule, record.levels)
-    totals, own, calibration = totals_of(record)
     asked, answers = fetched(record.asked), fetched(record.answers)
-    return Part(totals, calibration, by_student | own, asked, answers, record.rule, record.levels)
+    totals: dict[str, Total] = {}
+    metrics: dict[str, Values] = {}
+    if record.held_out is not None:
+        metrics |= _prediction_metrics(record.held_out)
+    calibration: Array = np.zeros((asked.shape[1] + 1, 0, 3))
+    if (record.levels >= 0).all():  # nobody knows those of real people
+        totals, own, calibration = totals_of(record)
+        metrics |= own
+    is_asked = asked >= 0
+    each = Each(ByStudent({name: [values] for name, values in metrics.items()}), asked, answers, record.levels)
+    return Part(
+        len(asked),
+        totals,
+        calibration,
+        is_asked.sum(axis=0),
+        np.bincount(asked[is_asked]),
+        Counter(record.rule.tolist()),
+        {} if keep == KEEP[0] else {name: Spread.of(values) for name, values in metrics.items()},
+        each if keep == KEEP[0] else None,
+    )
 
 
 def _prediction_metrics(chances: Array) -> dict[str, Array]:
@@ -64,57 +96,54 @@ def _divided(total: Array, count: Array) -> Array:
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
 
 
-def _mean_and_error(values: Values) -> tuple[Array, Array]:
-    """The mean over the students who have a value, and its standard error (NaN where fewer than two have), each (steps,)."""
-    found = np.full((2, values.shape[1]), np.nan)
-    for step in range(values.shape[1]):  # one after another: a million students fit in memory
-        known = values[:, step].astype(float)
-        known = known[~np.isnan(known)]
-        if len(known):
-            with np.errstate(invalid="ignore"):  # an infinite loss has no error
-                mean = known.mean()
-                error = known.std(ddof=1) / np.sqrt(len(known)) if len(known) > 1 else np.nan
-            found[:, step] = mean, error
-    return found[0], found[1]
+def _in_order(metrics: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Metrics in the order of `METRICS`, with those that are the same of exact numbers."""
+    others = {other: metrics[name] for name, listed in ALIKE.items() if name in metrics for other in listed}
+    every = {**others, **metrics}
+    return {name: every[name] for name in dict.fromkeys((*METRICS, *every)) if name in every}
 
 
 class ByStudent(Mapping[str, Values]):
     """Metrics of each student, (students, steps), put together from parts when asked for: of a million students they are large."""
 
     def __init__(self, parts: Mapping[str, list[Values]]) -> None:
-        others = {other: parts[name] for name, listed in ALIKE.items() if name in parts for other in listed}
-        every = {**others, **parts}
-        self._parts = {name: every[name] for name in dict.fromkeys((*METRICS, *every)) if name in every}
+        self.parts = parts
+        self._every = _in_order(parts)
 
     def __getitem__(self, name: str) -> Values:
-        listed = self._parts[name]
+        listed = self._every[name]
         steps = max(values.shape[1] for values in listed)
         return np.concatenate([stretched(values, steps, 1).T for values in listed], axis=1).T
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._parts)
+        return iter(self._every)
 
     def __len__(self) -> int:
-        return len(self._parts)
+        return len(self._every)
+
+    def spread(self, name: str) -> Spread:
+        """How far apart the students are in a metric."""
+        return Spread.of_parts(map(Spread.of, self._every[name]))
 
 
 @dataclass(frozen=True, eq=False)
 class Simulation(Curves):
-    """Curves of simulated students. `lengths`: questions asked of each, (students,); `stops`: how many tests each rule ended.
+    """Curves of simulated students. `count`: how many there are; `stops`: how many tests each rule ended; `times`: how often each question
+    was asked, (questions,).
 
-    `by_student`: the mean over the skills for each student, (students, steps), of every metric but `single_accuracy` and `set_accuracy`.
-    `asked` and `answers`: ids of questions and numbers of classes by student and step; `levels`: true levels, (students, skills);
-    `whose`: the identity of the students (None for a simulation made by hand: paired differences then compare the levels only).
+    `each`: what is kept of each student, None where only sums are kept: then whatever tells of each student raises an error.
+    `spreads`: the standard errors then. `whose`: the identity of the students (None for a simulation made by hand: paired differences then
+    compare the levels only).
     """
 
     questions: tuple[str, ...]
+    count: int
     totals: dict[str, Total]
-    by_student: Mapping[str, Values]
-    asked_places: NDArray[np.int32]
-    answers: NDArray[np.int32]
     stops: dict[str, int]
-    levels: NDArray[np.intp]
     calibration: Array
+    times: NDArray[np.intp]
+    spreads: dict[str, Spread]
+    each: Each | None
     whose: Identity | None = None
 
     @staticmethod
@@ -128,34 +157,67 @@ class Simulation(Curves):
         """The simulation of all parts together. If the number of students is given, parts from an iterator are not kept in memory."""
         if students is None:
             parts = list(parts)
-            students = sum(len(part.asked) for part in parts)
+            students = sum(part.count for part in parts)
         totals: dict[str, Total] = {}
+        spreads: dict[str, Spread] = {}
         stops: Counter[str] = Counter()
+        running, times = np.zeros(0, dtype=np.intp), np.zeros(len(questions), dtype=np.intp)
         calibration: Array | None = None
         every: dict[str, list[Values]] = defaultdict(list)
         places, classes, true_levels = _Rows(students, -1), _Rows(students, -1), _Rows(students)
         for part in parts:
             totals = {name: totals[name].plus(total) if name in totals else total for name, total in part.totals.items()}
-            stops.update(part.rule.tolist())
+            spreads = {name: Spread.of_parts([spreads[name], one] if name in spreads else [one]) for name, one in part.spreads.items()}
+            stops.update(part.stops)
             calibration = part.calibration if calibration is None else _added(calibration, part.calibration)
-            true_levels.add(part.levels)
-            places.add(part.asked)
-            classes.add(part.answers)
-            for name, values in part.by_student.items():
-                every[name].append(values)
+            running = np.pad(running, (0, max(0, len(part.running) - len(running))))
+            running[: len(part.running)] += part.running
+            times[: len(part.times)] += part.times
+            if part.each is not None:
+                true_levels.add(part.each.levels)
+                places.add(part.each.asked)
+                classes.add(part.each.answers)
+                for name, listed in part.each.by_student.parts.items():
+                    every[name] += listed
         assert calibration is not None, "a simulation has at least 1 student"
-        asked, answers, levels = places.rows, classes.rows, true_levels.rows
-        by_student = ByStudent(every)
-        running = np.concatenate([[1.0], (asked >= 0).mean(axis=0)])
+        each = Each(ByStudent(every), places.rows, classes.rows, true_levels.rows) if part.each is not None else None
+        spreads = _in_order(spreads)
         means = {name: total.mean() for name, total in totals.items()}
-        means |= {name: _mean_and_error(by_student[name])[0][:, None] for name in by_student if name not in means}
+        own = spreads if each is None else {name: each.by_student.spread(name) for name in each.by_student if name not in means}
+        means |= {name: one.mean[:, None] for name, one in own.items() if name not in means}
+        shares = np.concatenate([[1.0], running / students])
         ended = dict(stops.most_common())
-        return Simulation(skills, means, running, questions, totals, by_student, asked, answers, ended, levels, calibration, whose)
+        return Simulation(skills, means, shares, questions, students, totals, ended, calibration, times, spreads, each, whose)
+
+    def _of_each(self, what: str) -> Each:
+        if self.each is None:
+            raise QuaestorError(f"{what}: numbers of each student are there with keep='students', got a simulation with keep='sums'")
+        return self.each
+
+    @property
+    def by_student(self) -> ByStudent:
+        """The mean over the skills for each student, (students, steps), of every metric but `single_accuracy` and `set_accuracy`."""
+        return self._of_each("by_student").by_student
+
+    @property
+    def asked_places(self) -> NDArray[np.int32]:
+        """The numbers of the questions by student and step, -1 after the end."""
+        return self._of_each("asked").asked
+
+    @property
+    def answers(self) -> NDArray[np.int32]:
+        """The numbers of the answer classes by student and step, -1 for a skip and after the end."""
+        return self._of_each("answers").answers
+
+    @property
+    def levels(self) -> NDArray[np.intp]:
+        """The true levels, (students, skills)."""
+        return self._of_each("levels").levels
 
     @property
     def lengths(self) -> NDArray[np.intp]:
         """The number of questions that each student was asked, (students,)."""
-        found: NDArray[np.intp] = (self.asked_places >= 0).sum(axis=1)
+        found: NDArray[np.intp] = (self._of_each("lengths").asked >= 0).sum(axis=1)
         return found
 
     @property
@@ -168,19 +230,26 @@ class Simulation(Curves):
 
         For `single_accuracy` and `set_accuracy`, which some students do not have, it is the mean of the skills' errors, an upper bound.
         """
-        if metric in self.totals and metric not in self.by_student:
-            return _mean_and_error(self.totals[metric].error().T)[0]
-        return _mean_and_error(self._students(metric))[1]
+        if self.each is None and metric in self.spreads:
+            return self.spreads[metric].error
+        if self.each is not None and metric in self.each.by_student:
+            return self.each.by_student.spread(metric).error
+        if metric in self.totals:
+            return Spread.of(self.totals[metric].error().T).mean
+        raise self._unknown(metric, self.means)
 
     def difference(self, other: "Simulation", metric: str = "accuracy") -> tuple[Array, Array]:
         """The paired difference of this curve to that of another simulation of the same students, and its standard error, (steps,) each."""
+        for one in (self, other):
+            one._of_each("difference")
         apart = self._apart(other)
         if apart:
             raise QuaestorError(f"differences are taken between simulations of the same students, got {apart}")
         steps = max(len(self.running), len(other.running))
         mine, yours = (stretched(one._students(metric), steps, 1) for one in (self, other))
         with np.errstate(invalid="ignore"):
-            mean, error = _mean_and_error(mine - yours)
+            found = Spread.of(mine - yours)
+        mean, error = found.mean, found.error
         endless = (np.isinf(mine) & np.isinf(yours)).any(axis=0)
         mean[endless] = error[endless] = np.nan  # nobody knows how far two infinite losses are apart
         return mean, error
@@ -222,7 +291,7 @@ class Simulation(Curves):
 
     def _total(self, metric: str) -> Total:
         if metric not in self.totals:
-            raise self._unknown(metric, self.totals or self.by_student)
+            raise self._unknown(metric, self.totals or self.means)
         return self.totals[metric]
 
     @property
@@ -230,21 +299,18 @@ class Simulation(Curves):
         """The share of students that each question was asked."""
         import pandas as pd  # only here: it takes long to import
 
-        counts = np.bincount(self.asked_places[self.asked_places >= 0], minlength=len(self.questions))
-        return pd.Series(counts / len(self.asked_places), index=list(self.questions), name="exposure")
+        return pd.Series(self.times / self.count, index=list(self.questions), name="exposure")
 
     @property
     def overlap(self) -> float:
         """The mean share of questions that two students have in common: shared questions over the mean length."""
-        count = len(self.asked_places)
-        times = self.exposure.to_numpy() * count
-        pairs = (times * (times - 1)).sum() / (count * (count - 1)) if count > 1 else np.nan
-        return float(pairs / self.lengths.mean()) if self.lengths.any() else 0.0
+        pairs = (self.times * (self.times - 1.0)).sum() / (self.count * (self.count - 1)) if self.count > 1 else np.nan
+        return float(pairs / self.length) if self.times.any() else 0.0
 
     @property
     def never_used(self) -> list[str]:
         """The questions that nobody was asked."""
-        return [name for name, share in zip(self.questions, self.exposure, strict=True) if share == 0]
+        return [name for name, times in zip(self.questions, self.times, strict=True) if not times]
 
     def table(self) -> "pd.DataFrame":
         """A row a step: the share still running, every metric (mean over the skills), and standard errors where they are known."""

@@ -1,11 +1,16 @@
 """Random numbers of many students at once: those that numpy's generators, one for each student, would draw.
 
 A generator `default_rng([seed, number])` takes 15 microseconds to make, and draws its numbers one after another. Here the same numbers come
-as arrays: the seeds are spread as arrays (`quaestor.seeds`), and the n-th number of a stream is worked out without those before
-it, since PCG64 multiplies and adds: after n steps its state is a sum of two products with numbers that depend on n alone.
+as arrays: the seeds are spread as arrays (`quaestor.seeds`), and the n-th number of a stream is worked out without those before it. PCG64
+goes from a state s to M s + a, modulo 2^128, with a number a of the stream's own; so after n steps, with m = M^n, it is at
+m s + a (m - 1) / (M - 1). M - 1 is 4 u with an odd u. With a / u = 4 q + r, where r is 1 or 3, this is
+
+    m (s + q) - q + r (m - 1) / 4        or, since 3 (m - 1) / 4 = (m - 1) - (m - 1) / 4,        m x - q + k or m x - q - k - 1
+
+with k = (m - 1) / 4, x = s + q where r is 1, and x = s + q + 1 where it is 3: one product of 128 bits instead of two.
 
 The lines run on any library that speaks the array API. Not all of these have unsigned numbers, so 64 bits are kept in signed ones, which
-wrap around in the same way, and a shift to the right is followed by a mask.
+wrap around in the same way, and a shift to the right is followed by a mask; numpy's are taken as unsigned where that is quicker.
 """
 
 from collections.abc import Sequence
@@ -13,30 +18,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, is_numpy_array
 from numpy.typing import NDArray
 
 from quaestor.credal.vectors import parts
 from quaestor.seeds import Seed, spread
+from quaestor.simulate.arrays import namespace
 
 Factors = NDArray[np.int64]
 
 _MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+_INVERSE = pow(_MULTIPLIER // 4, -1, 2**128)  # 1 / u
 _HALF = 0xFFFFFFFF
 _CHUNK = 1 << 13  # streams worked on together: what fits into a core's own memory
 
 
 def places(numbers: Sequence[int]) -> Factors:
-    """What leads to some places of every stream, (8, places): two factors of 128 bits each, in four parts."""
-    rows, made = [], 0
-    power, total = 1, 0  # m^n and 1 + m + ... + m^(n - 1), modulo 2^128
+    """What leads to some places of every stream, (6, places): m in four parts, and k in two."""
+    rows, made, power = [], -2, 1  # seeding takes two steps
     for number in sorted(set(numbers)):
-        for _ in range(number + 1 - made):
-            power, total = power * _MULTIPLIER % 2**128, (total * _MULTIPLIER + 1) % 2**128
-        made = number + 1
-        once = power * _MULTIPLIER
-        rows.append([*_parts(once % 2**128), *_parts((once + power + total) % 2**128)])
-    found = np.array(rows, dtype=np.int64).reshape(-1, 8).T
+        power = power * pow(_MULTIPLIER, number - made, 2**130) % 2**130
+        made = number
+        rows.append([*_parts(power % 2**128), *_parts(power // 4)[:2]])
+    found = np.array(rows, dtype=np.int64).reshape(-1, 6).T
     return np.ascontiguousarray(found[:, np.unique(numbers, return_inverse=True)[1].reshape(-1)])
 
 
@@ -52,7 +55,7 @@ def _signed(number: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Streams:
-    """The states of many generators, (8, streams): what they start from and what they add, 128 bits each, in four parts."""
+    """The states of many generators, (7, streams): x, 128 bits in four parts; -q in two; and 0 where k is added, else -1 (-k - 1 is ~k)."""
 
     states: Any
 
@@ -60,33 +63,37 @@ class Streams:
     def of(*seeds: Seed) -> "Streams":
         """The streams of `default_rng([...])` for such seeds; those that differ between streams are arrays, of numbers below 2^32."""
         found = []
+        inverse = list(np.array(_parts(_INVERSE), dtype=np.int64).view(np.uint64)[:, None])
         for _, (start, low_start, high, low) in ((some, rows.T) for some, rows in spread(*seeds)):
-            add, low_add = high << np.uint64(1) | low >> np.uint64(63), low << np.uint64(1) | np.uint64(1)
-            states = []
-            for upper, lower in ((start, low_start), (add, low_add)):
-                states += [upper, lower, lower >> np.uint64(32), lower & np.uint64(_HALF)]
-            found.append(np.stack(states).view(np.int64))
+            add = high << 1 | low >> 63, low << 1 | 1
+            over, under = _product((*add, add[1] >> 32, add[1] & _HALF), inverse)
+            q = over >> 2, under >> 2 | over << 62
+            is_three = under >> 1 & 1
+            x = _sum(_sum((start, low_start), add), _sum(q, (np.zeros_like(is_three), is_three)))
+            minus = _sum((~q[0], ~q[1]), (np.zeros_like(is_three), np.ones_like(is_three)))
+            found.append(np.stack([*x, x[1] >> 32, x[1] & _HALF, *minus, -is_three]).view(np.int64))
         return Streams(np.concatenate(found, axis=1))
 
     def uniform(self, factors: Any, streams: Any, which: Any) -> Any:
         """A number from 0 to below 1 of some streams in rising order, each at one (`which`) of some places."""
         bits = self.bits(factors, streams, which)
-        return array_namespace(bits).astype(bits >> 11 & (1 << 53) - 1, self._double) * 2.0**-53
+        return namespace(bits).astype(bits >> 11 & (1 << 53) - 1, self._double) * 2.0**-53
 
     @property
     def _double(self) -> Any:
-        return array_namespace(self.states).float64
+        return namespace(self.states).float64
 
     def bits(self, factors: Any, streams: Any, which: Any) -> Any:
         """The 64 bits that some streams in rising order draw, each at one (`which`) of some places, in signed numbers."""
-        xp = array_namespace(self.states)
-        if not is_numpy_array(self.states):
+        xp = namespace(self.states)
+        if not isinstance(self.states, np.ndarray):
             return _drawn(xp.take(self.states, streams, axis=1), xp.take(factors, which, axis=1))
-        found = np.empty(len(streams), dtype=np.int64)
-        are_all = len(streams) == self.states.shape[1]
+        found = np.empty(len(streams), dtype=np.uint64)
+        are_all, states, factors = len(streams) == self.states.shape[1], self.states.view(np.uint64), factors.view(np.uint64)
         for some in parts(len(streams), _CHUNK):
-            found[some] = _drawn(self.states[:, some if are_all else streams[some]], factors[:, which[some]])
-        return found
+            here = states[:, some] if are_all else np.take(states, streams[some], axis=1)
+            found[some] = _drawn(here, np.take(factors, which[some], axis=1))
+        return found.view(np.int64)
 
 
 def seeds_of(bits: NDArray[np.int64]) -> list[int]:
@@ -96,21 +103,32 @@ def seeds_of(bits: NDArray[np.int64]) -> list[int]:
 
 
 def _drawn(states: Any, factors: Any) -> Any:
-    """The 64 bits drawn at states: start x the first factor + add x the second, 128 bits, and of these a rotated half."""
-    one_high, one_low = _product(states[:4, :], factors[:4, :])
-    other_high, other_low = _product(states[4:, :], factors[4:, :])
-    low = one_low + other_low
-    carry = ((one_low & other_low) | ((one_low | other_low) & ~low)) >> 63 & 1
-    high = one_high + other_high + carry
+    """The 64 bits drawn at states: m x + (k or ~k) - q, 128 bits, and of these a rotated half."""
+    *x, over, under, turn = (states[row, :] for row in range(7))
+    *m, high, low = (factors[row, :] for row in range(6))
+    high, low = _sum(_product(x, m), _sum((high ^ turn, low ^ turn), (over, under)))
     turned, by = high ^ low, high >> 58 & 63
-    kept = ~(-2 << (63 - by))  # the bits that a shift to the right leaves: 64 - by of them
-    return turned >> by & kept | turned << (-by & 63)
+    right = turned >> by
+    if not isinstance(turned, np.ndarray):
+        right = right & ~(-2 << (63 - by))  # the bits that a shift to the right leaves: 64 - by of them
+    return right | turned << (64 - by & 63)
 
 
-def _product(one: Any, other: Any) -> tuple[Any, Any]:
-    """The upper and lower 64 bits of products of 128 bits."""
-    low = one[3, :] * other[3, :]
-    cross, back = one[2, :] * other[3, :], one[3, :] * other[2, :]
-    middle = (low >> 32 & _HALF) + (cross & _HALF) + (back & _HALF)
-    high = one[2, :] * other[2, :] + (cross >> 32 & _HALF) + (back >> 32 & _HALF) + (middle >> 32)
-    return high + one[0, :] * other[1, :] + one[1, :] * other[0, :], one[1, :] * other[1, :]
+def _product(one: Sequence[Any], other: Sequence[Any]) -> tuple[Any, Any]:
+    """The upper and lower 64 bits of products of 128 bits, given in four parts."""
+    low, cross, back = one[3] * other[3], one[2] * other[3], one[3] * other[2]
+    middle = _upper(low) + (cross & _HALF) + (back & _HALF)
+    high = one[2] * other[2] + _upper(cross) + _upper(back) + _upper(middle)
+    return high + one[0] * other[1] + one[1] * other[0], one[1] * other[1]
+
+
+def _upper(number: Any) -> Any:
+    """The upper 32 of 64 bits."""
+    return number >> 32 if isinstance(number, np.ndarray) else number >> 32 & _HALF
+
+
+def _sum(one: tuple[Any, Any], other: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The upper and lower 64 bits of a sum of 128 bits."""
+    low = one[1] + other[1]
+    is_over = low < one[1] if isinstance(low, np.ndarray) else ((one[1] & other[1]) | ((one[1] | other[1]) & ~low)) >> 63 & 1
+    return one[0] + other[0] + is_over, low

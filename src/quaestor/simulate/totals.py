@@ -1,15 +1,17 @@
 """Sums over students that can be added batch by batch, for means and standard errors, also by true level."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, TypeVar
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array
 from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED
 from quaestor.credal.vectors import parts
 from quaestor.model.table import Array, centre
+from quaestor.simulate.arrays import device, namespace
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import ALIKE, METRICS, exact_values
 from quaestor.simulate.run import Record
@@ -65,6 +67,53 @@ class Total:
 
 
 @dataclass(frozen=True, eq=False)
+class Spread:
+    """How far apart students are: how many have a value, its sum, and the sum of the squared distances from the mean, (steps,) each."""
+
+    count: Array
+    sum: Array
+    squares: Array
+
+    @staticmethod
+    def of(values: Values) -> "Spread":
+        """The spread of values, (students, steps), NaN where a student has none."""
+        found = np.zeros((3, values.shape[1]))
+        for step in range(values.shape[1]):  # one after another: a million students fit in memory
+            known = values[:, step].astype(float)
+            known = known[~np.isnan(known)]
+            if len(known):
+                with np.errstate(invalid="ignore"):  # nothing is at a distance from an infinite loss
+                    found[:, step] = len(known), known.sum(), ((known - known.mean()) ** 2).sum()
+        return Spread(*found)
+
+    @staticmethod
+    def of_parts(parts: "Iterable[Spread]") -> "Spread":
+        """The spread of several groups of students together."""
+        return reduce(Spread._plus, parts)
+
+    def _plus(self, other: "Spread") -> "Spread":
+        steps = max(len(self.sum), len(other.sum))
+        mine, yours = (Spread(*(stretched(one, steps) for one in (part.count, part.sum, part.squares))) for part in (self, other))
+        count = mine.count + yours.count
+        both = (mine.count > 0) & (yours.count > 0)
+        with np.errstate(invalid="ignore"):
+            apart = np.where(both, yours.mean - mine.mean, 0.0)
+        squares = mine.squares + yours.squares + apart**2 * np.divide(mine.count * yours.count, count, out=np.zeros(steps), where=both)
+        return Spread(count, mine.sum + yours.sum, squares)
+
+    @property
+    def mean(self) -> Array:
+        """The mean over those who have a value, (steps,); NaN where nobody has."""
+        return np.asarray(np.divide(self.sum, self.count, out=np.full(len(self.sum), np.nan), where=self.count > 0))
+
+    @property
+    def error(self) -> Array:
+        """The standard error of the mean, (steps,); NaN where fewer than two have a value, and where one is infinite."""
+        pairs = self.count * (self.count - 1)
+        return np.asarray(np.sqrt(np.divide(self.squares, pairs, out=np.full(len(self.sum), np.nan), where=pairs > 0)))
+
+
+@dataclass(frozen=True, eq=False)
 class _Cells:
     """What students stand at, of one skill, at some steps: bounds (steps x cells, levels) and a true level each, (steps x cells,).
 
@@ -82,8 +131,8 @@ class _Cells:
     @staticmethod
     def at(low: Any, high: Any, node: Any, truth: Any) -> "_Cells":
         """The cells of students at nodes, (steps, students): every level of every node where these are fewer than the students."""
-        xp, levels = array_namespace(node), low.shape[1]
-        if is_numpy_array(node) and len(node) == 1:
+        xp, levels = namespace(node), low.shape[1]
+        if isinstance(node, np.ndarray) and len(node) == 1:
             first = int(node.min())
             nodes = int(node.max()) + 1 - first
             if nodes * levels <= len(truth):
@@ -106,7 +155,7 @@ class _Cells:
 
     def by_student(self, values: Any) -> Any:
         """Values of cells as values of students, (steps, students)."""
-        return array_namespace(values).reshape(values if self.of is None else values[self.of], (self.steps, -1))
+        return namespace(values).reshape(values if self.of is None else values[self.of], (self.steps, -1))
 
 
 def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Array]:
@@ -115,7 +164,7 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
     The calibration table, (steps, bins, 3), has for each bin of P(level) at the centre the number of predictions, the sum of the predicted
     probabilities, and the number of times the level was true.
     """
-    xp = array_namespace(record.node)
+    xp = namespace(record.node)
     students, steps = record.node.shape
     skills, most = len(record.nodes), max(low.shape[1] for low, _ in record.nodes)
     arrays = {name: np.zeros((3, steps, skills, most)) for name in METRICS}
@@ -132,7 +181,7 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
                     arrays[each][:, some, skill, : low.shape[1]] = sums
             table[some] += _calibration(cells)
             for name in (name for name in values if name in KEPT):
-                mine = xp.astype(values[name] / skills, xp.float32)  # half the memory; the means come from the sums
+                mine = xp.astype(values[name] if skills == 1 else values[name] / skills, xp.float32)
                 if name not in own:
                     own[name] = xp.empty((steps, students), dtype=xp.float32, device=device(record.node))
                 own[name][some, :] = cells.by_student(mine) if not skill else own[name][some, :] + cells.by_student(mine)
@@ -142,27 +191,28 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
 
 def _sums(values: Any, members: Any) -> Array:
     """Count, sum and squares of metrics, (metrics, steps, cells), by true level, (3, metrics, steps, levels); NaN counts for nothing."""
-    xp = array_namespace(values)
-    finite = xp.isfinite(values)
-    kept = xp.where(finite, values, 0.0)
-    count, total, squares = (fetched(part @ members) for part in (xp.astype(~xp.isnan(values), xp.float64), kept, kept * kept))
-    if not bool(xp.all(finite)):
-        endless = fetched(xp.astype(xp.isinf(values), xp.float64) @ members) > 0
-        total[endless] = squares[endless] = np.inf
+    xp = namespace(values)
+    known, endless = ~xp.isnan(values), xp.isinf(values)
+    kept = xp.where(known & ~endless, values, 0.0)
+    count, total, squares = (fetched(part @ members) for part in (xp.astype(known, xp.float64), kept, kept * kept))
+    if bool(xp.any(endless)):
+        somewhere = fetched(xp.astype(endless, xp.float64) @ members) > 0
+        total[somewhere] = squares[somewhere] = np.inf
     return np.stack([count, total, squares])
 
 
 def _calibration(cells: _Cells) -> Array:
     """The table of some steps, (steps, bins, 3)."""
-    xp = array_namespace(cells.members)
+    xp = namespace(cells.members)
     p = cells.low if cells.low is cells.high else centre(cells.low, cells.high)
     bins = xp.astype((p + TIED) * BINS, xp.int64)  # on the edge of a bin, but for rounding, is in it
     bins = xp.minimum(bins, xp.full_like(bins, BINS - 1))
     shape = (cells.steps, *cells.members.shape)
     bins, p = xp.reshape(bins, shape), xp.reshape(p, shape)
-    weight = xp.broadcast_to(xp.sum(cells.members, axis=1)[:, None], shape)
+    members = [cells.members[:, level] for level in range(shape[2])]  # sums over so short an axis are slow
+    weight = xp.broadcast_to(sum(members[1:], members[0])[:, None], shape)
     columns = (weight, weight * p, xp.broadcast_to(cells.members, shape))
-    if is_numpy_array(p):
+    if isinstance(p, np.ndarray):
         flat = (bins + np.arange(cells.steps)[:, None, None] * BINS).ravel()
         return np.stack([np.bincount(flat, part.ravel(), cells.steps * BINS).reshape(-1, BINS) for part in columns], axis=2)
     found = [[xp.sum(xp.where(bins == place, part, 0.0), axis=(1, 2)) for part in columns] for place in range(BINS)]
