@@ -12,10 +12,11 @@ SCHOOL = "92 1\n81 2\n67 3\n50 4\n30 5\n0 6"
 
 
 def outcome(points=0.0, counted=3, levels=(), **more):
-    skills = {
-        str(number): Finding(("no", "partly", "yes")[place], ("no", "partly", "yes"), (0, 0, 0), (1, 1, 1), answers, 2, 0.8)
-        for number, (place, answers) in enumerate(levels)
-    }
+    names = ("no", "partly", "yes")
+    skills = {}
+    for number, (place, answers) in enumerate(levels):
+        shares = tuple(0.9 if one == place else 0.05 for one in range(3)) if place is not None else (0.4, 0.4, 0.2)
+        skills[str(number)] = Finding(names[place or 0], names, shares, shares, answers, 2, 0.8)
     told = {"state": "over", "points": points, "counted": counted, **more}
     return Outcome(1, None, "Ada", "ABCD", told.pop("state"), datetime(2026, 5, 4), None, 1, 3, 2, "", skills, None, **told)
 
@@ -30,7 +31,13 @@ def test_by_points(points, counted, grade):
 
 @pytest.mark.parametrize(
     ("levels", "grade"),
-    [([(2, 2), (2, 5)], "passed with distinction"), ([(1, 2), (1, 2)], "passed"), ([(0, 2), (1, 2)], "failed"), ([(2, 2), (2, 1)], "")],
+    [
+        ([(2, 2), (2, 5)], "passed with distinction"),
+        ([(1, 2), (1, 2)], "passed"),
+        ([(0, 2), (1, 2)], "failed"),
+        ([(2, 2), (2, 1)], ""),
+        ([(None, 2), (2, 2)], ""),
+    ],
 )
 def test_by_levels(levels, grade):
     scheme = grades.read("100% passed with distinction\n50: passed\n\n0 = failed\n", "levels")

@@ -36,7 +36,7 @@ class Scheme:
         return "\n".join(f"{least:g} {grade}" for least, grade in self.cuts)
 
     def grade(self, outcome: Outcome) -> str:
-        """The grade of an outcome; empty while it runs, and where there are too few answers for one."""
+        """The grade of an outcome; empty while it runs, where there are too few answers for one, and by levels where one is not decided."""
         share = self._share(outcome)
         return "" if share is None else next(grade for least, grade in self.cuts if share >= least - _NEAR)
 
@@ -46,7 +46,7 @@ class Scheme:
         if self.by == POINTS:
             return 100 * outcome.points / outcome.counted if outcome.counted else None
         found = list(outcome.skills.values())
-        if not all(finding.enough for finding in found):
+        if not all(finding.enough and len(finding.possible) == 1 for finding in found):
             return None
         return sum(100 * finding.place / (len(finding.levels) - 1) for finding in found) / len(found)
 

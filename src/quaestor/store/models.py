@@ -218,10 +218,11 @@ class Event(Base):
 class Scoring(Base):
     """What the answers of an attempt came to, by one revision of its test: as it stands after each answer, and for ever after the end.
 
-    `asked`: the number of questions shown; `counted` of them count (not pilots, not withdrawn ones), of which `skipped` were skipped and
-    `right` answered with the best class; `points`: right ones count 1, partly right ones less; `expected`: the
-    expected level, summed over the skills. `skills`: for each the level, the number of answers, and the bounds of all levels. `engine`:
-    the version of this software. `misfits`: whether the answers fit the bank so badly that a teacher should look; None: not known yet.
+    `asked`: the number of questions shown; `counted` of them count (not pilots, not withdrawn ones, not skipped ones where a skip says
+    nothing), `right` of these were answered with the best class; `skipped`: those that were skipped; `points`: right ones count 1, partly
+    right ones less; `expected`: the expected level, summed over the skills. `skills`: for each the level, the number of answers, and the
+    bounds of all levels. `engine`: the version of this software. `misfits`: whether the answers fit the bank so badly that a teacher
+    should look; None: not known yet.
     """
 
     __tablename__ = "outcome"

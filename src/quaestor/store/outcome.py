@@ -6,6 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
+from quaestor.credal.decisions import survivors
 from quaestor.model.table import Array, centre
 from quaestor.selection.sureness import is_sure
 
@@ -51,6 +52,14 @@ class Finding:
         return self.enough and is_sure(self.lower, self.sure_from)
 
     @property
+    def possible(self) -> tuple[str, ...]:
+        """The levels that none rules out: the most probable one, or several if they are equally probable or, in a credal bank, if it
+        depends on the network.
+        """
+        kept = survivors(np.array(self.lows), np.array(self.highs))
+        return tuple(level for level, is_kept in zip(self.levels, kept, strict=True) if is_kept)
+
+    @property
     def at_top(self) -> bool:
         """Whether the level is the highest one."""
         return self.place == len(self.levels) - 1
@@ -65,11 +74,11 @@ class Finding:
 class Outcome:
     """The outcome of an attempt. `state`: running or over; `minutes`: from its start to its end, or to the last answer while it runs.
 
-    `questions` were shown and `counted` of them count, `skipped` of which were skipped and `right` answered with the best class; `points`:
-    partly right ones count less than 1. `hint`: whether the answers fit the bank so badly that a teacher should check them; None while the
-    attempt runs, and where this was not worked out yet. `code`: the pupil's own, or that of the attempt. `counts`: whether it is the
-    attempt that counts for its taker; not if the teacher has `set_aside` it. `waits`: whether what the answers came to is still to be
-    worked out. `grade`: by the scheme of the test, if it has one and there are enough answers.
+    `questions` were shown, `skipped` of them skipped; `counted` of them count, `right` of which were answered with the best class;
+    `points`: partly right ones count less than 1. `hint`: whether the answers fit the bank so badly that a teacher should check them; None
+    while the attempt runs, and where this was not worked out yet. `code`: the pupil's own, or that of the attempt. `counts`: whether it is
+    the attempt that counts for its taker; not if the teacher has `set_aside` it. `waits`: whether what the answers came to is still to be
+    worked out; `anew`: when it was scored anew after a correction. `grade`: by the scheme of the test, if it has one and can give one.
     """
 
     attempt_id: int
@@ -91,10 +100,6 @@ class Outcome:
     points: float = 0.0
     expected: float = 0.0
     grade: str = ""
+    anew: datetime | None = None
     set_aside: bool = False
     waits: bool = False
-
-    @property
-    def answered(self) -> int:
-        """The number of questions that count and were answered."""
-        return self.counted - self.skipped

@@ -48,7 +48,8 @@ def outcome_of(work: Work, attempt: Attempt) -> Outcome:
 
 
 def _query(test: Published) -> Select[Any]:
-    """The attempts of a test, each with its last scoring, the pupil's code, and the attempt's rank among those of the same pupil.
+    """The attempts of a test, each with its last scoring, the pupil's code, the attempt's rank among those of the
+    same pupil, and the first revision by which it was scored.
 
     The first of a pupil's attempts counts, and every attempt of somebody who is on no class list. Attempts that were set aside come last,
     and those that run behind those that are over. Among these: the first when retakes are forbidden (`none`), the last when they are
@@ -57,6 +58,7 @@ def _query(test: Published) -> Select[Any]:
     single one would show.
     """
     last = select(func.max(Scoring.revision)).where(Scoring.attempt_id == Attempt.id).correlate(Attempt).scalar_subquery()
+    first = select(func.min(Scoring.revision)).where(Scoring.attempt_id == Attempt.id).correlate(Attempt).scalar_subquery()
     orders: Mapping[str, tuple[ColumnElement[Any], ...]] = {
         "none": (Attempt.id.asc(),),
         "any": (Attempt.id.desc(),),
@@ -66,7 +68,7 @@ def _query(test: Published) -> Select[Any]:
     of_pupil = case((Attempt.pupil_id.is_(None), -Attempt.id), else_=Attempt.pupil_id)
     rank = func.row_number().over(partition_by=of_pupil, order_by=(behind, *orders[test.retakes]))
     return (
-        select(Attempt, Scoring, Pupil.code, rank)
+        select(Attempt, Scoring, Pupil.code, rank, first)
         .outerjoin(Scoring, and_(Scoring.attempt_id == Attempt.id, Scoring.revision == last))
         .outerjoin(Pupil, Pupil.id == Attempt.pupil_id)
         .where(Attempt.test_id == test.id)
@@ -81,7 +83,14 @@ def _made(work: Work, test: Published, query: Select[Any]) -> list[Outcome]:
 
 
 def _outcome(
-    bank: Bank, rules: Rules, least: Mapping[str, int], attempt: Attempt, scoring: Scoring | None, code: str | None, rank: int
+    bank: Bank,
+    rules: Rules,
+    least: Mapping[str, int],
+    attempt: Attempt,
+    scoring: Scoring | None,
+    code: str | None,
+    rank: int,
+    first: int | None,
 ) -> Outcome:
     limit, words = deadline(attempt)
     ended, reason = attempt.ended, attempt.reason
@@ -108,6 +117,7 @@ def _outcome(
         points=scoring.points if scoring is not None else 0.0,
         expected=scoring.expected if scoring is not None else 0.0,
         set_aside=attempt.set_aside is not None,
+        anew=scoring.at if scoring is not None and first is not None and first < scoring.revision else None,
         waits=ended is not None and (scoring is None or scoring.revision < attempt.test.revision),
     )
 

@@ -34,8 +34,8 @@ def scored(session: Session) -> dict[str, Any]:
     """What the answers of a session came to, as it is stored; it depends neither on the clock nor on the stop rules."""
     bank, counting = session.bank, session.answers
     put = [line for line in session.log if isinstance(line, Answer) and _counts(session, line.question)]
-    given = [(bank.questions[line.question], line.answer) for line in put if line.answer is not None]
-    worth = [question.classes.index(answer) / (len(question.classes) - 1) for question, answer in given]
+    given = [(bank.questions[line.question].classes, counting[line.question]) for line in put if line.question in counting]
+    worth = [classes.index(answer) / (len(classes) - 1) for classes, answer in given]
     numbers = answers_for(bank, counting)
     skills: dict[str, Any] = {}
     expected = 0.0
@@ -45,8 +45,8 @@ def scored(session: Session) -> dict[str, Any]:
         expected += float(np.arange(len(lower)) @ bounds.centre)
     return {
         "asked": len(session.asked),
-        "counted": len(put),
-        "skipped": len(put) - len(given),
+        "counted": len(given),
+        "skipped": sum(line.answer is None for line in put),
         "right": sum(one == 1 for one in worth),
         "points": sum(worth),
         "expected": expected,

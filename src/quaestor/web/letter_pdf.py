@@ -13,6 +13,7 @@ from quaestor.web.language import day, translate
 
 FONT = "dejavu"
 WIDTH, BAR = 100, 5  # of the picture, in mm
+PART = 40  # mm that are left on a sheet, or the next skill begins on another one
 FULL, PALE, EMPTY, SOFT = (44, 122, 114), (169, 210, 204), (233, 232, 227), (85, 98, 106)
 
 
@@ -68,15 +69,18 @@ class _Sheet(FPDF):
             self.line_of(f"{translate(self._language, 'Grade:')} {letter.grade}", 12, "B")
         for part in letter.parts:
             self._write_part(part)
-        if letter.praise or letter.next:
+        if letter.praise or letter.next or letter.ask:
             self._heading(translate(self._language, "What to practise next"))
         if letter.praise:
             self.line_of(letter.praise)
-        else:
-            for number, part in enumerate(letter.next, 1):
-                self.line_of(f"{number}. {part.title}")
-                if part.link:
-                    self.line_of(part.link, 9, soft=True, link=part.link)
+        for number, part in enumerate(letter.next, 1):
+            self.line_of(f"{number}. {part.title}")
+            if part.link:
+                self.line_of(part.link, 9, soft=True, link=part.link)
+        if letter.ask:
+            named = "; ".join(part.title for part in letter.ask)
+            words = (translate(self._language, words) for words in ("Too little is known yet to say so of:", "More questions would help."))
+            self.line_of(f"{next(words)} {named}. {next(words)}", 9.5)
 
     def _heading(self, words: str) -> None:
         self.ln(4)
@@ -84,13 +88,8 @@ class _Sheet(FPDF):
         self.ln(1)
 
     def _write_part(self, part: Part) -> None:
-        with self.offset_rendering() as trial:
-            self._part(part)
-        if trial.page_break_triggered:
+        if self.will_page_break(PART):
             self.add_page()
-        self._part(part)
-
-    def _part(self, part: Part) -> None:
         self._heading(part.title)
         self.line_of(part.sentence)
         self.ln(1.5)

@@ -13,7 +13,7 @@ from starlette.datastructures import FormData
 from quaestor.errors import AnswerError
 from quaestor.i18n import say
 from quaestor.report.advice import SURE, ending, findings, progress
-from quaestor.report.letters import Letter, letter
+from quaestor.report.letters import ENDED, Letter, letter
 from quaestor.report.marking import worth
 from quaestor.session.log import Answer, SessionError
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting, write
@@ -204,7 +204,7 @@ def _result(request: Request, attempt: int, prompt: bool) -> Response:
     if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
-    told = letter(bank, stands.session.rules, outcome)
+    told = letter(bank, stands.session.rules, outcome, stands.attempt.test.grades is not None)
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
@@ -216,7 +216,7 @@ def _ending(stands: Sitting, told: Letter) -> str:
     """Why the test is over, in words for the taker; that it was sure is said only where it is."""
     stopped = stands.session.stopped
     if stopped is None or stopped.reason != stands.over:
-        return stands.over
+        return "" if stands.over in ENDED else stands.over  # the letter says so
     words = ending(stopped)
     return "" if words == SURE and not all(part.sure for part in told.parts) else words
 

@@ -282,7 +282,7 @@ def sure(session: Session, still_open: Sequence[str]) -> Said:
 def _depends(bank: Bank, still_open: Sequence[str]) -> Said:
     """Which levels depend on what the author left open."""
     if bank.is_precise:
-        return say("How sure: the bank states exact numbers, so these are exact probabilities.")
+        return say("How sure: the bank states exact numbers; if they are right, so are these probabilities.")
     if not still_open:
         return say("How sure: the level of every skill is the same for every network of the set.")
     count = len(bank.skills) - len(still_open)
@@ -303,8 +303,8 @@ def misfit(session: Session, found: Misfit) -> Said:
     name, chance = min(found.surprises.items(), key=lambda item: item[1])
     return say(
         "A hint, no more: these answers fit together badly. Of takers who answer just as the bank says {share} contradict"
-        " themselves as much; by chance alone this hint comes up for {alarm:.0f} %. The most surprising answer is {question} ({answer}):"
-        " after the others its probability was {chance}.",
+        " themselves as much; by chance alone this hint comes up for {alarm:.0f} %. Among the most surprising answers is {question}"
+        " ({answer}): after the others its probability was {chance}.",
         share=percent(max(found.share, 0.001)),
         alarm=100 * ALARM,
         question=name,

@@ -9,9 +9,10 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.i18n import say
+from quaestor.i18n import say, together
 from quaestor.model.question import Question
 from quaestor.report.advice import findings
+from quaestor.report.letters import letter
 from quaestor.report.marking import worth
 from quaestor.session.explain.changes import changes
 from quaestor.session.explain.reasons import Change, WhyQuestion
@@ -23,6 +24,7 @@ from quaestor.store.attempts import sitting
 from quaestor.store.changes import changes_of
 from quaestor.store.models import Attempt, Teacher
 from quaestor.store.publishing import MissingError, published
+from quaestor.store.results import outcome_of
 from quaestor.store.sittings import attempt_of
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
@@ -77,10 +79,11 @@ def show(request: Request, number: int, attempt: int) -> Response:
     with database(request).read() as work:
         teacher, found = _of(request, work, number, attempt)
         stands = sitting(work, found)
-        changes = changes_of(work, found)
+        changes, outcome = changes_of(work, found), outcome_of(work, found)
         found.test.bank  # noqa: B018  the page asks for its images; a session that is remembered has not read it
     session = stands.session
-    told = explain(session)
+    told, known = explain(session), findings(session)
+    numbers = [told.results[one.skill].numbers for one in known if one.enough]
     return page(
         request,
         "desk/path.html",
@@ -89,7 +92,9 @@ def show(request: Request, number: int, attempt: int) -> Response:
         attempt=found,
         stands=stands,
         bank=session.bank,
-        findings=findings(session),
+        findings=known,
+        numbers=together([one for one in numbers if one], "\n\n"),
+        letter=letter(session.bank, session.rules, outcome, found.test.grades is not None),
         stations=stations(session),
         told=told,
         changes=changes,
