@@ -1,7 +1,7 @@
 """The texts of a bank as HTML: Markdown, with LaTeX between dollar signs as MathML, and nothing that could run or reach elsewhere.
 
-Raw HTML in a text is shown as it was written; whatever Markdown and LaTeX make of it passes a list of allowed elements. What takers type is no
-text of the bank: `2*3*4` stays `2*3*4`.
+Raw HTML in a text is shown as it was written; whatever Markdown and LaTeX make of it passes a list of allowed elements. What takers type
+is no text of the bank: `2*3*4` stays `2*3*4`.
 """
 
 from functools import lru_cache
