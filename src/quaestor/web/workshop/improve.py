@@ -34,7 +34,7 @@ def ask(request: Request, draft: int) -> Response:
 
 def _form(request: Request, bench: Bench, status: int = 200, wrong: str = "") -> Response:
     bank = bench.checked.bank
-    tests = tests_of(bench.work, bench.teacher.id, bank) if bank is not None else []
+    tests = tests_of(bench.work, bench.teacher.id, bank, bench.edition.media) if bank is not None else []
     earlier = jobs.jobs_of(bench.work, bench.teacher, KIND, f"draft {bench.draft.id}")
     return shown(request, "improve.html", bench, status, tests=tests, earlier=earlier, weights=list(WEIGHTS), wrong=wrong)
 
@@ -48,7 +48,8 @@ def start(request: Request, draft: int, form: Posted) -> Response:
         with opened(request, draft, writing=True) as bench:
             if bench.checked.bank is None:
                 return _form(request, bench, 400, say("a bank with faults cannot be learnt; mend what is listed first"))
-            tests = [test.id for test, _ in tests_of(bench.work, bench.teacher.id, bench.checked.bank) if test.id in chosen]
+            known = tests_of(bench.work, bench.teacher.id, bench.checked.bank, bench.edition.media)
+            tests = [test.id for test, count, _ in known if count and test.id in chosen]
             if not tests or weight not in WEIGHTS:
                 return _form(request, bench, 400, say("please choose at least one test"))
             asked = {"draft": draft, "edition": bench.edition.number, "tests": tests, "weight": weight}
@@ -86,8 +87,8 @@ def _proposals(request: Request, bench: Bench, found: Job, status: int = 200, wr
         is_worth = one["change"] >= SMALL or one["words"]
         groups["refused" if one["state"] == "refused" else "worth" if is_worth else "small"].append(one)
     failed = unpacked(found.words) if found.state == jobs.FAILED else ""
-    warnings = [unpacked(text) for text in told["warnings"]]
-    return shown(request, "proposals.html", bench, status, job=found, told=told, warnings=warnings, failed=failed, wrong=wrong, **groups)
+    notes = {name: [unpacked(text) for text in told.get(name, ())] for name in ("warnings", "left_out")}
+    return shown(request, "proposals.html", bench, status, job=found, told=told, failed=failed, wrong=wrong, **notes, **groups)
 
 
 def _listed(bench: Bench, found: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
