@@ -9,6 +9,7 @@ import numpy as np
 
 from quaestor.bankfile import elicit
 from quaestor.bankfile.schema import Report
+from quaestor.bankfile.sentences import percent
 from quaestor.bankfile.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
 from quaestor.errors import Place, Words, nearest
 from quaestor.i18n import say
@@ -20,6 +21,7 @@ from quaestor.numerals import read_number
 DEFAULT_LEVELS = ("no", "yes")
 DEFAULT_CLASSES = ("wrong", "right")
 _PLAIN_FIELDS = ("text", "kind", "explanation", "media", "alt", "minutes", "group", "pilot", "template")
+_FAR_BELOW = 0.5  # of chance: wrong options that stand for typical mistakes attract beginners, but not nearly all of them
 _SAME = 1e-9  # probabilities that differ by less count as equal in warnings
 
 
@@ -70,9 +72,10 @@ def read_questions(
     templates: Mapping[str, Any],
     skills: Mapping[str, Skill | None],
     imprecision: float,
+    knows_chance: bool,
     report: Report,
 ) -> list[Question]:
-    """The questions that have no problem, in the order written."""
+    """The questions that have no problem, in the order written; `knows_chance`: difficulties in words are not below chance."""
     if not section:
         report.error(("questions",), say("a bank has at least one question"), say("none"))
         return []
@@ -88,7 +91,7 @@ def read_questions(
         if name is not None and name not in templates:
             report.error((*place, "template"), say("unknown template"), name, nearest(name, templates))
         elif name is None or templates[name] is not None:
-            content, draft = _read_question(question_id, own, templates[name] if name else {}, skills, imprecision, report)
+            content, draft = _read_question(question_id, own, templates[name] if name else {}, skills, imprecision, knows_chance, report)
             made.append(content)
             drafts.append(draft)
     tables = build_tables(drafts, report)
@@ -113,6 +116,7 @@ def _read_question(
     template: Mapping[str, Any],
     skills: Mapping[str, Skill | None],
     imprecision: float,
+    knows_chance: bool,
     report: Report,
 ) -> tuple[dict[str, Any], Draft | None]:
     """The content of a question without its table, and the draft of the table."""
@@ -137,7 +141,15 @@ def _read_question(
         **{field: fields[field] for field in _PLAIN_FIELDS if field in fields},
         **_read_entry(fields, classes, at, report),
     }
-    return content, None if scope is None else draft_question(fields, scope, classes, imprecision, at, report)
+    guess = _by_chance(content.get("kind", "choice"), content.get("option_classes", {}), classes[-1]) if knows_chance else 0.0
+    return content, None if scope is None else draft_question(fields, scope, classes, guess, imprecision, at, report)
+
+
+def _by_chance(kind: str, option_classes: Mapping[str, str], best: str) -> float:
+    """P(best answer) of someone who chooses one of the options blindly; 0 where there is nothing to choose one of."""
+    if kind != "choice" or not option_classes:
+        return 0.0
+    return list(option_classes.values()).count(best) / len(option_classes)
 
 
 def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], at: FieldPlace, report: Report) -> list[Skill] | None:
@@ -240,8 +252,10 @@ def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: I
     return tolerance
 
 
-def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
-    """Warn of questions with equal rows, with answers that get worse at a higher level or are impossible, or with equal options."""
+def warn_of_questions(questions: Sequence[Question], knows_chance: bool, report: Report) -> None:
+    """Warn of questions with equal rows, with answers that get worse at a higher level, are impossible or far below chance, or with equal
+    options.
+    """
     alike: dict[tuple[int, ...], list[Question]] = {}
     for question in questions:
         alike.setdefault(question.table.shape, []).append(question)
@@ -265,6 +279,16 @@ def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
                 rule = say("the best answer is not less likely at a higher level of {skill}: check the key", skill=skill)
                 report.warning(("questions", group[number].id), rule, say("a falling probability"))
     for question in questions:
+        guess = _by_chance(question.kind, question.option_classes, question.classes[-1])
+        least = float(question.table.upper[..., -1].min())
+        if least < _FAR_BELOW * guess - _SAME:
+            rule = say(
+                "with {count} options a guess is right in {guess} of cases; less than half of that is rare",
+                count=len(question.options),
+                guess=percent(guess, guess),
+            )
+            hint = "" if knows_chance else say("in a file that begins with 'quaestor: 2' a difficulty in words is not below chance")
+            report.warning(("questions", question.id), rule, percent(least, least), hint)
         forms = [loose(option) for option in question.options]
         if len(set(forms)) < len(forms):
             twins = [option for option, form in zip(question.options, forms, strict=True) if forms.count(form) > 1]

@@ -3,12 +3,13 @@
 import argparse
 from pathlib import Path
 
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import NEWEST, Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats import sheets
 from quaestor.formats.files import BANK_ENDINGS, NETWORK_ENDINGS, dump, load, read_network, save, write_network
 
 _EXAMPLE = {
+    "quaestor": NEWEST,
     "title": "My first bank",
     "description": "Replace these rows by your own; empty columns may stay empty.",
     "skills": {
@@ -25,10 +26,10 @@ _EXAMPLE = {
             "skills": ["addition", "carrying"],
             "classes": ["wrong", "half", "right"],
             "table": {
-                "no, no": [0.8, 0.15, 0.05],
-                "no, partly": [0.7, 0.2, 0.1],
-                "no, yes": [0.6, 0.2, 0.2],
-                "yes, no": [0.3, 0.5, 0.2],
+                "no, no": [0.6, 0.2, 0.2],
+                "no, partly": [0.5, 0.3, 0.2],
+                "no, yes": [0.5, 0.2, 0.3],
+                "yes, no": [0.3, 0.4, 0.3],
                 "yes, partly": [0.2, 0.3, 0.5],
                 "yes, yes": [0.05, 0.1, [0.8, 0.9]],
             },

@@ -5,7 +5,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import FORMATS, Bank
 from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest, placed
 from quaestor.formats import bif, json_text, sheets, uai, yaml_text
 from quaestor.formats.limits import read_bytes, read_text
@@ -48,17 +48,20 @@ def load(path: str | Path) -> Bank:
     return load_bytes(data, ending, name)
 
 
-def load_bytes(data: bytes, ending: str, name: str = "") -> Bank:
-    """Read and check a bank from the content of a file with this ending; `name` is used in errors."""
+def load_bytes(data: bytes, ending: str, name: str = "", unmarked: int = FORMATS[0]) -> Bank:
+    """Read and check a bank from the content of a file with this ending; `name` is used in errors.
+
+    `unmarked`: the format of a sheet that names none. What was stored is read as it was written, so by default that is the first one.
+    """
     locate: Locate | None = None
     try:
         if ending == ".xlsx":
             document, locate = sheets.read_xlsx(data)
-            return Bank(document, locate=locate)
+            return Bank({"quaestor": unmarked, **document}, locate=locate)
         text = read_text(data)
         if ending == ".csv":
             document, locate = sheets.read_csv(text)
-            return Bank(document, locate=locate)
+            return Bank({"quaestor": unmarked, **document}, locate=locate)
         if ending == ".json":
             return Bank(json_text.parse(text))
         document, locate = yaml_text.parse(text), yaml_text.locator(text)
