@@ -141,11 +141,11 @@ def _read_question(
         **{field: fields[field] for field in _PLAIN_FIELDS if field in fields},
         **_read_entry(fields, classes, at, report),
     }
-    guess = _by_chance(content.get("kind", "choice"), content.get("option_classes", {}), classes[-1]) if knows_chance else 0.0
+    guess = by_chance(content.get("kind", "choice"), content.get("option_classes", {}), classes[-1]) if knows_chance else 0.0
     return content, None if scope is None else draft_question(fields, scope, classes, guess, imprecision, at, report)
 
 
-def _by_chance(kind: str, option_classes: Mapping[str, str], best: str) -> float:
+def by_chance(kind: str, option_classes: Mapping[str, str], best: str) -> float:
     """P(best answer) of someone who chooses one of the options blindly; 0 where there is nothing to choose one of."""
     if kind != "choice" or not option_classes:
         return 0.0
@@ -279,7 +279,7 @@ def warn_of_questions(questions: Sequence[Question], knows_chance: bool, report:
                 rule = say("the best answer is not less likely at a higher level of {skill}: check the key", skill=skill)
                 report.warning(("questions", group[number].id), rule, say("a falling probability"))
     for question in questions:
-        guess = _by_chance(question.kind, question.option_classes, question.classes[-1])
+        guess = by_chance(question.kind, question.option_classes, question.classes[-1])
         least = float(question.table.upper[..., -1].min())
         if least < _FAR_BELOW * guess - _SAME:
             rule = say(

@@ -120,7 +120,7 @@ def test_what_was_edited_meanwhile_stays(kept):
     with kept.read() as work:
         document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, 1)))
     assert document["questions"]["easy"] == {**STATED.document["questions"]["easy"], "text": "Edited?"}
-    assert "table" in document["questions"]["hard"]
+    assert document["questions"]["hard"]["right"] != STATED.document["questions"]["hard"]["right"]
     assert unpacked(notes(kept)[-1]) == "1 proposal accepted from answers"
 
 
@@ -172,6 +172,9 @@ def test_refused_proposals_stand_apart_and_can_come_back(kept):
 def test_small_changes_can_be_accepted_too(kept, monkeypatch):
     monkeypatch.setattr("quaestor.web.workshop.improve.SMALL", 0.2)
     taken(kept)
+    with kept.work() as work:
+        owner = teachers.by_email(work, "owner@school.example")
+        drafts.change(work, drafts.draft_of(work, owner, 1), owner, 1, ("skills", "adding", "prior"), [0.4, 0.6], "another prior")
     browser = sign_in(application(kept), kept)
     small = parts(learnt(browser, kept, test="1"))["small"]
     assert small
@@ -305,6 +308,30 @@ def test_who_edits_reads_which_open_tests_keep_the_old_version(kept):
     with kept.work() as work:
         drafts.share(work, drafts.draft_of(work, owner, 1), teachers.by_email(work, "other@school.example"))
     assert words not in text_of(colleague.go("/desk/drafts/1"))
+
+
+def test_words_stay_words_and_numbers_are_short(kept):
+    with kept.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        document = {**STATED.document, "quaestor": 2}
+        document["questions"] = {
+            name: {**{field: value for field, value in entry.items() if field != "right"}, "difficulty": "medium"}
+            for name, entry in document["questions"].items()
+        }
+        drafts.begin_draft(work, owner, document, "in words")
+    taken(kept, people=80)
+    browser = sign_in(application(kept), kept)
+    page = learnt(browser, kept, test="1")
+    said = text_of(page)
+    assert "right 7 times in 10, someone who has not, 5 in 10. In the file: difficulty: medium" in said
+    assert re.search(r"In the file: right: 0\.\d\d? \| 0\.\d\d? ", said)
+    browser.fill(browser.path.rpartition("/")[2], proposal=sorted(ticks(page)), act="accept")
+    with kept.read() as work:
+        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, 1)))
+    numbers = [number for entry in document["questions"].values() for number in entry.get("right", ())]
+    assert numbers
+    assert all(number == round(number, 2) for number in numbers)
+    assert not any("table" in entry for entry in document["questions"].values())
 
 
 def test_learning_that_takes_too_long_is_ended(kept):

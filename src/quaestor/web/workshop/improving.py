@@ -10,19 +10,23 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import question_sentence, skill_sentence
 from quaestor.errors import Problem, QuaestorError, got, placed
 from quaestor.i18n import packed, say, together
 from quaestor.learn import learn
+from quaestor.learn.brief import question_entry, skill_entry
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.intervals import imprecise
-from quaestor.learn.proposals import proposals
+from quaestor.learn.proposals import Proposal, change, proposals
 from quaestor.store import drafts
 from quaestor.store.answers import Usable, usable
 from quaestor.store.database import Database
 from quaestor.store.models import Draft, Published
+from quaestor.store.parts import Document, part
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import line
 from quaestor.web.workshop.check import shares
+from quaestor.web.workshop.entries import alone
 
 KIND = "improve"
 WEIGHTS = {"little": 2.0, "some": 10.0, "much": 50.0}  # how many answers the author's own numbers count as
@@ -63,7 +67,8 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
         if draft is None:
             raise MissingError(say("the bank was deleted meanwhile"))
         edition = drafts.edition(work, draft, asked["edition"])
-        bank = Bank(drafts.document_of(edition))
+        document = drafts.document_of(edition)
+        bank = Bank(document)
         tests = work.scalars(select(Published).where(Published.id.in_(asked["tests"]))).all()
         found = usable(work, tests, bank, edition.media)
     lines = found.lines
@@ -88,7 +93,7 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
         "answers": len(lines),
         "left_out": [packed(words) for words in left_out(found)],
         "warnings": [packed(_said(warning)) for warning in fit.warnings],
-        "proposals": [_told(bank, learnt, one) for one in proposals(fit, diagnose(fit), learnt)],
+        "proposals": [_told(document, bank, one) for one in proposals(fit, diagnose(fit), learnt)],
     }
 
 
@@ -99,20 +104,28 @@ def _said(warning: Problem) -> str:
     return placed(question, words) if question else words
 
 
-def _told(bank: Bank, learnt: Bank, one: Any) -> dict[str, Any]:
-    section = "skills" if one.kind == "skill" else "questions"
-    entry = bank.with_tables({one.id: one.proposed}).document[section][one.id]
+def _told(document: Document, bank: Bank, one: Proposal) -> dict[str, Any]:
+    """A proposal as the page shows it; `entry` takes the place of the present one, and what is told is what it means there."""
+    if one.kind == "skill":
+        section, entry = "skills", skill_entry(bank, one.id, one.proposed)
+    else:
+        section, entry = "questions", question_entry(bank, one.id, one.proposed)
+    made = alone(bank.document, section, one.id, entry)
+    is_same = made.document[section][one.id] == bank.document[section][one.id]
     pictures: Sequence[Any] = ()
     if section == "questions":
-        pictures = [shares(bank, bank.questions[one.id]), shares(learnt, learnt.questions[one.id])]
+        said, table = question_sentence(made.questions[one.id], made.skills), made.questions[one.id].table
+        pictures = [shares(bank, bank.questions[one.id]), shares(made, made.questions[one.id])]
+    else:
+        said, table = skill_sentence(made.skills[one.id], made.skills), made.skills[one.id].table
     return {
         "id": one.id,
         "section": section,
-        "entry": entry,
+        "entry": part(document, (section, one.id)) if is_same else made.document[section][one.id],
         "before": packed(one.before),
-        "after": packed(one.after),
+        "after": packed(said),
         "answers": one.answers,
-        "change": one.change,
+        "change": change(one.current, table),
         "words": [packed(text) for text in one.words],
         "shares": pictures,
     }
