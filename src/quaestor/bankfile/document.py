@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile import elicit
-from quaestor.bankfile.schema import Report
+from quaestor.bankfile.schema import Partial, Report
 from quaestor.bankfile.sentences import percent
 from quaestor.bankfile.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
 from quaestor.errors import Place, Words, nearest
@@ -20,6 +20,8 @@ from quaestor.numerals import read_number
 
 DEFAULT_LEVELS = ("no", "yes")
 DEFAULT_CLASSES = ("wrong", "right")
+_SKILL_NEEDS = frozenset({"levels", "abilities", "parents", "prior", "shares", "strength", "table", "confidence"})
+_ENTRY_FIELDS = frozenset({"kind", "options", "correct", "accept", "tolerance", "classes"})
 _PLAIN_FIELDS = ("text", "kind", "explanation", "media", "alt", "minutes", "group", "pilot", "template")
 _FAR_BELOW = 0.5  # of chance: wrong options that stand for typical mistakes attract beginners, but not nearly all of them
 _SAME = 1e-9  # probabilities that differ by less count as equal in warnings
@@ -43,10 +45,18 @@ def read_skills(section: Mapping[str, Any] | None, imprecision: float, report: R
         report.error(place, say("skills do not depend on themselves"), Words(" -> ".join(reversed(cycle))))
         return found
     for skill_id in topological_order(known):
-        if section[skill_id] is not None and all(found.get(name) for name in parents[skill_id]):
+        lost = lost_of(section[skill_id])
+        if not lost & _SKILL_NEEDS and all(found.get(name) for name in parents[skill_id]):
             above = [skill for name in parents[skill_id] if (skill := found[name]) is not None]
             found[skill_id] = _read_skill(skill_id, section[skill_id], above, imprecision, report)
     return found
+
+
+def lost_of(entry: Mapping[str, Any] | None) -> frozenset[str]:
+    """The fields of an entry that have faults: all of them where nothing of it could be read."""
+    if entry is None:
+        return _SKILL_NEEDS | _ENTRY_FIELDS | STATEMENT_FIELDS | {"skill", "skills"}
+    return entry.lost if isinstance(entry, Partial) else frozenset()
 
 
 def _read_skill(skill_id: str, fields: Mapping[str, Any], parents: Sequence[Skill], imprecision: float, report: Report) -> Skill | None:
@@ -85,7 +95,7 @@ def read_questions(
         place: Place = ("questions", question_id)
         if question_id in skills:
             report.error(place, say("questions and skills have different ids"), question_id)
-        if own is None:
+        if own is None or "template" in lost_of(own):
             continue
         name = own.get("template")
         if name is not None and name not in templates:
@@ -128,21 +138,24 @@ def _read_question(
             return ("templates", own["template"], field)
         return ("questions", question_id, field) if field else ("questions", question_id)
 
+    lost = lost_of(own) | lost_of(template)
     classes = tuple(fields.get("classes", DEFAULT_CLASSES))
     if len(classes) < 2:
         report.error(at("classes"), say("a question has at least two answer classes"), list(classes))
         return {}, None
-    scope = _read_scope(fields, skills, at, report)
+    scope = None if lost & {"skill", "skills"} else _read_scope(fields, skills, at, report)
     content = {
         "id": question_id,
         "skills": tuple(skill.id for skill in scope or ()),
         "classes": classes,
         "tags": tuple(fields.get("tags", ())),
         **{field: fields[field] for field in _PLAIN_FIELDS if field in fields},
-        **_read_entry(fields, classes, at, report),
+        **({} if lost & _ENTRY_FIELDS else _read_entry(fields, classes, at, report)),
     }
     guess = by_chance(content.get("kind", "choice"), content.get("option_classes", {}), classes[-1]) if knows_chance else 0.0
-    return content, None if scope is None else draft_question(fields, scope, classes, guess, imprecision, at, report)
+    if scope is None or lost & (STATEMENT_FIELDS | {"classes"}):
+        return content, None
+    return content, draft_question(fields, scope, classes, guess, imprecision, at, report)
 
 
 def by_chance(kind: str, option_classes: Mapping[str, str], best: str) -> float:

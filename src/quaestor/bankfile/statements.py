@@ -52,7 +52,7 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "needs": ("at_least", "slip", "guess"),
     "irt": (),
 }
-STATEMENT_FIELDS = {*STATEMENTS, *(extra for extras in STATEMENTS.values() for extra in extras), "confidence"}
+STATEMENT_FIELDS = frozenset({*STATEMENTS, *(extra for extras in STATEMENTS.values() for extra in extras), "confidence"})
 
 
 def draft_question(

@@ -1,5 +1,8 @@
 """Banks that are begun on the page have the newest format, in which words know chance; older ones keep theirs, and what they meant."""
 
+import io
+
+import openpyxl
 import pytest
 
 import quaestor as qs
@@ -80,3 +83,23 @@ def test_a_stored_bank_means_what_it_meant(kept):
         again = publishing.open_bank(publishing.bank_of(work, teachers.by_email(work, "owner@school.example"), number))
     assert again.model_version == model
     assert again.questions["Q"].table.lower[0, 1].round(9) == 0.025
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "csv"])
+def test_the_template_can_be_downloaded_and_uploaded(browser, kept, ending):
+    page = browser.go("/desk/banks")
+    assert f'href="/desk/banks/template/{ending}"' in page.text
+    file = browser.client.get(f"/desk/banks/template/{ending}")
+    assert file.headers["content-disposition"] == f'attachment; filename="bank.{ending}"'
+    token = fields_of(page, "/desk/banks")["form_token"][0]
+    browser.page = browser.client.post("/desk/banks", data={"form_token": token}, files={"file": (f"bank.{ending}", file.content)})
+    assert latest(kept, browser.path)[1]["title"] == "My first bank"
+    assert "Worth a look" not in text_of(browser.page)
+    assert browser.client.get("/desk/banks/template/pdf").status_code == 404
+
+
+def test_the_template_explains_its_columns_in_the_language_of_the_page(browser):
+    browser.client.headers["accept-language"] = "de"
+    book = openpyxl.load_workbook(io.BytesIO(browser.client.get("/desk/banks/template/xlsx").content))
+    said = {row[1]: row[2] for row in book["Spalten"].iter_rows(values_only=True)}
+    assert said["id"] == "ein eigener Kurzname ohne Komma; andere Zellen beziehen sich darauf"

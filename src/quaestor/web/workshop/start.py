@@ -11,16 +11,17 @@ from quaestor.bankfile.bank import NEWEST, Bank
 from quaestor.errors import BankError, Problem
 from quaestor.formats.files import BANK_ENDINGS, bundled_banks, load, load_bytes
 from quaestor.formats.sheets import read_csv
+from quaestor.formats.template import template
 from quaestor.i18n import said, say
 from quaestor.store.drafts import begin_draft, drafts_of
 from quaestor.store.media import MediaError, chosen
 from quaestor.store.parts import Document
 from quaestor.store.publishing import MissingError, unusable
 from quaestor.web.pages import database, go, page
-from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.access import Posted, download, signed_in
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import speaker
-from quaestor.web.workshop.vocabulary import in_file
+from quaestor.web.workshop.vocabulary import in_file_words
 
 routes = APIRouter(prefix="/desk/banks")
 LONGEST_PASTE = 2_000_000
@@ -48,6 +49,16 @@ def _bundled() -> dict[str, Bank]:
     return {name: bank for name, bank in found.items() if not unusable(bank)}
 
 
+@routes.get("/template/{ending}", name="bank-template")
+def blank(request: Request, ending: str) -> Response:
+    """A sheet to fill in, with example rows and, in a workbook, what every column means in the reader's language."""
+    with database(request).read() as work:
+        signed_in(request, work)
+    if ending not in ("xlsx", "csv"):
+        raise MissingError(say("there is no such file"))
+    return download(template(f".{ending}", speaker(request)), "bank", ending)
+
+
 @routes.post("/new", name="new-bank")
 def from_nothing(request: Request, form: Posted) -> Response:
     """An empty bank with a title."""
@@ -70,8 +81,10 @@ def from_sheet(request: Request, form: Posted) -> Response:
         signed_in(request, work)  # before anything is read
     text = str(form.get("rows", ""))[:LONGEST_PASTE]
     try:
-        document, _ = read_csv(text)
-        document = in_file(document, speaker(request))
+        read = read_csv(text)
+        if read.problems:
+            raise BankError(read.problems)
+        document = in_file_words(read.document)
     except BankError as error:
         return _list(request, 400, problems=error.problems, pasted=text, name=say("the pasted rows"))
     title = field(form, "title")[:200]
