@@ -244,6 +244,7 @@ def test_answers_to_a_question_that_was_rewritten_are_left_out(kept, case):
     words = f"hard: 40 answers were given to the question as it was before; changed since: {parts_said}"
     said = text_of(browser.go("/desk/drafts/1/improve"))
     assert "120 answers" in said
+    assert "40 answers are left out: 1 question was changed since" in said
     assert words in said
     page = learnt(browser, kept, test="1")
     assert "Learnt from 120 answers of 40 people." in text_of(page)
