@@ -20,6 +20,7 @@ from quaestor.numerals import read_number
 
 DEFAULT_LEVELS = ("no", "yes")
 DEFAULT_CLASSES = ("wrong", "right")
+_KINDS = {"choice": say("choice"), "choices": say("choices"), "number": say("number"), "text": say("text")}
 _SKILL_NEEDS = frozenset({"levels", "abilities", "parents", "prior", "shares", "strength", "table", "confidence"})
 _ENTRY_FIELDS = frozenset({"kind", "options", "correct", "accept", "tolerance", "classes"})
 _PLAIN_FIELDS = ("text", "kind", "explanation", "media", "alt", "minutes", "group", "pilot", "template")
@@ -191,10 +192,10 @@ def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlac
     _refuse(("options", "tolerance") if kind == "text" else ("options",), fields, kind, at, report)
     accept = fields.get("accept", {})
     if not correct and not accept:
-        rule = say("a {kind} question has a correct answer, or answers to accept", kind=kind)
+        rule = say("a {kind} question has a correct answer, or answers to accept", kind=_KINDS[kind])
         report.error(at("correct"), rule, say("none"))
     if len(correct) > 1:
-        rule = say("a {kind} question has one correct answer; 'accept' takes others", kind=kind)
+        rule = say("a {kind} question has one correct answer; 'accept' takes others", kind=_KINDS[kind])
         report.error(at("correct"), rule, list(correct))
     accepted = dict(accept) if isinstance(accept, Mapping) else dict.fromkeys(accept, classes[-1])
     for answer, given in accepted.items():
@@ -250,7 +251,7 @@ def _check_class(given: str, classes: Sequence[str], place: Place, report: Repor
 def _refuse(names: Iterable[str], fields: Mapping[str, Any], kind: str, at: FieldPlace, report: Report) -> None:
     for name in names:
         if name in fields:
-            report.error(at(name), say("this field does not go with kind '{kind}'", kind=kind), fields[name])
+            report.error(at(name), say("this field does not go with kind '{kind}'", kind=_KINDS[kind]), fields[name])
 
 
 def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: Iterable[str], at: FieldPlace, report: Report) -> Fraction:

@@ -31,6 +31,7 @@ from quaestor.numerals import read_number
 Reader = Callable[[Any, Place, "Report"], Any]
 
 KINDS = ("choice", "choices", "number", "text")
+NEEDS = ("all", "any")
 LONGEST_WORD, LONGEST_TEXT = 200, 20_000
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -381,7 +382,7 @@ TEMPLATE_FIELDS: dict[str, Reader] = {
     "right": items(probability),
     "difficulty": on_scale(DIFFICULTY, A_DIFFICULTY),
     "discrimination": on_scale(DISCRIMINATION, A_DISCRIMINATION),
-    "needs": one_of("all", "any"),
+    "needs": one_of(*NEEDS),
     "at_least": entries(name, name),
     "slip": probability,
     "guess": probability,

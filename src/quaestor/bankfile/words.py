@@ -31,6 +31,8 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "likely": "wahrscheinlich",
         "very likely": "sehr wahrscheinlich",
         "almost certain": "fast sicher",
+        "all": "alle",
+        "any": "eine davon",
         "choice": "Auswahl",
         "choices": "Mehrfachauswahl",
         "number": "Zahl",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from quaestor.bankfile.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
-from quaestor.bankfile.schema import KINDS
+from quaestor.bankfile.schema import KINDS, NEEDS
 from quaestor.bankfile.words import in_file
 from quaestor.errors import Problem
 from quaestor.formats.cells import write_cell
@@ -22,6 +22,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "prior": PRIOR,
     **dict.fromkeys(("right", "slip", "guess"), tuple(CHANCE)),
     "kind": KINDS,
+    "needs": NEEDS,
 }
 _EVERY = {word for name, words in WORDS.items() if name != "kind" for word in words}
 DIGITS = 3  # of numbers that are looked at, not edited
