@@ -1,7 +1,5 @@
 """The wheel: built from the checkout and installed in an empty environment it has the command and the bundled banks."""
 
-import os
-import subprocess
 import sys
 import venv
 import zipfile
@@ -9,18 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from helpers.environments import BIN, run
 from helpers.paths import ROOT
 from quaestor import __version__, bundled_banks
-
-BIN = "Scripts" if os.name == "nt" else "bin"
-
-
-def run(*command, folder):
-    """Run a program as if from a fresh shell; its output."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def repository():

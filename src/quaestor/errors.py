@@ -108,8 +108,13 @@ def located(problems: Iterable[Problem], locate: Locate | None) -> list[Problem]
 
 def nearest(word: object, known: Iterable[str]) -> str:
     """A hint that proposes the known word most like this one; empty when none is near."""
-    close = _closest(word, tuple(known)) if isinstance(word, str) and len(word) <= LONGEST_WORD else ""
+    close = closest(word, known)
     return say("did you mean '{word}'?", word=close) if close else ""
+
+
+def closest(word: object, known: Iterable[str]) -> str:
+    """The known word most like this one; empty when none is near."""
+    return _closest(word, tuple(known)) if isinstance(word, str) and len(word) <= LONGEST_WORD else ""
 
 
 @lru_cache(maxsize=1000)  # a file with the same slip in every line is read no more slowly

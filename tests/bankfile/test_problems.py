@@ -136,3 +136,14 @@ def test_junk_anywhere_gives_a_bank_or_its_problems(document, data):
     found = problems(document)
     assert len(found) == len(set(found))
     assert all(": " in problem and ", got " in problem for problem in found)
+
+
+def test_an_entry_with_a_fault_is_still_checked_where_it_can_be_read():
+    changes = {"questions.Q": {"skill": "z", "right": [0.2, 2], "options": ["x"], "correct": "y"}, "questions.S.slip": "often"}
+    assert problems(with_changes({**changes, "questions.S.skills": ["a", "z"]})) == [
+        "questions.Q.right[1]: a probability lies between 0 and 1, got 2",
+        f"questions.S.slip: a probability is a number or one of: {CHANCES}, got 'often'",
+        "questions.Q.skill: unknown skill, got 'z'",
+        "questions.Q.correct: the correct option is one of the options, got 'y'",
+        "questions.S.skills: unknown skill, got 'z'",
+    ]

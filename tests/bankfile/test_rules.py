@@ -14,7 +14,7 @@ def test_the_document_that_is_changed_is_valid():
 
 
 @cases(
-    ({"quaestor": 2}, "quaestor: this version reads format 1, got 2"),
+    ({"quaestor": 3}, "quaestor: this version reads formats 1 and 2, got 3"),
     ({"quaestor": "one"}, "quaestor: a number is expected, got 'one'"),
     ({"imprecision": 0.6}, "imprecision: imprecision lies between 0 and 0.5, got 0.6"),
     ({"imprecision": -0.1}, "imprecision: imprecision lies between 0 and 0.5, got -0.1"),
@@ -240,7 +240,7 @@ def test_an_entry_has_something_to_be_compared_with(changes, problem):
     ({"questions.D.irt": {"b": 0}, "questions.D.needs": "all"}, f"questions.D: {ONE_WAY}, got difficulty and needs and irt"),
     ({"questions.Q.discrimination": "weak"}, "questions.Q.discrimination: this field belongs to 'difficulty', got 'right'"),
     ({"questions.T.slip": 0.1}, "questions.T.slip: this field belongs to 'needs', got 'table'"),
-    ({"questions.I.guess": 0.1}, "questions.I.guess: this field belongs to 'needs', got 'irt'"),
+    ({"questions.I.guess": 0.1}, "questions.I.guess: this field belongs to 'difficulty, needs', got 'irt'"),
     ({"questions.D.at_least": {"a": "yes"}}, "questions.D.at_least: this field belongs to 'needs', got 'difficulty'"),
     ({"questions.Q.right": [0.5]}, "questions.Q.right: one probability for each of the 2 levels (no, yes), got 1"),
     ({"questions.Q.right": [0.5, 0.6, 0.7]}, "questions.Q.right: one probability for each of the 2 levels (no, yes), got 3"),

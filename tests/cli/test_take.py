@@ -151,6 +151,10 @@ def test_what_cannot_be_understood_is_said_and_asked_again(take):
     assert [event.answer for event in saved().log] == ["right", "right", "right"]
 
 
+def test_what_was_typed_is_said_as_typed(take):
+    assert "got '[b]:x:[/b] 2*3'" in take("b", "a c", "[b]:x:[/b] 2*3", "5")[1]
+
+
 def test_letters_beyond_the_alphabet_are_no_traceback(run):
     options = [f"option {number}" for number in range(30)]
     question = {"skill": "a", "right": [0.1, 0.9], "options": options, "correct": "option 29"}

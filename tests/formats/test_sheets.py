@@ -57,7 +57,7 @@ def test_questions_alone_make_a_bank():
 
 def test_where_skills_are_described_a_stranger_is_an_error():
     text = "sheet,id,skill,right\nskills,addition,,\nquestions,Q1,additon,0.3 | 0.9\n"
-    assert problems(text, ".csv") == ["questions.Q1.skill: unknown skill, got 'additon' (did you mean 'addition'?) [row 3]"]
+    assert problems(text, ".csv") == ["questions.Q1.skill: unknown skill, got 'additon' (did you mean 'addition'?) [row 3, column C]"]
 
 
 def test_the_sheet_column_stacks_the_sheets():
@@ -77,25 +77,27 @@ Questions,,,Q2,,easy,,0.1 | 0.8,
 
 
 def test_an_unknown_sheet_is_named_with_its_row():
-    assert problems("sheet,id,skill,right\nquestion,Q1,m,0.3 | 0.9\n", ".csv") == [
-        "sheet: one of bank, skills, templates, questions is expected, got 'question' [row 2]"
+    assert problems("sheet,id,skill,right\nquestion,Q1,m,0.3 | 0.9\nquestions,Q2,m,0.3 | 0.9\n", ".csv") == [
+        "sheet: one of bank, skills, templates, questions is expected, got 'question' [row 2, column A]"
     ]
 
 
 def test_an_unknown_column_has_a_proposal():
-    unknown, twice = problems("id,skil,right,right\nQ1,m,1,1\n", ".csv")
+    unknown, twice = problems("id,skil,right,right\nQ1,m,0.3 | 0.9,1\n", ".csv")
     assert unknown.startswith("file: unknown column, got 'skil' (did you mean 'skill'? known columns: id, template, text, kind, ")
-    assert unknown.endswith(") [row 1, column 2]")
-    assert twice == "file: each column is there once, got 'right' [row 1]"
+    assert unknown.endswith(") [row 1, column B]")
+    assert twice == "file: each column is there once, got 'right' [row 1, column D]"
 
 
 def test_the_columns_of_the_other_sheets_are_offered_where_they_can_stand():
-    (unknown,) = problems("sheet,id,skil\nskills,a,x\n", ".csv")
+    (unknown,) = problems("sheet,id,skil,right\nquestions,a,x,0.3 | 0.9\n", ".csv")
     assert {"levels", "prior", "field"} <= set(re.findall(r"\w+", unknown.partition("known columns: ")[2]))
 
 
 def test_an_unknown_field_of_the_bank_has_a_proposal():
-    assert problems("sheet,field,value\nbank,titel,T\n", ".csv") == ["bank: unknown field, got 'titel' (did you mean 'title'?) [row 2]"]
+    assert problems("sheet,field,value,id,skill,right\nbank,titel,T,,,\n,,,Q1,m,0.3 | 0.9\n", ".csv") == [
+        "bank: unknown field, got 'titel' (did you mean 'title'?) [row 2, column B]"
+    ]
 
 
 def test_a_header_full_of_nonsense_is_refused_quickly():
@@ -105,17 +107,17 @@ def test_a_header_full_of_nonsense_is_refused_quickly():
 def test_repeated_and_missing_ids_have_their_rows():
     text = "id,skill,right\nQ1,m,0.3 | 0.9\n,m,0.3 | 0.9\nQ1,m,0.3 | 0.9\n"
     assert problems(text, ".csv") == [
-        "questions: each row has an id, got none [row 3]",
-        "questions.Q1: each id is used once, got 'Q1' [row 4]",
+        "questions: each row has an id, got none [row 3, column A]",
+        "questions.Q1: each id is used once, got 'Q1' [row 4, column A]",
     ]
 
 
 def test_a_problem_of_a_cell_has_its_row():
     text = "id,skill,right,options\nQ1,m,0.3 | 1.9,\n\nQ2,m,0.3 | 0.9,[a\n"
-    (problem,) = problems(text, ".csv")
-    assert problem.startswith("questions.Q2.options: a cell that starts with [ or { is JSON, got ")
-    assert problem.endswith("[row 4]")
-    assert problems(text.replace("[a", ""), ".csv") == ["questions.Q1.right[1]: a probability lies between 0 and 1, got 1.9 [row 2]"]
+    first, second = problems(text, ".csv")
+    assert first.startswith("questions.Q2.options: a cell that starts with [ or { is JSON, got ")
+    assert first.endswith("[row 4, column D]")
+    assert second == "questions.Q1.right[1]: a probability lies between 0 and 1, got 1.9 [row 2, column C]"
 
 
 def test_text_with_a_separator_outside_quotes_is_not_lost():
@@ -166,8 +168,8 @@ def test_numbers_and_truth_values_in_cells_are_read():
 )
 def test_a_cell_that_became_a_date_says_how_to_prevent_it(cell):
     (problem,) = problems(workbook(questions=[[*HEADER, "correct"], [*ROW, cell]]), ".xlsx")
-    assert problem.startswith("questions: a cell holds text or a number, got a date, ")
-    assert problem.endswith("(format the column as text) [row 2, correct]")
+    assert problem.startswith("questions.Q1.correct: a cell holds text or a number, got a date, ")
+    assert problem.endswith("(format the column as text) [sheet questions, row 2, column D]")
 
 
 def test_a_sheet_of_notes_is_ignored():
@@ -182,7 +184,7 @@ def test_blank_rows_and_trailing_spaces_do_not_matter_in_workbooks():
 
 def test_a_problem_in_a_workbook_has_its_sheet_and_row():
     data = workbook(skills=[["id", "levels"], ["m", "no | yes"]], questions=[HEADER, [], ["Q1", "n", "0.3 | 0.9"]])
-    assert problems(data, ".xlsx") == ["questions.Q1.skill: unknown skill, got 'n' [sheet questions, row 3]"]
+    assert problems(data, ".xlsx") == ["questions.Q1.skill: unknown skill, got 'n' [sheet questions, row 3, column B]"]
 
 
 def test_a_cell_beside_the_columns_is_not_lost():
@@ -295,6 +297,84 @@ def problems_of_writing(bank, ending):
     return str(caught.value)
 
 
+# Sheets by their columns
+
+
+@pytest.mark.parametrize("title", ["Fragen", "Tabelle1", "Sheet1"])
+def test_a_sheet_is_found_by_its_columns(title):
+    assert loaded(workbook(**{title: [HEADER, ROW]}), ".xlsx") == the_same_bank()
+    assert loaded(workbook(**{title: [[], ["", None], HEADER, ROW], "Other": [["a", "b"]]}), ".xlsx") == the_same_bank()
+
+
+def test_skills_are_found_by_their_columns_too():
+    data = workbook(Können=[["id", "levels", "title"], ["m", "no | partly | yes", "M"]], Fragen=[HEADER, ["Q1", "m", "0.1 | 0.5 | 0.9"]])
+    assert loaded(data, ".xlsx").skills["m"].levels == ("no", "partly", "yes")
+
+
+def test_several_sheets_of_questions_are_read_one_after_another():
+    data = workbook(Addition=[HEADER, ROW], Division=[HEADER, ["Q2", "m", "0.2 | 0.8"]])
+    assert list(loaded(data, ".xlsx").questions) == ["Q1", "Q2"]
+
+
+def test_where_a_sheet_has_the_name_no_other_is_taken_for_it():
+    assert loaded(workbook(questions=[HEADER, ROW], old=[HEADER, ["Q2", "m", "0.2 | 0.8"]]), ".xlsx") == the_same_bank()
+
+
+def test_a_workbook_without_questions_says_which_sheets_it_has():
+    assert problems(workbook(Notes=[["a", "b"]], skills=[["id"], ["m"]]), ".xlsx") == [
+        "file: a workbook has a sheet of questions: one with the columns id, skill, text and others, got the sheets 'Notes', 'skills'"
+    ]
+
+
+# Everything at once
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    rows = [
+        ["id", "text", "skill", "dificulty", "right", "options", "correct", "minutes"],
+        ["Q1", "One", "n", "eesy", None, "a | b", "c", "soon"],
+        ["Q2", "Two", "m", None, "0.3 | 1.9", "a | b", "b", datetime.date(2024, 2, 1)],
+        ["Q3", "Three", "m", None, "0.3 | 0.9", "[a", "b", None],
+        [None, "Four", "m", "easy", None, None, None, None],
+    ]
+    found = problems(workbook(skills=[["id"], ["m"]], Fragen=rows), ".xlsx")
+    assert [(problem.split(": ")[0], problem.rsplit("[", 1)[1]) for problem in found] == [
+        ("questions", "sheet Fragen, row 1, column D]"),
+        ("questions.Q2.minutes", "sheet Fragen, row 3, column H]"),
+        ("questions.Q3.options", "sheet Fragen, row 4, column F]"),
+        ("questions", "sheet Fragen, row 5, column A]"),
+        ("questions.Q1.difficulty", "sheet Fragen, row 2, column D]"),
+        ("questions.Q1.minutes", "sheet Fragen, row 2, column H]"),
+        ("questions.Q2.right[1]", "sheet Fragen, row 3, column E]"),
+        ("questions.Q1.skill", "sheet Fragen, row 2, column C]"),
+        ("questions.Q1.correct", "sheet Fragen, row 2, column G]"),
+    ]
+
+
+def test_a_long_list_of_problems_is_cut():
+    text = "id,skill,difficulty\n" + "".join(f"Q{number},m,eesy\n" for number in range(130))
+    found = problems(text, ".csv")
+    assert len(found) == 51
+    assert found[-1] == "file: the first 50 problems are listed, got 80 more"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".yaml"])
+def test_words_are_understood_in_german(ending):
+    fields = {"difficulty": "Sehr  leicht", "discrimination": "mittel", "confidence": "ziemlich sicher", "kind": "Zahl", "correct": "5"}
+    if ending == ".csv":
+        text = f"id,skill,{','.join(fields)}\nQ1,m,{','.join(fields.values())}\n"
+    else:
+        said = ", ".join(f"{name}: {word}" for name, word in fields.items())
+        text = f"skills: {{m: {{prior: ausgeglichen}}}}\nquestions: {{Q1: {{skill: m, {said}}}}}"
+    english = {"difficulty": "very easy", "discrimination": "fair", "confidence": "fairly sure", "kind": "number"}
+    assert {field: loaded(text, ending).document["questions"]["Q1"][field] for field in english} == english
+
+
+def test_chances_are_understood_in_german():
+    text = "id,skill,right\nQ1,m,sehr unwahrscheinlich | wahrscheinlich..ganz sicher\n"
+    assert loaded(text, ".csv").document["questions"]["Q1"]["right"] == ["very unlikely", ["likely", "certain"]]
+
+
 # The template
 
 
@@ -304,4 +384,8 @@ def test_the_template_loads_without_problems_and_has_every_column(tmp_path):
     assert load(target).warnings == ()
     book = openpyxl.load_workbook(target)
     columns = {page.title: tuple(cell.value for cell in page[1]) for page in book.worksheets}
+    assert columns.pop("columns") == ("sheet", "column", "meaning")
     assert columns == sheets.SHEETS
+    explained = {(row[0].value, row[1].value) for row in book["columns"].iter_rows(min_row=2)}
+    assert {column for sheet, column in explained if sheet == "questions"} == set(sheets.SHEETS["questions"])
+    assert {column for sheet, column in explained if sheet == "skills"} == set(sheets.SHEETS["skills"])

@@ -129,7 +129,7 @@ class Reader(HTMLParser):
     def words(self, text):
         """The words outside of marks that are neither content nor names."""
         rest, depth = [], 0
-        for letter in text:
+        for letter in re.sub(rf"(Spalte {CLOSE})[A-Z]+\b", r"\1", text):  # the letter of a column is no word
             depth += (letter == OPEN) - (letter == CLOSE)
             rest.append(letter if depth == 0 and letter != CLOSE else " ")
         self.seen += text.count(OPEN)

@@ -89,6 +89,7 @@ ROWS = {
     "POST /desk/people/{number}/link": row(OWNER, ok=200, number="person"),
     # Banks
     "GET /desk/banks": row(TEACHERS),
+    "GET /desk/banks/template/{ending}": row(TEACHERS, ending="csv"),
     "POST /desk/banks": row(TEACHERS, files={"file": ("bank.yaml", BANK)}),
     "POST /desk/banks/new": row(TEACHERS, {"title": "Mine"}),
     "POST /desk/banks/bundled": row(TEACHERS, {"name": "fractions"}),

@@ -47,7 +47,7 @@ def test_practice_tells_the_right_answer_where_the_bank_states_no_key(make_datab
     database = make_database("sqlite")
     browser = enter(application(database), give(database, bank(STATED["accepted"][0]), ORDER, mode="practice"))
     browser.fill("/answer", entry="xyz")
-    assert "<dd>abc</dd>" in browser.page.text
+    assert '<dd><span class="typed">abc</span></dd>' in browser.page.text
     browser.go("/take/1/result")
-    assert "<dd>abc</dd>" in browser.page.text
+    assert '<dd><span class="typed">abc</span></dd>' in browser.page.text
     assert "abd" not in browser.page.text

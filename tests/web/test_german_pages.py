@@ -110,6 +110,7 @@ FILES = {  # routes that send no page
     "/health",
     "/static",
     "/take/{attempt}/media/{image}",
+    "/desk/banks/template/{ending}",
     f"{BANK}/file.{{ending}}",
     f"{BANK}/media/{{name:path}}",
     f"{DRAFT}/media/{{name:path}}",

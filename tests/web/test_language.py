@@ -75,7 +75,7 @@ def test_pasted_cells_may_have_words_of_the_teachers_language(teacher):
 def test_an_unknown_column_of_pasted_rows_is_shown_with_its_place_and_the_known_ones(teacher):
     teacher.go("/desk/banks")
     page = teacher.fill("/desk/banks/pasted", rows="id\tFrage\tskill\nQ1\tWie?\ta")
-    assert "Zeile 1, Spalte 2" in page.text
+    assert "Zeile 1, Spalte B" in page.text
     assert "bekannte Spalten: id, template, text, " in page.text
 
 

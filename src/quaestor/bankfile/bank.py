@@ -26,7 +26,8 @@ from quaestor.model.question import Question
 from quaestor.model.skill import Skill
 from quaestor.model.table import Table
 
-FORMAT = 1
+FORMATS = (1, 2)  # in format 2, words know how many options a question has; a document that names none has format 1
+NEWEST = FORMATS[-1]
 _SMALL = 1e-9  # probabilities below this keep all their digits
 
 
@@ -45,9 +46,11 @@ class Bank:
 
     def __init__(self, document: Mapping[str, Any], source: str = "", locate: Locate | None = None) -> None:
         report = Report()
-        normal = {"quaestor": FORMAT, **(fields(BANK_FIELDS)(document, (), report) or {})}
-        if normal["quaestor"] != FORMAT:
-            report.error(("quaestor",), say("this version reads format {format}", format=FORMAT), normal["quaestor"])
+        normal = {"quaestor": FORMATS[0], **(fields(BANK_FIELDS)(document, (), report) or {})}
+        if normal["quaestor"] not in FORMATS:
+            first, last = FORMATS
+            report.error(("quaestor",), say("this version reads formats {first} and {last}", first=first, last=last), normal["quaestor"])
+        knows_chance = normal["quaestor"] != FORMATS[0]
         imprecision = normal.get("imprecision", 0)
         if not 0 <= imprecision <= 0.5:
             report.error(("imprecision",), say("imprecision lies between 0 and 0.5"), imprecision)
@@ -55,10 +58,10 @@ class Bank:
         if report.errors and _unread_sections(document, normal):
             raise BankError(located(report.errors, locate))
         skills = read_skills(normal.get("skills"), imprecision, report)
-        questions = read_questions(normal.get("questions"), normal.get("templates", {}), skills, imprecision, report)
+        questions = read_questions(normal.get("questions"), normal.get("templates", {}), skills, imprecision, knows_chance, report)
         if report.errors:
             raise BankError(located(report.errors, locate))
-        warn_of_questions(questions, report)
+        warn_of_questions(questions, knows_chance, report)
         self.__dict__.update(
             _document=normal,
             skills=MappingProxyType({skill.id: skill for skill in skills.values() if skill is not None}),

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile import elicit
-from quaestor.bankfile.schema import Report
+from quaestor.bankfile.schema import Partial, Report
+from quaestor.bankfile.sentences import percent
 from quaestor.bankfile.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
 from quaestor.errors import Place, Words, nearest
 from quaestor.i18n import say
@@ -19,7 +20,11 @@ from quaestor.numerals import read_number
 
 DEFAULT_LEVELS = ("no", "yes")
 DEFAULT_CLASSES = ("wrong", "right")
+_KINDS = {"choice": say("choice"), "choices": say("choices"), "number": say("number"), "text": say("text")}
+_SKILL_NEEDS = frozenset({"levels", "abilities", "parents", "prior", "shares", "strength", "table", "confidence"})
+_ENTRY_FIELDS = frozenset({"kind", "options", "correct", "accept", "tolerance", "classes"})
 _PLAIN_FIELDS = ("text", "kind", "explanation", "media", "alt", "minutes", "group", "pilot", "template")
+_FAR_BELOW = 0.5  # of chance: wrong options that stand for typical mistakes attract beginners, but not nearly all of them
 _SAME = 1e-9  # probabilities that differ by less count as equal in warnings
 
 
@@ -41,10 +46,18 @@ def read_skills(section: Mapping[str, Any] | None, imprecision: float, report: R
         report.error(place, say("skills do not depend on themselves"), Words(" -> ".join(reversed(cycle))))
         return found
     for skill_id in topological_order(known):
-        if section[skill_id] is not None and all(found.get(name) for name in parents[skill_id]):
+        lost = lost_of(section[skill_id])
+        if not lost & _SKILL_NEEDS and all(found.get(name) for name in parents[skill_id]):
             above = [skill for name in parents[skill_id] if (skill := found[name]) is not None]
             found[skill_id] = _read_skill(skill_id, section[skill_id], above, imprecision, report)
     return found
+
+
+def lost_of(entry: Mapping[str, Any] | None) -> frozenset[str]:
+    """The fields of an entry that have faults: all of them where nothing of it could be read."""
+    if entry is None:
+        return _SKILL_NEEDS | _ENTRY_FIELDS | STATEMENT_FIELDS | {"skill", "skills"}
+    return entry.lost if isinstance(entry, Partial) else frozenset()
 
 
 def _read_skill(skill_id: str, fields: Mapping[str, Any], parents: Sequence[Skill], imprecision: float, report: Report) -> Skill | None:
@@ -70,9 +83,10 @@ def read_questions(
     templates: Mapping[str, Any],
     skills: Mapping[str, Skill | None],
     imprecision: float,
+    knows_chance: bool,
     report: Report,
 ) -> list[Question]:
-    """The questions that have no problem, in the order written."""
+    """The questions that have no problem, in the order written; `knows_chance`: difficulties in words are not below chance."""
     if not section:
         report.error(("questions",), say("a bank has at least one question"), say("none"))
         return []
@@ -82,13 +96,13 @@ def read_questions(
         place: Place = ("questions", question_id)
         if question_id in skills:
             report.error(place, say("questions and skills have different ids"), question_id)
-        if own is None:
+        if own is None or "template" in lost_of(own):
             continue
         name = own.get("template")
         if name is not None and name not in templates:
             report.error((*place, "template"), say("unknown template"), name, nearest(name, templates))
         elif name is None or templates[name] is not None:
-            content, draft = _read_question(question_id, own, templates[name] if name else {}, skills, imprecision, report)
+            content, draft = _read_question(question_id, own, templates[name] if name else {}, skills, imprecision, knows_chance, report)
             made.append(content)
             drafts.append(draft)
     tables = build_tables(drafts, report)
@@ -113,6 +127,7 @@ def _read_question(
     template: Mapping[str, Any],
     skills: Mapping[str, Skill | None],
     imprecision: float,
+    knows_chance: bool,
     report: Report,
 ) -> tuple[dict[str, Any], Draft | None]:
     """The content of a question without its table, and the draft of the table."""
@@ -124,20 +139,31 @@ def _read_question(
             return ("templates", own["template"], field)
         return ("questions", question_id, field) if field else ("questions", question_id)
 
+    lost = lost_of(own) | lost_of(template)
     classes = tuple(fields.get("classes", DEFAULT_CLASSES))
     if len(classes) < 2:
         report.error(at("classes"), say("a question has at least two answer classes"), list(classes))
         return {}, None
-    scope = _read_scope(fields, skills, at, report)
+    scope = None if lost & {"skill", "skills"} else _read_scope(fields, skills, at, report)
     content = {
         "id": question_id,
         "skills": tuple(skill.id for skill in scope or ()),
         "classes": classes,
         "tags": tuple(fields.get("tags", ())),
         **{field: fields[field] for field in _PLAIN_FIELDS if field in fields},
-        **_read_entry(fields, classes, at, report),
+        **({} if lost & _ENTRY_FIELDS else _read_entry(fields, classes, at, report)),
     }
-    return content, None if scope is None else draft_question(fields, scope, classes, imprecision, at, report)
+    guess = by_chance(content.get("kind", "choice"), content.get("option_classes", {}), classes[-1]) if knows_chance else 0.0
+    if scope is None or lost & (STATEMENT_FIELDS | {"classes"}):
+        return content, None
+    return content, draft_question(fields, scope, classes, guess, imprecision, at, report)
+
+
+def by_chance(kind: str, option_classes: Mapping[str, str], best: str) -> float:
+    """P(best answer) of someone who chooses one of the options blindly; 0 where there is nothing to choose one of."""
+    if kind != "choice" or not option_classes:
+        return 0.0
+    return list(option_classes.values()).count(best) / len(option_classes)
 
 
 def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], at: FieldPlace, report: Report) -> list[Skill] | None:
@@ -166,10 +192,10 @@ def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlac
     _refuse(("options", "tolerance") if kind == "text" else ("options",), fields, kind, at, report)
     accept = fields.get("accept", {})
     if not correct and not accept:
-        rule = say("a {kind} question has a correct answer, or answers to accept", kind=kind)
+        rule = say("a {kind} question has a correct answer, or answers to accept", kind=_KINDS[kind])
         report.error(at("correct"), rule, say("none"))
     if len(correct) > 1:
-        rule = say("a {kind} question has one correct answer; 'accept' takes others", kind=kind)
+        rule = say("a {kind} question has one correct answer; 'accept' takes others", kind=_KINDS[kind])
         report.error(at("correct"), rule, list(correct))
     accepted = dict(accept) if isinstance(accept, Mapping) else dict.fromkeys(accept, classes[-1])
     for answer, given in accepted.items():
@@ -225,7 +251,7 @@ def _check_class(given: str, classes: Sequence[str], place: Place, report: Repor
 def _refuse(names: Iterable[str], fields: Mapping[str, Any], kind: str, at: FieldPlace, report: Report) -> None:
     for name in names:
         if name in fields:
-            report.error(at(name), say("this field does not go with kind '{kind}'", kind=kind), fields[name])
+            report.error(at(name), say("this field does not go with kind '{kind}'", kind=_KINDS[kind]), fields[name])
 
 
 def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: Iterable[str], at: FieldPlace, report: Report) -> Fraction:
@@ -240,8 +266,10 @@ def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: I
     return tolerance
 
 
-def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
-    """Warn of questions with equal rows, with answers that get worse at a higher level or are impossible, or with equal options."""
+def warn_of_questions(questions: Sequence[Question], knows_chance: bool, report: Report) -> None:
+    """Warn of questions with equal rows, with answers that get worse at a higher level, are impossible or far below chance, or with equal
+    options.
+    """
     alike: dict[tuple[int, ...], list[Question]] = {}
     for question in questions:
         alike.setdefault(question.table.shape, []).append(question)
@@ -265,6 +293,16 @@ def warn_of_questions(questions: Sequence[Question], report: Report) -> None:
                 rule = say("the best answer is not less likely at a higher level of {skill}: check the key", skill=skill)
                 report.warning(("questions", group[number].id), rule, say("a falling probability"))
     for question in questions:
+        guess = by_chance(question.kind, question.option_classes, question.classes[-1])
+        least = float(question.table.upper[..., -1].min())
+        if least < _FAR_BELOW * guess - _SAME:
+            rule = say(
+                "with {count} options a guess is right in {guess} of cases; less than half of that is rare",
+                count=len(question.options),
+                guess=percent(guess, guess),
+            )
+            hint = "" if knows_chance else say("in a file that begins with 'quaestor: 2' a difficulty in words is not below chance")
+            report.warning(("questions", question.id), rule, percent(least, least), hint)
         forms = [loose(option) for option in question.options]
         if len(set(forms)) < len(forms):
             twins = [option for option, form in zip(question.options, forms, strict=True) if forms.count(form) > 1]

@@ -48,6 +48,11 @@ def word_value(value: float | str, words: Mapping[str, float], what: str) -> flo
     return float(number)
 
 
+def is_word(value: float | str) -> bool:
+    """Whether a value is a word, not a number or a text such as `30%`."""
+    return isinstance(value, str) and read_number(value) is None
+
+
 def chance(value: float | str | Sequence[float | str]) -> Interval:
     """A probability as an interval: a number, a word of the verbal scale, or a pair (lower, upper) of these."""
     if isinstance(value, (list, tuple)):

@@ -8,10 +8,21 @@ numbers reads them as numbers. Normal forms are plain data (dict, list, str, int
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from quaestor.bankfile.elicit import A_DIFFICULTY, A_DISCRIMINATION, DIFFICULTY, DISCRIMINATION, chance, word_value
+from quaestor.bankfile.elicit import (
+    A_DIFFICULTY,
+    A_DISCRIMINATION,
+    CHANCE,
+    CONFIDENCE,
+    DIFFICULTY,
+    DISCRIMINATION,
+    PRIOR,
+    chance,
+    word_value,
+)
+from quaestor.bankfile.words import in_file
 from quaestor.errors import Place, Problem, StatementError, format_place, format_value, nearest
 from quaestor.i18n import say
 from quaestor.model.table import RowFault
@@ -20,11 +31,21 @@ from quaestor.numerals import read_number
 Reader = Callable[[Any, Place, "Report"], Any]
 
 KINDS = ("choice", "choices", "number", "text")
+NEEDS = ("all", "any")
 LONGEST_WORD, LONGEST_TEXT = 200, 20_000
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
 _BREAK = re.compile("\r\n|[\r\u2028\u2029]")
 _DECIMAL = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,3})?")
+
+
+UNREADABLE = object()  # the value of a field whose fault was already told, such as that of a cell of a sheet
+
+
+class Partial(dict[str, Any]):
+    """The fields of an entry of which some have faults: `lost`. The others can still be checked, so that all faults are told together."""
+
+    lost: frozenset[str] = frozenset()
 
 
 class Report:
@@ -165,33 +186,49 @@ def positive(value: Any, place: Place, report: Report) -> float | int | None:
     return found
 
 
-def level_of(value: Any, place: Place, report: Report) -> float | int | str | None:
-    """A number, or a word of one of the scales in `elicit`; texts such as `1/3` or `30%` stay as written."""
-    if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()) is None:
-        return word(value, place, report)
-    return number(value, place, report)
+def level_of(words: Collection[str]) -> Reader:
+    """A reader of a number, or a word of this scale, in any language; texts such as `1/3` or `30%` stay as written."""
+
+    def read(value: Any, place: Place, report: Report) -> float | int | str | None:
+        if isinstance(value, str) and _DECIMAL.fullmatch(value.strip()) is None:
+            found = word(value, place, report)
+            return None if found is None else in_file(found, words)
+        return number(value, place, report)
+
+    return read
+
+
+_chance = level_of(CHANCE)
+
+
+def prior_word(value: Any, place: Place, report: Report) -> str | None:
+    """A word for a prior, in any language."""
+    found = word(value, place, report)
+    return None if found is None else in_file(found, PRIOR)
 
 
 def probability(value: Any, place: Place, report: Report) -> Any:
     """A number in [0, 1], a word of the verbal scale, or a pair [lower, upper] of these."""
     if isinstance(value, (list, tuple)):
-        ends = [level_of(end, (*place, position), report) for position, end in enumerate(value)]
+        ends = [_chance(end, (*place, position), report) for position, end in enumerate(value)]
         found: Any = None if None in ends else ends
     else:
-        found = level_of(value, place, report)
+        found = _chance(value, place, report)
     return _accepted(found, chance, place, report)
 
 
 def exact_probability(value: Any, place: Place, report: Report) -> Any:
     """A number in [0, 1] or a word of the verbal scale, no pair."""
-    return _accepted(level_of(value, place, report), chance, place, report)
+    return _accepted(_chance(value, place, report), chance, place, report)
 
 
 def on_scale(words: Mapping[str, float], what: str) -> Reader:
     """A reader of a number or a word of this scale."""
 
+    level = level_of(words)
+
     def read(value: Any, place: Place, report: Report) -> Any:
-        return _accepted(level_of(value, place, report), lambda found: word_value(found, words, what), place, report)
+        return _accepted(level(value, place, report), lambda found: word_value(found, words, what), place, report)
 
     return read
 
@@ -253,7 +290,7 @@ def entries(key: Reader, reader: Reader) -> Reader:
 
 
 def sections(reader: Reader) -> Reader:
-    """A reader of a map from ids to entries; an entry with a problem becomes None, so that the others can still be checked."""
+    """A reader of a map from ids to entries; one that is no map of fields becomes None, so that the others can still be checked."""
 
     def read(value: Any, place: Place, report: Report) -> dict[str, Any] | None:
         if not isinstance(value, Mapping):
@@ -261,14 +298,12 @@ def sections(reader: Reader) -> Reader:
             return None
         found: dict[str, Any] = {}
         for raw_id, raw in value.items():
-            before = report.count
             entry_id = name(raw_id, place, report)
             if entry_id is None:
                 continue
             if entry_id in found:
                 report.error(place, say("each id is used once"), entry_id)
-            entry = reader(raw, (*place, entry_id), report)
-            found[entry_id] = entry if report.count == before else None
+            found[entry_id] = reader(raw, (*place, entry_id), report)
         return found
 
     return read
@@ -303,9 +338,10 @@ def map_or(mapped: Reader, other: Reader) -> Reader:
 
 
 def one_of(*words: str) -> Reader:
-    """A reader of one word out of a list."""
+    """A reader of one word out of a list, in any language."""
 
     def read(value: Any, place: Place, report: Report) -> str | None:
+        value = in_file(value, words) if isinstance(value, str) else value
         if value in words:
             return str(value)
         report.error(place, say("one of {words} is expected", words=", ".join(words)), value, nearest(value, words))
@@ -315,7 +351,9 @@ def one_of(*words: str) -> Reader:
 
 
 def fields(schema: Mapping[str, Reader]) -> Reader:
-    """A reader of a map of known fields, returned in the schema's order; an empty field counts as left out."""
+    """A reader of a map of known fields, returned in the schema's order; an empty field counts as left out. A `Partial` names
+    those that have faults.
+    """
 
     def read(value: Any, place: Place, report: Report) -> dict[str, Any] | None:
         if value is None or value == "":
@@ -324,14 +362,21 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
             report.error(place, say("a map of fields is expected"), value)
             return None
         found: dict[str, Any] = {}
+        lost: set[str] = set()
         for field, raw in value.items():
-            reader = schema.get(field)
-            if reader is None:
+            reader, before = schema.get(field), report.count
+            if raw is UNREADABLE:
+                lost.add(field)
+            elif reader is None:
+                lost |= set(schema)  # what was meant is not known
                 hint = nearest(field, schema) or say("known fields: {fields}", fields=", ".join(schema))
                 report.error((*place, field) if isinstance(field, str) else place, say("unknown field"), field, hint)
             elif raw is not None and raw != "":
                 found[field] = reader(raw, (*place, field), report)
-        return {field: found[field] for field in schema if found.get(field) is not None}
+                lost |= {field} if report.count > before else set()
+        made = Partial({field: found[field] for field in schema if found.get(field) is not None})
+        made.lost = frozenset(lost)
+        return made if lost else dict(made)
 
     return read
 
@@ -352,13 +397,13 @@ TEMPLATE_FIELDS: dict[str, Reader] = {
     "right": items(probability),
     "difficulty": on_scale(DIFFICULTY, A_DIFFICULTY),
     "discrimination": on_scale(DISCRIMINATION, A_DISCRIMINATION),
-    "needs": one_of("all", "any"),
+    "needs": one_of(*NEEDS),
     "at_least": entries(name, name),
     "slip": probability,
     "guess": probability,
     "irt": fields({"a": number, "b": list_or(number, items(number)), "c": number}),
     "table": table,
-    "confidence": level_of,
+    "confidence": level_of(CONFIDENCE),
     "explanation": text,
     "media": file_name,
     "alt": text,
@@ -375,11 +420,11 @@ SKILL_FIELDS: dict[str, Reader] = {
     "levels": items(name, unique=True),
     "abilities": items(number),
     "parents": items(name, unique=True),
-    "prior": list_or(map_or(row, word), row),
+    "prior": list_or(map_or(row, prior_word), row),
     "shares": items(number),
     "strength": number,
     "table": table,
-    "confidence": level_of,
+    "confidence": level_of(CONFIDENCE),
 }
 BANK_FIELDS: dict[str, Reader] = {
     "quaestor": number,

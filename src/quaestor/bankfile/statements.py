@@ -48,33 +48,37 @@ MOST_ROWS = 65_536
 STATEMENTS: dict[str, tuple[str, ...]] = {
     "right": (),
     "table": (),
-    "difficulty": ("discrimination",),
+    "difficulty": ("discrimination", "guess"),
     "needs": ("at_least", "slip", "guess"),
     "irt": (),
 }
-STATEMENT_FIELDS = {*STATEMENTS, *(extra for extras in STATEMENTS.values() for extra in extras), "confidence"}
+STATEMENT_FIELDS = frozenset({*STATEMENTS, *(extra for extras in STATEMENTS.values() for extra in extras), "confidence"})
 
 
 def draft_question(
     fields: Mapping[str, Any],
     scope: Sequence[Any],
     classes: Sequence[str],
+    guess: float,
     imprecision: float,
     at: FieldPlace,
     report: Report,
 ) -> Draft | None:
-    """The table that a question's fields state; `scope` holds its skills, `at` gives the place of a field."""
+    """The table that a question's fields state; `scope` holds its skills, `at` gives the place of a field.
+
+    `guess`: P(right) of those who guess, below which a difficulty in words does not go, unless the fields state a `guess`.
+    """
     made = [statement for statement in STATEMENTS if statement in fields]
     if len(made) != 1:
         rule = say("a question states its probabilities in one way: {ways}", ways=", ".join(STATEMENTS))
         report.error(at(""), rule, _all(made))
         return None
     statement = made[0]
-    for owner, extras in STATEMENTS.items():
-        for extra in extras:
-            if extra in fields and owner != statement:
-                report.error(at(extra), say("this field belongs to '{field}'", field=owner), statement)
-                return None
+    for extra in dict.fromkeys(extra for extras in STATEMENTS.values() for extra in extras):
+        if extra in fields and extra not in STATEMENTS[statement]:
+            owners = ", ".join(owner for owner, extras in STATEMENTS.items() if extra in extras)
+            report.error(at(extra), say("this field belongs to '{field}'", field=owners), statement)
+            return None
     sizes = [len(skill.levels) for skill in scope]
     if _too_large(sizes, at(statement), report):
         return None
@@ -84,7 +88,7 @@ def draft_question(
         elif statement == "irt":
             rows = _irt_rows(fields["irt"], scope, len(classes), at("irt"), report)
         else:
-            rights = _rights(statement, fields, scope, sizes, at, report)
+            rights = _rights(statement, fields, scope, sizes, guess, at, report)
             if rights is not None and list(classes) != ["wrong", "right"]:
                 report.error(
                     at("classes"),
@@ -172,7 +176,7 @@ def _epsilon(fields: Mapping[str, Any], imprecision: float, at: FieldPlace, repo
 
 
 def _rights(
-    statement: str, fields: Mapping[str, Any], scope: Sequence[Any], sizes: Sequence[int], at: FieldPlace, report: Report
+    statement: str, fields: Mapping[str, Any], scope: Sequence[Any], sizes: Sequence[int], guess: float, at: FieldPlace, report: Report
 ) -> list[Interval] | None:
     """P(right) for each combination of levels, from `right`, `difficulty` or `needs`."""
     if statement == "needs":
@@ -195,7 +199,9 @@ def _rights(
             return None
         return [elicit.chance(value) for value in fields["right"]]
     rights = elicit.by_difficulty(fields["difficulty"], fields.get("discrimination", "fair"), sizes[0])
-    return [(p, p) for p in rights]
+    floor = (guess, guess) if elicit.is_word(fields["difficulty"]) else (0.0, 0.0)
+    low, high = elicit.chance(fields["guess"]) if "guess" in fields else floor
+    return [(max(p, low), max(p, high)) for p in rights]
 
 
 def _enough(at_least: Mapping[str, str], scope: Sequence[Any], place: Place, report: Report) -> list[list[bool]] | None:

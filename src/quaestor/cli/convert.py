@@ -3,38 +3,9 @@
 import argparse
 from pathlib import Path
 
-from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError
-from quaestor.formats import sheets
+from quaestor.errors import BankError, QuaestorError
 from quaestor.formats.files import BANK_ENDINGS, NETWORK_ENDINGS, dump, load, read_network, save, write_network
-
-_EXAMPLE = {
-    "title": "My first bank",
-    "description": "Replace these rows by your own; empty columns may stay empty.",
-    "skills": {
-        "addition": {"title": "Adding", "levels": ["no", "yes"], "prior": [0.4, 0.6]},
-        "carrying": {"title": "Adding with carrying", "levels": ["no", "partly", "yes"], "parents": ["addition"], "strength": 0.6},
-    },
-    "templates": {"standard": {"difficulty": "medium", "discrimination": "strong", "confidence": "fairly sure"}},
-    "questions": {
-        "A1": {"text": "What is $7 + 2$?", "options": ["8", "9", "10"], "correct": "9", "skill": "addition", "right": [0.4, 0.95]},
-        "A2": {"template": "standard", "text": "What is $38 + 25$?", "kind": "number", "correct": "63", "skill": "carrying", "minutes": 1},
-        "A3": {
-            "text": "What is $19 + 4$?",
-            "options": {"23": "right", "13": "half", "22": "wrong"},
-            "skills": ["addition", "carrying"],
-            "classes": ["wrong", "half", "right"],
-            "table": {
-                "no, no": [0.8, 0.15, 0.05],
-                "no, partly": [0.7, 0.2, 0.1],
-                "no, yes": [0.6, 0.2, 0.2],
-                "yes, no": [0.3, 0.5, 0.2],
-                "yes, partly": [0.2, 0.3, 0.5],
-                "yes, yes": [0.05, 0.1, [0.8, 0.9]],
-            },
-        },
-    },
-}
+from quaestor.formats.template import template
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,7 +21,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.template and source is not None:
         raise QuaestorError("--template writes one file, got two names")
     if arguments.template:
-        _write_template(target)
+        try:
+            save(template(Path(target).suffix.lower()), target)
+        except BankError as error:
+            raise BankError(error.problems, target) from error
     elif source is None:
         raise QuaestorError("convert needs a file to read and a file to write, got one")
     elif Path(source).suffix.lower() in NETWORK_ENDINGS:
@@ -63,11 +37,3 @@ def run(arguments: argparse.Namespace) -> int:
         dump(load(source), target)
     print(f"wrote {target}")
     return 0
-
-
-def _write_template(target: str) -> None:
-    bank = Bank(_EXAMPLE)
-    if Path(target).suffix.lower() == ".xlsx":
-        save(sheets.write_xlsx(bank.document, every_column=True), target)
-    else:
-        dump(bank, target)

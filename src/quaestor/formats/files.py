@@ -5,7 +5,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import FORMATS, Bank
 from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest, placed
 from quaestor.formats import bif, json_text, sheets, uai, yaml_text
 from quaestor.formats.limits import read_bytes, read_text
@@ -13,6 +13,7 @@ from quaestor.i18n import say
 from quaestor.model.network import Network
 
 BANK_ENDINGS = (".yaml", ".yml", ".json", ".csv", ".xlsx")
+MOST_PROBLEMS = 50  # of a sheet
 NETWORK_ENDINGS = (".uai", ".bif")
 
 
@@ -48,23 +49,39 @@ def load(path: str | Path) -> Bank:
     return load_bytes(data, ending, name)
 
 
-def load_bytes(data: bytes, ending: str, name: str = "") -> Bank:
-    """Read and check a bank from the content of a file with this ending; `name` is used in errors."""
+def load_bytes(data: bytes, ending: str, name: str = "", unmarked: int = FORMATS[0]) -> Bank:
+    """Read and check a bank from the content of a file with this ending; `name` is used in errors.
+
+    `unmarked`: the format of a sheet that names none. What was stored is read as it was written, so by default that is the first one.
+    """
     locate: Locate | None = None
     try:
         if ending == ".xlsx":
-            document, locate = sheets.read_xlsx(data)
-            return Bank(document, locate=locate)
+            return _of_sheets(sheets.read_xlsx(data), unmarked)
         text = read_text(data)
         if ending == ".csv":
-            document, locate = sheets.read_csv(text)
-            return Bank(document, locate=locate)
+            return _of_sheets(sheets.read_csv(text), unmarked)
         if ending == ".json":
             return Bank(json_text.parse(text))
         document, locate = yaml_text.parse(text), yaml_text.locator(text)
         return Bank(document, source=text, locate=locate)
     except BankError as error:
         raise BankError(located(error.problems, locate), name) from error
+
+
+def _of_sheets(read: sheets.Read, unmarked: int) -> Bank:
+    """The bank in some sheets; what is wrong with cells and what is wrong with the bank is told together, up to a limit."""
+    problems = read.problems
+    try:
+        bank = Bank({"quaestor": unmarked, **read.document}, locate=read.locate)
+    except BankError as error:
+        problems = [*problems, *error.problems]
+    if not problems:
+        return bank
+    if len(problems) > MOST_PROBLEMS:
+        rule, left = say("the first {most} problems are listed", most=MOST_PROBLEMS), len(problems) - MOST_PROBLEMS
+        problems = [*problems[:MOST_PROBLEMS], Problem("file", rule, say("{count} more", count=left))]
+    raise BankError(problems)
 
 
 def dump(bank: Bank, path: str | Path) -> None:

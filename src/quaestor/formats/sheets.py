@@ -1,23 +1,25 @@
 """Banks as sheets: of questions, skills and templates, with a row each, and of the fields of the bank itself.
 
-An XLSX file has the sheets `bank`, `skills`, `templates` and `questions`; only the last is required. A CSV file stacks them, with a first
-column `sheet`; without that column every row is a question. In a file without skills, those that the questions name have levels no and yes.
+An XLSX file has the sheets `bank`, `skills`, `templates` and `questions`; only the last is required. Sheets of questions and skills are
+also found by their columns, whatever they are called. A CSV file stacks the sheets, with a first column `sheet`; without that column
+every row is a question. In a file without skills, those that the questions name have levels no and yes.
 """
 
 import csv
 import datetime
 import io
 import itertools
+import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
-from quaestor.errors import BankError, Locate, Problem, format_value, nearest
+from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS, UNREADABLE
+from quaestor.errors import BankError, Locate, Problem, closest, format_value, nearest
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_SHEET, refusal
-from quaestor.i18n import say, together
+from quaestor.i18n import Said, say, together
 
 SECTIONS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
 SHEETS: dict[str, tuple[str, ...]] = {
@@ -26,15 +28,51 @@ SHEETS: dict[str, tuple[str, ...]] = {
 }
 _BANK = [field for field in BANK_FIELDS if field not in SECTIONS]
 _MOST_COLUMNS, _MOST_ROWS = 200, 1_048_576  # columns with a name; rows, which is the limit of spreadsheet programs
+_HIGHEST_HEADER = 20  # the last row in which a sheet of another name has the names of its columns
+_BY_COLUMNS = ("questions", "skills")
+_TIMES = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)
 _LONGEST_CELL = {".csv": 131_072, ".xlsx": 32_767}  # characters; the limits of the csv module and of XLSX
 _WIDTHS = {"text": 60, "explanation": 60, "description": 60, "options": 40, "table": 40, "value": 60}
 
-Row = tuple[str, int, dict[str, str]]  # sheet, row number, cells by column
 Sheets = dict[str, list[dict[str, Any]]]
+Header = list[str | None]  # the column of each cell: '' where it has no name, None where its name is unknown or there twice
 
 
-def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
-    """The document in a CSV file, and a function from a place to its row."""
+class Read(NamedTuple):
+    """What was read of a file: its document, a function from a place to its row and column, and what could not be read.
+
+    A field that could not be read is `UNREADABLE` in the document.
+    """
+
+    document: dict[str, Any]
+    locate: Locate
+    problems: list[Problem]
+
+
+class Line(NamedTuple):
+    """A row: what it is a row of, the sheet's title (empty in a CSV file), its number, its cells by column, and where the columns are."""
+
+    section: str
+    title: str
+    number: int
+    cells: dict[str, Any]
+    header: Header
+
+    def where(self, column: str = "") -> Said:
+        """The row, and perhaps the column, in words."""
+        named = column in self.header
+        from openpyxl.utils import get_column_letter
+
+        values: dict[str, Any] = {"row": self.number} | ({"column": get_column_letter(self.header.index(column) + 1)} if named else {})
+        if not self.title:
+            return say("row {row}, column {column}", **values) if named else say("row {row}", **values)
+        if named:
+            return say("sheet {sheet}, row {row}, column {column}", sheet=self.title, **values)
+        return say("sheet {sheet}, row {row}", sheet=self.title, **values)
+
+
+def read_csv(text: str) -> Read:
+    """What is in a CSV file."""
     first = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
     try:
@@ -44,22 +82,22 @@ def read_csv(text: str) -> tuple[dict[str, Any], Locate]:
     top = next((number for number, line in enumerate(lines) if any(line)), None)
     if top is None:
         raise refusal(say("a file has content"), say("an empty file"))
-    header = [column.lower() for column in lines[top]]
     known = {"sheet", *(column for columns in SHEETS.values() for column in columns)}
-    _check_header("file", header, known, top + 1)
-    rows: list[Row] = []
+    header, problems = _header("file", "", lines[top], known, top + 1)
+    found = []
     for number, line in enumerate(lines[top + 1 :], start=top + 2):
-        cells = _by_column(header, line)
         if any(line):
-            rows.append((cells.pop("sheet", "").lower() or "questions", number, cells))
-    return _assemble(rows, "row")
+            cells = _by_column(header, line)
+            found.append(Line(str(cells.pop("sheet", "")).lower() or "questions", "", number, cells, header))
+    return _assemble(found, problems)
 
 
-def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
-    """The document in an XLSX file, and a function from a place to its sheet and row."""
+def read_xlsx(data: bytes) -> Read:
+    """What is in an XLSX file: in sheets of the names in `SHEETS`, or, of questions and skills, in those with such columns."""
     from openpyxl import load_workbook  # only here, as below: it takes long to import
 
-    rows: list[Row] = []
+    found: list[Line] = []
+    problems: list[Problem] = []
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
             size = sum(part.file_size for part in packed.infolist())
@@ -70,129 +108,170 @@ def read_xlsx(data: bytes) -> tuple[dict[str, Any], Locate]:
             warnings.simplefilter("ignore")  # openpyxl warns of unknown styles and extensions, which are not read
             book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
             for page in book.worksheets:
-                sheet = page.title.strip().lower()
-                if sheet in SHEETS:  # other sheets, such as notes, are ignored
-                    page.reset_dimensions()  # some programs write wrong dimensions, and openpyxl would stop there
-                    rows += _xlsx_rows(sheet, page.iter_rows(values_only=True))
+                page.reset_dimensions()  # some programs write wrong dimensions, and openpyxl would stop there
+            for page, section in _sections(book.worksheets):
+                lines, wrong = _xlsx_lines(section, page)
+                found += lines
+                problems += wrong
+            titles = [page.title for page in book.worksheets]
             book.close()
     except BankError:
         raise
     except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
         raise refusal(say("the file is a valid XLSX workbook"), f"{type(error).__name__}: {error}") from error
-    return _assemble(rows, "sheet")
+    if not problems and not any(line.section == "questions" for line in found):
+        rule = say("a workbook has a sheet of questions: one with the columns id, skill, text and others")
+        raise refusal(rule, say("the sheets {names}", names=", ".join(f"'{title}'" for title in titles)))
+    return _assemble(found, problems)
 
 
-def _xlsx_rows(sheet: str, lines: Iterable[tuple[Any, ...]]) -> Iterator[Row]:
-    header: list[str] = []
-    for number, line in enumerate(lines, start=1):
+def _sections(pages: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+    """The worksheets that hold something, each with what: by name, or by its columns where no sheet has that name."""
+    named = {page.title.strip().lower() for page in pages} & set(SHEETS)
+    for page in pages:
+        title = page.title.strip().lower()
+        if title in SHEETS:
+            yield page, title
+        else:
+            top = next((line for line in page.iter_rows(max_row=_HIGHEST_HEADER, values_only=True) if any(map(_is_written, line))), ())
+            columns = {str(cell).strip().lower() for cell in top if _is_written(cell)}
+            likely = max(_BY_COLUMNS, key=lambda section: len(columns & set(SHEETS[section])))
+            if "id" in columns and likely not in named and len(columns & set(SHEETS[likely])) > max(1, len(columns) / 2):
+                yield page, likely
+
+
+def _is_written(cell: Any) -> bool:
+    return cell is not None and str(cell).strip() != ""
+
+
+def _xlsx_lines(section: str, page: Any) -> tuple[list[Line], list[Problem]]:
+    header: Header = []
+    found: list[Line] = []
+    problems: list[Problem] = []
+    title = page.title.strip()
+    for number, line in enumerate(page.iter_rows(values_only=True), start=1):
         if number > _MOST_ROWS:
             raise refusal(say("a sheet has at most {most:,} rows", most=_MOST_ROWS), say("more"))
         if not header:
-            header = [str(cell or "").strip().lower() for cell in line]
-            while header and not header[-1]:
-                header.pop()
-            _check_header(sheet, header, SHEETS[sheet], number)
-            continue
-        if line.count(None) < len(line):
-            columns = [*header, *[""] * len(line)]
-            texts = [_cell_text(value, sheet, number, column) for column, value in zip(columns, line, strict=False)]
-            if any(texts):
-                yield sheet, number, _by_column(header, texts)
+            header, problems = _header(section, title, [str(cell or "").strip() for cell in line], SHEETS[section], number)
+        elif line.count(None) < len(line):
+            cells = _by_column(header, [_cell_text(value) for value in line])
+            if any(cells.values()):
+                found.append(Line(section, title, number, cells, header))
+    return found, problems
 
 
-def _by_column(header: Sequence[str], line: Sequence[str]) -> dict[str, str]:
+def _by_column(header: Sequence[str | None], line: Sequence[Any]) -> dict[str, Any]:
     """The cells of a row by column; the first cell without a column name has the key ''."""
-    cells = dict(zip(header, line, strict=False))
-    cells[""] = next((cell for column, cell in itertools.zip_longest(header, line, fillvalue="") if cell and not column), "")
+    pairs = list(itertools.zip_longest(header, line, fillvalue=""))
+    cells = {column: cell for column, cell in pairs if column}
+    cells[""] = next((cell for column, cell in pairs if cell and column == ""), "")
     return cells
 
 
-def _cell_text(value: Any, sheet: str, number: int, column: str) -> str:
+def _cell_text(value: Any) -> Any:
+    """What a cell holds as text; what a spreadsheet program took for a date is left as it is."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)):
-        where = say("row {row}, {column}", row=number, column=column)
-        found, hint = say("a date, {date}", date=value), say("format the column as text")
-        raise BankError([Problem(sheet, say("a cell holds text or a number"), found, hint, where=where)])
-    return str(value).strip()
+    return value if isinstance(value, _TIMES) else str(value).strip()
 
 
-def _check_header(sheet: str, header: Sequence[str], known: Iterable[str], row: int) -> None:
-    """Refuse unknown and repeated columns; the hint lists the known ones, for a CSV file without `sheet` those of questions."""
-    known = list(known)
-    listed = SHEETS["questions"] if sheet == "file" and "sheet" not in header else known
+def _header(sheet: str, title: str, line: Sequence[str], known: Iterable[str], row: int) -> tuple[Header, list[Problem]]:
+    """The columns of a sheet, and those that are unknown or repeated; one that is near a known column is read as that one.
+
+    The hint lists the known ones, for a CSV file without `sheet` those of questions.
+    """
+    names, known = [cell.lower() for cell in line], list(known)
+    while names and not names[-1]:
+        names.pop()
+    if sum(map(bool, names)) > _MOST_COLUMNS:
+        raise refusal(say("a sheet has at most {most} columns", most=_MOST_COLUMNS), f"{sum(map(bool, names)):,}")
+    listed = SHEETS["questions"] if sheet == "file" and "sheet" not in names else known
     hint = say("known columns: {columns}", columns=", ".join(listed))
-    if sum(map(bool, header)) > _MOST_COLUMNS:
-        raise refusal(say("a sheet has at most {most} columns", most=_MOST_COLUMNS), f"{sum(map(bool, header)):,}")
-    problems = [
-        Problem(
-            sheet,
-            say("unknown column"),
-            f"'{column}'",
-            together([text for text in (nearest(column, known), hint) if text], " "),
-            where=say("row {row}, column {column}", row=row, column=number),
-        )
-        for number, column in enumerate(header, start=1)
-        if column and column not in known
-    ]
-    problems += [
-        Problem(sheet, say("each column is there once"), f"'{column}'", where=say("row {row}", row=row))
-        for column in dict.fromkeys(header)
-        if header.count(column) > 1 and column
-    ]
-    if problems:
-        raise BankError(problems)
+    header: Header = []
+    problems = []
+    for name in names:
+        meant = closest(name, known) if name and name not in known else name
+        taken = meant in header or (meant != name and meant in names)
+        header.append(None if meant and taken else meant or (None if name else ""))
+        where = Line(sheet, title, row, {}, [*[""] * (len(header) - 1), name]).where(name)
+        if name and name not in known:
+            hints = [text for text in (nearest(name, known), hint) if text]
+            problems.append(Problem(sheet, say("unknown column"), f"'{name}'", together(hints, " "), where=where))
+        elif name and taken:
+            problems.append(Problem(sheet, say("each column is there once"), f"'{name}'", where=where))
+    return header, problems
 
 
-def _assemble(rows: Iterable[Row], unit: str) -> tuple[dict[str, Any], Locate]:
-    """The document of some rows, and a function from a place to its row; all problems are raised together."""
+def _assemble(lines: Iterable[Line], problems: list[Problem]) -> Read:
+    """The document of some rows; `problems`: those of the headers."""
     document: dict[str, Any] = {}
-    where: dict[str, str] = {}
-    problems: list[Problem] = []
-    for sheet, number, cells in rows:
-        here = say("row {row}", row=number) if unit == "row" else say("sheet {sheet}, row {row}", sheet=sheet, row=number)
+    rows: dict[str, Line] = {}
+    for line in lines:
+        section, cells = line.section, line.cells
+        if dated := [column for column in ("id", "field", "value") if isinstance(cells.get(column), _TIMES)]:
+            problems.append(_a_date(section, line, dated[0]))
+            continue
         if stray := cells.pop("", ""):
-            hint = say("text with a separator in it is put between quotes") if unit == "row" else ""
-            problems.append(Problem(sheet, say("each cell has a column's name above it"), format_value(stray), hint, where=here))
-        if sheet == "bank":
-            name, place, target = cells.get("field", ""), cells.get("field", ""), document
-            content: Any = cells.get("value", "")
+            hint = "" if line.title else say("text with a separator in it is put between quotes")
+            rule = say("each cell has a column's name above it")
+            problems.append(Problem(section, rule, format_value(str(stray)), hint, where=line.where()))
+        if section == "bank":
+            name = place = str(cells.get("field", ""))
+            target, content = document, cells.get("value", "")
             if name not in _BANK:
-                problems.append(Problem("bank", say("unknown field"), f"'{name}'", nearest(name, _BANK), where=here))
+                problems.append(Problem("bank", say("unknown field"), f"'{name}'", nearest(name, _BANK), where=line.where("field")))
                 continue
-        elif sheet in SECTIONS:
-            name, target = cells.pop("id", ""), document.setdefault(sheet, {})
-            place = f"{sheet}.{name}"
-            content = {}
-            for column, text in ((column, text) for column, text in cells.items() if text):
-                try:
-                    content[column] = read_cell(column, text)
-                except BankError as error:
-                    problems += [Problem(f"{place}.{column}", p.rule, p.value, p.hint, where=here) for p in error.problems]
-        elif unit == "row":
-            problems.append(Problem("sheet", say("one of {words} is expected", words=", ".join(SHEETS)), f"'{sheet}'", where=here))
-            continue
+        elif section in SECTIONS:
+            name, target = str(cells.pop("id", "")), document.setdefault(section, {})
+            place = f"{section}.{name}"
+            content, wrong = _fields(place, line)
+            problems += wrong
         else:
+            rule = say("one of {words} is expected", words=", ".join(SHEETS))
+            problems.append(Problem("sheet", rule, f"'{section}'", where=line.where("sheet")))
             continue
-        where.setdefault(place, here)
         if not name:
-            problems.append(Problem(sheet, say("each row has an id"), say("none"), where=here))
+            problems.append(Problem(section, say("each row has an id"), say("none"), where=line.where("id")))
         elif name in target:
-            problems.append(Problem(place, say("each id is used once"), f"'{name}'", where=here))
+            problems.append(Problem(place, say("each id is used once"), f"'{name}'", where=line.where("id")))
         else:
             target[name] = content
-    if problems:
-        raise BankError(problems)
+            rows[place] = line
     _add_skills(document)
 
     def locate(place: str) -> str:
-        while place and place not in where:
-            place = place[: max(place.rfind("."), place.rfind("["), 0)]
-        return where.get(place, "")
+        entry = place
+        while entry and entry not in rows:
+            entry = entry[: max(entry.rfind("."), entry.rfind("["), 0)]
+        column = re.split(r"[.\[]", place[len(entry) + 1 :])[0]
+        return rows[entry].where(column) if entry else ""
 
-    return document, locate
+    return Read(document, locate, problems)
+
+
+def _a_date(place: str, line: Line, column: str) -> Problem:
+    found, hint = say("a date, {date}", date=line.cells[column]), say("format the column as text")
+    return Problem(place, say("a cell holds text or a number"), found, hint, where=line.where(column))
+
+
+def _fields(place: str, line: Line) -> tuple[dict[str, Any], list[Problem]]:
+    """The fields of a row, and what is wrong with its cells."""
+    content: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for column, value in line.cells.items():
+        if isinstance(value, _TIMES):
+            problems.append(_a_date(f"{place}.{column}", line, column))
+            content[column] = UNREADABLE
+        elif value != "":
+            try:
+                content[column] = read_cell(column, value)
+            except BankError as error:
+                problems += [Problem(f"{place}.{column}", p.rule, p.value, p.hint, where=line.where(column)) for p in error.problems]
+                content[column] = UNREADABLE
+    return content, problems
 
 
 def _add_skills(document: dict[str, Any]) -> None:
@@ -244,8 +323,8 @@ def write_csv(document: dict[str, Any]) -> str:
     return buffer.getvalue()
 
 
-def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
-    """A document as a workbook; `every_column`: with the columns that no row uses, as a form to fill in."""
+def write_xlsx(document: dict[str, Any], every_column: bool = False, about: tuple[str, list[list[str]]] | None = None) -> bytes:
+    """A document as a workbook; `every_column`: with the columns that no row uses, as a form to fill in; `about`: a last sheet of notes."""
     from openpyxl import Workbook
     from openpyxl.utils import get_column_letter
 
@@ -259,6 +338,12 @@ def write_xlsx(document: dict[str, Any], every_column: bool = False) -> bytes:
         page.append([_text_cell(page, column, bold=True) for column in columns])
         for row in rows:
             page.append([_text_cell(page, row.get(column)) for column in columns])
+    if about is not None:
+        page = book.create_sheet(about[0])
+        page.freeze_panes = "A2"
+        page.column_dimensions["C"].width = 90
+        for number, texts in enumerate(about[1]):
+            page.append([_text_cell(page, text, bold=not number) for text in texts])
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()

@@ -46,15 +46,15 @@ def proposals(fit: Fit, diagnoses: Sequence[Diagnosis] = (), learnt: Bank | None
     for name, skill in fit.given.skills.items():
         other = learnt.skills[name]
         said = (skill_sentence(skill, fit.given.skills), skill_sentence(other, learnt.skills))
-        found.append(Proposal(name, "skill", skill.table, other.table, *said, len(fit.people), _change(skill.table, other.table)))
+        found.append(Proposal(name, "skill", skill.table, other.table, *said, len(fit.people), change(skill.table, other.table)))
     for name, question in fit.given.questions.items():
         if not answered[name]:
             continue
         new = learnt.questions[name]
         said = (question_sentence(question, fit.given.skills), question_sentence(new, learnt.skills))
         flags, words = (known[name].flags, known[name].words) if name in known else ((), ())
-        change = _change(question.table, new.table)
-        found.append(Proposal(name, "question", question.table, new.table, *said, answered[name], change, flags, words))
+        moved = change(question.table, new.table)
+        found.append(Proposal(name, "question", question.table, new.table, *said, answered[name], moved, flags, words))
     return tuple(found)
 
 
@@ -70,7 +70,8 @@ def accept(bank: Bank, accepted: Iterable[Proposal]) -> Bank:
     return bank.with_tables(tables) if tables else bank
 
 
-def _change(one: Table, other: Table) -> float:
+def change(one: Table, other: Table) -> float:
+    """The largest difference between the centres of two tables."""
     return float(np.abs(one.centre().lower - other.centre().lower).max())
 
 

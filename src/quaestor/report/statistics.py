@@ -159,7 +159,7 @@ def _written(lines: Iterable[Given]) -> dict[str, str]:
     forms: dict[str, Counter[str]] = defaultdict(Counter)
     for line in lines:
         if line.entry is not None:
-            forms[_key(line.entry)][" ".join(line.entry.split())] += 1
+            forms[_key(line.entry)][line.entry.strip()] += 1
     return {key: counted.most_common(1)[0][0] for key, counted in forms.items()}
 
 

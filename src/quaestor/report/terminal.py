@@ -24,8 +24,8 @@ class _Console(Console):
 def console() -> Console:
     """A console on standard output."""
     if sys.stdout.isatty():
-        return _Console(markup=False, highlight=False)
-    return _Console(markup=False, highlight=False, width=100, color_system=None)
+        return _Console(markup=False, emoji=False, highlight=False)
+    return _Console(markup=False, emoji=False, highlight=False, width=100, color_system=None)
 
 
 def grid(*columns: str, title: str | None = None) -> Grid:

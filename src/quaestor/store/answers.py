@@ -3,6 +3,7 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
+from quaestor.model.question import Question
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published, Pupil
 from quaestor.store.progress import counts, is_over
@@ -75,19 +77,50 @@ class Answered(NamedTuple):
     answer: str
 
 
-def answered(work: Work, tests: Sequence[Published], bank: Bank) -> list[Answered]:
-    """The answers in some tests to the questions that still have the same skills and classes in the bank; without skips."""
+@dataclass(frozen=True)
+class Usable:
+    """The answers in some tests that tell something of a bank, without skips, and those that were given to a question as it was before.
+
+    `left_out`: by question, how many, and which parts of the question changed since (`text`, `options`, `key`, `image`, `skills`).
+    """
+
+    lines: list[Answered]
+    left_out: Mapping[str, tuple[int, frozenset[str]]]
+
+
+def usable(work: Work, tests: Sequence[Published], bank: Bank, media: Mapping[str, str]) -> Usable:
+    """The answers in some tests that were given to questions of the bank as they are now. `media`: the hashes of the bank's images by name.
+
+    Only what takers saw and what made an answer right is compared, not the tables: those are what is learnt.
+    """
     found: list[Answered] = []
+    left: dict[str, tuple[int, frozenset[str]]] = {}
     for test in tests:
         asked = open_bank(test.bank).questions
-        same = {
-            name
-            for name, question in bank.questions.items()
-            if name in asked and (asked[name].skills, asked[name].classes) == (question.skills, question.classes)
-        }
-        found += [
-            Answered(line.attempt, line.question, line.answer)
-            for line in given(work, test)
-            if line.question in same and line.answer is not None
-        ]
-    return found
+        both = [name for name in bank.questions if name in asked]
+        changes = {name: _changed((asked[name], test.bank.media), (bank.questions[name], media)) for name in both}
+        lines = [Answered(line.attempt, line.question, line.answer) for line in given(work, test) if line.answer is not None]
+        found += [line for line in lines if changes.get(line.question) == frozenset()]
+        for line in lines:
+            if changed := changes.get(line.question):
+                count, parts = left.get(line.question, (0, frozenset()))
+                left[line.question] = (count + 1, parts | changed)
+    return Usable(found, left)
+
+
+def _changed(before: tuple[Question, Mapping[str, str]], after: tuple[Question, Mapping[str, str]]) -> frozenset[str]:
+    """The parts of a question that differ."""
+    (one, images), (other, others) = before, after
+    kinds = [(kind, other.option_classes.get(option, kind)) for option, kind in one.option_classes.items()]
+    differ = {
+        "text": one.text != other.text,
+        "options": set(one.options) != set(other.options),
+        "key": _key(one) != _key(other) or any(earlier != later for earlier, later in kinds),
+        "image": images.get(one.media, "") != others.get(other.media, ""),
+        "skills": one.skills != other.skills,
+    }
+    return frozenset(part for part, differs in differ.items() if differs)
+
+
+def _key(question: Question) -> tuple[object, ...]:
+    return question.kind, question.classes, frozenset(question.correct), dict(question.accept), question.tolerance

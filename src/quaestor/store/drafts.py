@@ -118,7 +118,8 @@ def change_fields(work: Work, draft: Draft, by: Teacher, seen: int, wanted: Mapp
             raise ChangedError((clash[0],), was, there, mine, last_change(work, draft, seen, head, (clash[0],)))
         made = {**{name: document.get(name) for name in wanted}, **touched}
         kept = {name: value for name, value in document.items() if name not in wanted and name != "quaestor"}
-        return {"quaestor": 1, **{name: value for name, value in made.items() if value}, **kept} if touched else document
+        marked = {"quaestor": document.get("quaestor", 1)}
+        return {**marked, **{name: value for name, value in made.items() if value}, **kept} if touched else document
 
     return rewrite(work, draft, by, put, note)
 

@@ -1,8 +1,9 @@
 """The words of the interface in several languages.
 
 English is written in the pages and in the sentences of the engine (`saying.py`), and is the key of the other catalogues,
-`words/<language>/*.yaml`: a text without a translation stays English, and a test finds it. `{name}` in a text is filled in after
-translation. Numbers and dates are written here too, in the way of each language; files, forms and the API have ways of their own.
+`words/<language>/*.yaml` (the words of bank files are in `bankfile/words.py`): a text without a translation stays English, and a test
+finds it. `{name}` in a text is filled in after translation. Numbers and dates are written here too, in the way of each language; files,
+forms and the API have ways of their own.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from datetime import datetime
 from functools import cache
 from importlib import resources
 
+from quaestor.bankfile.words import ELSEWHERE
 from quaestor.formats import yaml_text
 from quaestor.i18n import Said
 
@@ -27,7 +29,7 @@ def catalogue(language: str) -> dict[str, str]:
     if language == "en":
         return {}
     files = sorted((resources.files("quaestor.web") / "words" / language).iterdir(), key=lambda file: file.name)
-    texts = [yaml_text.parse(file.read_text(encoding="utf-8")) for file in files if file.name.endswith(".yaml")]
+    texts = [ELSEWHERE[language], *(yaml_text.parse(file.read_text(encoding="utf-8")) for file in files if file.name.endswith(".yaml"))]
     return {str(key): str(value) for entries in texts for key, value in entries.items()}
 
 

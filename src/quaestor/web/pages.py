@@ -41,7 +41,9 @@ def _templates() -> Environment:
         auto_reload=False,
         finalize=_in_the_language,
     )
-    made.filters.update(prose=prose.block, short=prose.inline, place=place, **{name: _spoken(said) for name, said in WAYS.items()})
+    made.filters.update(
+        prose=prose.block, short=prose.inline, answer=prose.answer, place=place, **{name: _spoken(said) for name, said in WAYS.items()}
+    )
     made.globals.update(pictures=pictures, percent=percent, right_answers=right_answers)
     return made
 

@@ -1,6 +1,7 @@
 """The texts of a bank as HTML: Markdown, with LaTeX between dollar signs as MathML, and nothing that could run or reach elsewhere.
 
-Raw HTML in a text is shown as it was written; whatever Markdown and LaTeX make of it passes a list of allowed elements.
+Raw HTML in a text is shown as it was written; whatever Markdown and LaTeX make of it passes a list of allowed elements. What takers type
+is no text of the bank: `2*3*4` stays `2*3*4`.
 """
 
 from functools import lru_cache
@@ -10,6 +11,8 @@ from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markupsafe import Markup
+
+from quaestor.model.question import Question
 
 TAGS = {
     *("p", "br", "em", "strong", "code", "pre", "blockquote", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
@@ -86,6 +89,13 @@ def block(text: str) -> Markup:
 def inline(text: str) -> Markup:
     """A short text such as an option, without paragraphs."""
     return _clean(_markdown.renderInline(text))
+
+
+def answer(text: str, question: Question) -> Markup:
+    """An answer to a question: an option as the bank's text that it is; what people type, and the key it is compared with, as typed."""
+    if question.kind in ("choice", "choices"):
+        return inline(text)
+    return Markup('<span class="typed">{}</span>').format(text)
 
 
 def _clean(html: str) -> Markup:

@@ -1,16 +1,19 @@
 """Improving a bank from its own answers: proposals in the background, accepted one by one, a new version."""
 
 import re
+from datetime import timedelta
 
 import numpy as np
 import pytest
 
 import quaestor as qs
-from helpers.browsing import application
+from helpers.browsing import PICTURE, application
 from helpers.workshop import sign_in, text_of
 from quaestor.i18n import unpacked
-from quaestor.store import drafts, jobs, publishing, teachers
+from quaestor.store import clock, drafts, jobs, publishing, teachers
+from quaestor.store.answers import usable
 from quaestor.store.attempts import answer, enter, sitting
+from quaestor.store.models import Published
 from quaestor.web.language import catalogue
 from quaestor.web.working import work_off
 
@@ -117,7 +120,7 @@ def test_what_was_edited_meanwhile_stays(kept):
     with kept.read() as work:
         document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, 1)))
     assert document["questions"]["easy"] == {**STATED.document["questions"]["easy"], "text": "Edited?"}
-    assert "table" in document["questions"]["hard"]
+    assert document["questions"]["hard"]["right"] != STATED.document["questions"]["hard"]["right"]
     assert unpacked(notes(kept)[-1]) == "1 proposal accepted from answers"
 
 
@@ -169,6 +172,9 @@ def test_refused_proposals_stand_apart_and_can_come_back(kept):
 def test_small_changes_can_be_accepted_too(kept, monkeypatch):
     monkeypatch.setattr("quaestor.web.workshop.improve.SMALL", 0.2)
     taken(kept)
+    with kept.work() as work:
+        owner = teachers.by_email(work, "owner@school.example")
+        drafts.change(work, drafts.draft_of(work, owner, 1), owner, 1, ("skills", "adding", "prior"), [0.4, 0.6], "another prior")
     browser = sign_in(application(kept), kept)
     small = parts(learnt(browser, kept, test="1"))["small"]
     assert small
@@ -201,6 +207,132 @@ def test_warnings_stand_above_the_proposals(kept):
     german = text_of(browser.go(browser.path)).casefold()
     rule = catalogue("de")["a question has answers; its table stays as it is"]
     assert f"unasked: {rule}; gefunden: nichts".casefold() in german
+
+
+IMAGES = {"one.png": PICTURE, "other.png": PICTURE + b" "}
+REWRITES = {
+    "text": ({"text": "Another question?"}, "text"),
+    "options": ({"options": ["good", "bad", "worse"]}, "options"),
+    "option": ({"options": ["good", "worse"]}, "options"),
+    "key": ({"correct": "bad"}, "key"),
+    "kind": ({"kind": "text", "options": None, "accept": ["well"]}, "options, key"),
+    "image": ({"media": "one.png"}, "image"),
+    "skill": ({"skill": None, "skills": ["adding", "more_adding"], "right": None, "needs": "all", "slip": 0.1, "guess": 0.2}, "skills"),
+}
+
+
+def rewrite(database, changes, images=None):
+    """Write other fields of `hard` into the draft."""
+    with database.work() as work:
+        owner = teachers.by_email(work, "owner@school.example")
+        draft = drafts.draft_of(work, owner, 1)
+        if images:
+            drafts.add_images(work, draft, owner, images)
+        entry = {**STATED.document["questions"]["hard"], **changes}
+        entry = {name: value for name, value in entry.items() if value is not None}
+        drafts.change(work, draft, owner, draft.head, ("questions", "hard"), entry, "rewritten")
+        if "more_adding" in entry.get("skills", ()):
+            drafts.change(work, draft, owner, draft.head, ("skills", "more_adding"), {"prior": [0.5, 0.5]}, "added")
+
+
+@pytest.mark.parametrize("case", REWRITES)
+def test_answers_to_a_question_that_was_rewritten_are_left_out(kept, case):
+    changes, parts_said = REWRITES[case]
+    taken(kept)
+    rewrite(kept, changes, IMAGES)
+    browser = sign_in(application(kept), kept)
+    words = f"hard: 40 answers were given to the question as it was before; changed since: {parts_said}"
+    said = text_of(browser.go("/desk/drafts/1/improve"))
+    assert "120 answers" in said
+    assert "40 answers are left out: 1 question was changed since" in said
+    assert words in said
+    page = learnt(browser, kept, test="1")
+    assert "Learnt from 120 answers of 40 people." in text_of(page)
+    assert words in text_of(page)
+    assert "questions.hard" not in ticks(page)
+
+
+@pytest.mark.parametrize("changes", [{"right": [0.1, 0.9]}, {"options": ["bad", "good"]}, {"explanation": "Because.", "minutes": 2}])
+def test_answers_to_the_same_question_count_whatever_its_numbers_were(kept, changes):
+    taken(kept)
+    rewrite(kept, changes)
+    page = learnt(sign_in(application(kept), kept), kept, test="1")
+    assert "Learnt from 160 answers of 40 people." in text_of(page)
+    assert "left out" not in text_of(page)
+
+
+def test_an_image_is_compared_by_its_content(kept):
+    with kept.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        seen = {**STATED.document["questions"]["hard"], "media": "one.png"}
+        bank = qs.Bank({**STATED.document, "questions": {"hard": seen}})
+        same, other = (publishing.keep_bank(work, owner, bank, {"one.png": content}) for content in IMAGES.values())
+        for frozen in (same, other):
+            test = publishing.publish(work, owner, frozen, qs.Rules(score="order"), publishing.Conditions())
+            answer(work, enter(work, test.code, "Ada"), 1, "good")
+        draft = {"one.png": same.media["one.png"]}
+        found = [usable(work, [work.get_one(Published, number)], bank, draft) for number in (1, 2)]
+    assert [len(one.lines) for one in found] == [1, 0]
+    assert found[1].left_out == {"hard": (1, frozenset({"image"}))}
+
+
+def test_a_test_of_which_nothing_can_be_used_cannot_be_chosen(kept):
+    taken(kept)
+    browser = sign_in(application(kept), kept)
+    with kept.work() as work:
+        owner = teachers.by_email(work, "owner@school.example")
+        document = STATED.document
+        for name in document["questions"]:
+            document["questions"][name]["text"] += " Really?"
+        drafts.rewrite(work, drafts.draft_of(work, owner, 1), owner, lambda *_: document, "rewritten")
+    page = browser.go("/desk/drafts/1/improve")
+    assert "disabled" in re.search(r'<input[^>]*name="test"[^>]*>', page.text)[0]
+    browser.fill("/improve", weight="little", test="1")
+    assert "Please choose at least one test." in text_of(browser.page)
+
+
+def test_who_edits_reads_which_open_tests_keep_the_old_version(kept):
+    taken(kept, people=0)
+    with kept.work() as work:
+        owner = teachers.by_email(work, "owner@school.example")
+        frozen = publishing.keep_bank(work, owner, STATED)
+        publishing.publish(work, owner, frozen, qs.Rules(), publishing.Conditions(closes=clock.now() - timedelta(days=1)), "Ended")
+        publishing.publish(work, owner, publishing.keep_bank(work, owner, qs.load("german")), qs.Rules(), publishing.Conditions(), "German")
+    browser = sign_in(application(kept), kept)
+    words = "Open tests keep the version that they were published with. What you change here does not reach: Sums"
+    for page in ("", "/questions", "/questions/hard", "/skills/adding"):
+        said = text_of(browser.go(f"/desk/drafts/1{page}"))
+        assert words in said
+        assert "Ended" not in said
+        assert "German" not in said
+    colleague = sign_in(browser.client.app, kept, "other@school.example")
+    with kept.work() as work:
+        drafts.share(work, drafts.draft_of(work, owner, 1), teachers.by_email(work, "other@school.example"))
+    assert words not in text_of(colleague.go("/desk/drafts/1"))
+
+
+def test_words_stay_words_and_numbers_are_short(kept):
+    with kept.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        document = {**STATED.document, "quaestor": 2}
+        document["questions"] = {
+            name: {**{field: value for field, value in entry.items() if field != "right"}, "difficulty": "medium"}
+            for name, entry in document["questions"].items()
+        }
+        drafts.begin_draft(work, owner, document, "in words")
+    taken(kept, people=80)
+    browser = sign_in(application(kept), kept)
+    page = learnt(browser, kept, test="1")
+    said = text_of(page)
+    assert "right 7 times in 10, someone who has not, 5 in 10. In the file: difficulty: medium" in said
+    assert re.search(r"In the file: right: 0\.\d\d? \| 0\.\d\d? ", said)
+    browser.fill(browser.path.rpartition("/")[2], proposal=sorted(ticks(page)), act="accept")
+    with kept.read() as work:
+        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, 1)))
+    numbers = [number for entry in document["questions"].values() for number in entry.get("right", ())]
+    assert numbers
+    assert all(number == round(number, 2) for number in numbers)
+    assert not any("table" in entry for entry in document["questions"].values())
 
 
 def test_learning_that_takes_too_long_is_ended(kept):

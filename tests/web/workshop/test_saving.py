@@ -314,7 +314,7 @@ ODD = {
     "title": "Ids with dots",
     "skills": {"a": {"levels": ["no", "yes"]}, "ab": {"levels": ["no", "yes"]}},
     "questions": {
-        "1": {"text": "One", "skill": "a", "right": [0.2, 0.9], "options": ["x", "y"], "correct": "x"},
+        "1": {"text": "One", "skill": "a", "right": [0.3, 0.9], "options": ["x", "y"], "correct": "x"},
         "1.2": {"text": "Two", "skill": "a", "right": [0.2, 9], "options": ["x", "y"], "correct": "x"},
         "3[0]": {"text": "Three", "skill": "a", "right": [0.5, 0.5], "options": ["x", "y"], "correct": "x"},
     },

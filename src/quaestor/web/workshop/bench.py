@@ -18,6 +18,7 @@ from quaestor.web.pages import database, go, language, page
 from quaestor.web.teacher.access import signed_in
 from quaestor.web.visits import drop_cookie, set_cookie
 from quaestor.web.workshop.check import Checked, checked, part_of
+from quaestor.web.workshop.reach import unreached
 from quaestor.web.workshop.vocabulary import WORDS, readable, spoken, told
 
 SAVED = "saved"  # the cookie that tells the next page of a save
@@ -77,6 +78,7 @@ def shown(request: Request, template: str, bench: Bench, status: int = 200, **va
         tongue=str(bench.document.get("language") or "") or language(request),
         saved=_just_saved(request, bench.draft),
         part_of=partial(part_of, document=bench.document),
+        unreached=partial(unreached, bench.work, bench.teacher, {**bench.document, "questions": bench.section("questions")}),
         **values,
     )
     if SAVED in request.cookies:

@@ -20,7 +20,7 @@ from quaestor.web.workshop.options import Mark, Row, classes_of, empty_rows, mar
 Entry = dict[str, Any]
 WORDS, SHARES, NEEDS, WRITTEN, TEMPLATE = "words", "shares", "needs", "written", "template"
 WAYS: dict[str, tuple[str, ...]] = {
-    WORDS: ("difficulty", "discrimination", "confidence"),
+    WORDS: ("difficulty", "discrimination", "guess", "confidence"),
     SHARES: ("right", "confidence"),
     NEEDS: ("needs", "slip", "guess", "confidence"),
     WRITTEN: (),
@@ -78,7 +78,7 @@ def _way(entry: Mapping[str, Any]) -> str:
     stated = {name for name in STATEMENT_FIELDS if name in entry}
     if not stated - {"confidence"}:
         return TEMPLATE if entry.get("template") else WORDS
-    ways = (WORDS, SHARES, NEEDS) if "needs" in stated else (WORDS, SHARES)
+    ways = [NEEDS] if "needs" in stated else [SHARES] if "right" in stated else [WORDS] if stated & {"difficulty", "discrimination"} else []
     return next((way for way in ways if stated <= set(WAYS[way])), WRITTEN)
 
 
@@ -239,6 +239,6 @@ def alone(document: Mapping[str, Any], section: str, name: str, entry: Entry) ->
         skills = {**skills, name: entry}
     else:
         templates = {**templates, name: entry}
-    fields = {field: document[field] for field in ("imprecision",) if field in document}
+    fields = {field: document[field] for field in ("quaestor", "imprecision") if field in document}
     placeholder = {"-": {"skill": next(iter(skills), "-"), "difficulty": "medium"}}
     return Bank({**fields, "skills": skills, "templates": templates, "questions": questions or placeholder})

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say, unpacked
 from quaestor.store import drafts, jobs
@@ -22,6 +23,7 @@ from quaestor.web.workshop.bench import Bench, opened, shown
 from quaestor.web.workshop.improving import KIND, WEIGHTS, tests_of
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/improve")
+STATED = {*STATEMENT_FIELDS, "prior", "shares", "strength"}
 SMALL = 0.02  # a change of less is not worth a look
 
 
@@ -34,7 +36,7 @@ def ask(request: Request, draft: int) -> Response:
 
 def _form(request: Request, bench: Bench, status: int = 200, wrong: str = "") -> Response:
     bank = bench.checked.bank
-    tests = tests_of(bench.work, bench.teacher.id, bank) if bank is not None else []
+    tests = tests_of(bench.work, bench.teacher.id, bank, bench.edition.media) if bank is not None else []
     earlier = jobs.jobs_of(bench.work, bench.teacher, KIND, f"draft {bench.draft.id}")
     return shown(request, "improve.html", bench, status, tests=tests, earlier=earlier, weights=list(WEIGHTS), wrong=wrong)
 
@@ -48,7 +50,8 @@ def start(request: Request, draft: int, form: Posted) -> Response:
         with opened(request, draft, writing=True) as bench:
             if bench.checked.bank is None:
                 return _form(request, bench, 400, say("a bank with faults cannot be learnt; mend what is listed first"))
-            tests = [test.id for test, _ in tests_of(bench.work, bench.teacher.id, bench.checked.bank) if test.id in chosen]
+            known = tests_of(bench.work, bench.teacher.id, bench.checked.bank, bench.edition.media)
+            tests = [test.id for test, count, _ in known if count and test.id in chosen]
             if not tests or weight not in WEIGHTS:
                 return _form(request, bench, 400, say("please choose at least one test"))
             asked = {"draft": draft, "edition": bench.edition.number, "tests": tests, "weight": weight}
@@ -81,13 +84,14 @@ def _found(bench: Bench, number: int) -> Job:
 def _proposals(request: Request, bench: Bench, found: Job, status: int = 200, wrong: str = "") -> Response:
     told = found.found or {"proposals": [], "people": 0, "answers": 0, "warnings": []}
     listed = _listed(bench, found, told)
-    groups: dict[str, list[dict[str, Any]]] = {"worth": [], "small": [], "refused": []}
+    groups: dict[str, list[dict[str, Any]]] = {"worth": [], "small": [], "refused": [], "same": []}
     for one in listed:
         is_worth = one["change"] >= SMALL or one["words"]
-        groups["refused" if one["state"] == "refused" else "worth" if is_worth else "small"].append(one)
+        group = "same" if one["state"] == "same" and not one["words"] else "worth" if is_worth else "small"
+        groups["refused" if one["state"] == "refused" else group].append(one)
     failed = unpacked(found.words) if found.state == jobs.FAILED else ""
-    warnings = [unpacked(text) for text in told["warnings"]]
-    return shown(request, "proposals.html", bench, status, job=found, told=told, warnings=warnings, failed=failed, wrong=wrong, **groups)
+    notes = {name: [unpacked(text) for text in told.get(name, ())] for name in ("warnings", "left_out")}
+    return shown(request, "proposals.html", bench, status, job=found, told=told, failed=failed, wrong=wrong, **notes, **groups)
 
 
 def _listed(bench: Bench, found: Job, told: dict[str, Any]) -> list[dict[str, Any]]:
@@ -97,12 +101,21 @@ def _listed(bench: Bench, found: Job, told: dict[str, Any]) -> list[dict[str, An
     for one in told["proposals"]:
         path = (one["section"], one["id"])
         there = part(bench.document, path)
-        state = "accepted" if there == one["entry"] else "open" if there == part(before, path) else "changed"
+        was = part(before, path)
+        state = "changed" if there not in (one["entry"], was) else "same" if was == one["entry"] else "accepted" if there != was else "open"
         state = "refused" if state == "open" and _key(one) in refused else state
         words = [unpacked(text) for text in one["words"]]
-        said_so = {"before": unpacked(one["before"]), "after": unpacked(one["after"]), "words": words}
+        stated = [_statement(was), _statement(one["entry"])]
+        said_so = {"stated": stated, "before": unpacked(one["before"]), "after": unpacked(one["after"]), "words": words}
         listed.append({**one, **said_so, "state": state, "key": _key(one)})
     return sorted(listed, key=lambda one: (one["section"] != "skills", not one["words"], -one["change"]))
+
+
+def _statement(entry: Any) -> dict[str, Any]:
+    """The fields of an entry that state its table, or the template that does."""
+    fields = entry if isinstance(entry, dict) else {}
+    stated = {name: value for name, value in fields.items() if name in STATED}
+    return stated or {name: value for name, value in fields.items() if name == "template"}
 
 
 def _before(bench: Bench, found: Job) -> Document:

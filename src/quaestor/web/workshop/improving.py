@@ -3,38 +3,61 @@
 Each proposal carries the entry that would take the present one's place, so that accepting some of them is an edit like any other.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.sentences import question_sentence, skill_sentence
 from quaestor.errors import Problem, QuaestorError, got, placed
-from quaestor.i18n import packed, say
+from quaestor.i18n import packed, say, together
 from quaestor.learn import learn
+from quaestor.learn.brief import question_entry, skill_entry
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.intervals import imprecise
-from quaestor.learn.proposals import proposals
+from quaestor.learn.proposals import Proposal, change, proposals
 from quaestor.store import drafts
-from quaestor.store.answers import answered
+from quaestor.store.answers import Usable, usable
 from quaestor.store.database import Database
 from quaestor.store.models import Draft, Published
+from quaestor.store.parts import Document, part
 from quaestor.store.publishing import MissingError
+from quaestor.store.texts import line
 from quaestor.web.workshop.check import shares
+from quaestor.web.workshop.entries import alone
 
 KIND = "improve"
 WEIGHTS = {"little": 2.0, "some": 10.0, "much": 50.0}  # how many answers the author's own numbers count as
 FEWEST = 10  # people whose answers are needed
+PARTS = {"text": say("text"), "options": say("options"), "key": say("key"), "image": say("image"), "skills": say("skills")}
 SLOW = 30  # steps after which the bar is at the middle
 
 
-def tests_of(work: Work, teacher: int, bank: Bank) -> list[tuple[Published, int]]:
-    """A teacher's tests whose answers tell something of a bank, each with the number of its answers, the latest first."""
+def tests_of(work: Work, teacher: int, bank: Bank, media: Mapping[str, str]) -> list[tuple[Published, int, list[str]]]:
+    """A teacher's tests with answers to questions of a bank, the latest first: how many can be used, and which are left out, in words.
+
+    A test of another bank with questions of the same names is not named: it has no answer that can be used, and another title.
+    """
     mine = select(Published).where(Published.teacher_id == teacher).order_by(Published.id.desc()).limit(100)
-    tests = work.scalars(mine).all()
-    counted = [(test, len(answered(work, [test], bank))) for test in tests]
-    return [(test, count) for test, count in counted if count]
+    found = [(test, usable(work, [test], bank, media)) for test in work.scalars(mine).all()]
+    title = line(bank.title, 200)
+    named = [(test, own) for test, own in found if own.lines or (own.left_out and test.bank.title == title)]
+    return [(test, len(own.lines), left_out(own)) for test, own in named]
+
+
+def left_out(found: Usable) -> list[str]:
+    """Which answers are left out, and why: a sentence for each question."""
+    return [
+        say(
+            "{question}: {count} {count:answer was|answers were} given to the question as it was before; changed since: {parts}",
+            question=name,
+            count=count,
+            parts=together([PARTS[part] for part in PARTS if part in parts], ", "),
+        )
+        for name, (count, parts) in found.left_out.items()
+    ]
 
 
 def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], bool]) -> dict[str, Any]:
@@ -43,11 +66,13 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
         draft = work.get(Draft, asked["draft"])
         if draft is None:
             raise MissingError(say("the bank was deleted meanwhile"))
-        document = drafts.document_of(drafts.edition(work, draft, asked["edition"]))
+        edition = drafts.edition(work, draft, asked["edition"])
+        document = drafts.document_of(edition)
         bank = Bank(document)
         tests = work.scalars(select(Published).where(Published.id.in_(asked["tests"]))).all()
-        lines = answered(work, tests, bank)
-    people = len({line.person for line in lines})
+        found = usable(work, tests, bank, edition.media)
+    lines = found.lines
+    people = len({one.person for one in lines})
     if people < FEWEST:
         raise QuaestorError(say("answers of at least {least} people are needed, got {count}", least=FEWEST, count=people))
     import pandas as pd  # only here: it takes long to import
@@ -63,12 +88,12 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
 
     fit = learn(bank, frame, weight=WEIGHTS[asked["weight"]], progress=tell)
     learnt = imprecise(fit) if asked["intervals"] else fit.bank
-    found = proposals(fit, diagnose(fit), learnt)
     return {
         "people": people,
         "answers": len(lines),
+        "left_out": [packed(words) for words in left_out(found)],
         "warnings": [packed(_said(warning)) for warning in fit.warnings],
-        "proposals": [_told(bank, learnt, one) for one in found],
+        "proposals": [_told(document, bank, one) for one in proposals(fit, diagnose(fit), learnt)],
     }
 
 
@@ -79,20 +104,28 @@ def _said(warning: Problem) -> str:
     return placed(question, words) if question else words
 
 
-def _told(bank: Bank, learnt: Bank, one: Any) -> dict[str, Any]:
-    section = "skills" if one.kind == "skill" else "questions"
-    entry = bank.with_tables({one.id: one.proposed}).document[section][one.id]
+def _told(document: Document, bank: Bank, one: Proposal) -> dict[str, Any]:
+    """A proposal as the page shows it; `entry` takes the place of the present one, and what is told is what it means there."""
+    if one.kind == "skill":
+        section, entry = "skills", skill_entry(bank, one.id, one.proposed)
+    else:
+        section, entry = "questions", question_entry(bank, one.id, one.proposed)
+    made = alone(bank.document, section, one.id, entry)
+    is_same = made.document[section][one.id] == bank.document[section][one.id]
     pictures: Sequence[Any] = ()
     if section == "questions":
-        pictures = [shares(bank, bank.questions[one.id]), shares(learnt, learnt.questions[one.id])]
+        said, table = question_sentence(made.questions[one.id], made.skills), made.questions[one.id].table
+        pictures = [shares(bank, bank.questions[one.id]), shares(made, made.questions[one.id])]
+    else:
+        said, table = skill_sentence(made.skills[one.id], made.skills), made.skills[one.id].table
     return {
         "id": one.id,
         "section": section,
-        "entry": entry,
+        "entry": part(document, (section, one.id)) if is_same else made.document[section][one.id],
         "before": packed(one.before),
-        "after": packed(one.after),
+        "after": packed(said),
         "answers": one.answers,
-        "change": one.change,
+        "change": change(one.current, table),
         "words": [packed(text) for text in one.words],
         "shares": pictures,
     }

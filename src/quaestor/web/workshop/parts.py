@@ -56,7 +56,7 @@ class Written:
 
 
 def _read(request: Request, bench: Bench, form: FormData, section: Section, old: str) -> Written:
-    fields = {key: in_file(key, value, speaker(request)) for key, value in form.items() if isinstance(value, str)}
+    fields = {key: in_file(key, value) for key, value in form.items() if isinstance(value, str)}
     name = line(visits.field(form, "id"), 100)
     before = _before(bench, form, section, old)
     if section is Section.skills:

@@ -7,20 +7,21 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import NEWEST, Bank
 from quaestor.errors import BankError, Problem
 from quaestor.formats.files import BANK_ENDINGS, bundled_banks, load, load_bytes
 from quaestor.formats.sheets import read_csv
+from quaestor.formats.template import template
 from quaestor.i18n import said, say
 from quaestor.store.drafts import begin_draft, drafts_of
 from quaestor.store.media import MediaError, chosen
 from quaestor.store.parts import Document
 from quaestor.store.publishing import MissingError, unusable
 from quaestor.web.pages import database, go, page
-from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.access import Posted, download, signed_in
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import speaker
-from quaestor.web.workshop.vocabulary import in_file
+from quaestor.web.workshop.vocabulary import in_file_words
 
 routes = APIRouter(prefix="/desk/banks")
 LONGEST_PASTE = 2_000_000
@@ -48,10 +49,20 @@ def _bundled() -> dict[str, Bank]:
     return {name: bank for name, bank in found.items() if not unusable(bank)}
 
 
+@routes.get("/template/{ending}", name="bank-template")
+def blank(request: Request, ending: str) -> Response:
+    """A sheet to fill in, with example rows and, in a workbook, what every column means in the reader's language."""
+    with database(request).read() as work:
+        signed_in(request, work)
+    if ending not in ("xlsx", "csv"):
+        raise MissingError(say("there is no such file"))
+    return download(template(f".{ending}", speaker(request)), "bank", ending)
+
+
 @routes.post("/new", name="new-bank")
 def from_nothing(request: Request, form: Posted) -> Response:
     """An empty bank with a title."""
-    return _begin(request, {"quaestor": 1, "title": field(form, "title")[:200]}, say("begun from nothing"))
+    return _begin(request, {"quaestor": NEWEST, "title": field(form, "title")[:200]}, say("begun from nothing"))
 
 
 @routes.post("/bundled", name="add-bundled")
@@ -60,7 +71,7 @@ def from_bundled(request: Request, form: Posted) -> Response:
     bank = _bundled().get(field(form, "name"))
     if bank is None:
         raise MissingError(say("there is no such bank"))
-    return _begin(request, bank.document, say("copied from a bank that comes with Quaestor"))
+    return _begin(request, _newest(bank), say("copied from a bank that comes with Quaestor"))
 
 
 @routes.post("/pasted", name="paste")
@@ -70,12 +81,14 @@ def from_sheet(request: Request, form: Posted) -> Response:
         signed_in(request, work)  # before anything is read
     text = str(form.get("rows", ""))[:LONGEST_PASTE]
     try:
-        document, _ = read_csv(text)
-        document = in_file(document, speaker(request))
+        read = read_csv(text)
+        if read.problems:
+            raise BankError(read.problems)
+        document = in_file_words(read.document)
     except BankError as error:
         return _list(request, 400, problems=error.problems, pasted=text, name=say("the pasted rows"))
     title = field(form, "title")[:200]
-    return _begin(request, {"quaestor": 1, **({"title": title} if title else {}), **document}, say("pasted from a spreadsheet"))
+    return _begin(request, {"quaestor": NEWEST, **({"title": title} if title else {}), **document}, say("pasted from a spreadsheet"))
 
 
 @routes.post("", name="upload")
@@ -89,7 +102,7 @@ def from_file(request: Request, form: Posted) -> Response:
         signed_in(request, work)  # before anything is read
     try:
         bank = _read(name, file.file.read())
-        return _begin(request, bank.document, say("uploaded as {name}", name=name[:100]), chosen(bank, _images(form)))
+        return _begin(request, _newest(bank), say("uploaded as {name}", name=name[:100]), chosen(bank, _images(form)))
     except BankError as error:
         return _list(request, 400, problems=error.problems, name=name)
     except MediaError as error:
@@ -100,7 +113,13 @@ def _read(name: str, content: bytes) -> Bank:
     ending = PurePath(name).suffix.lower()
     if ending not in BANK_ENDINGS:
         raise BankError([Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{ending}'")])
-    return load_bytes(content, ending)
+    return load_bytes(content, ending, unmarked=NEWEST)
+
+
+def _newest(bank: Bank) -> Document:
+    """The document of a bank, in the newest format if it means the same there."""
+    document = {**bank.document, "quaestor": NEWEST}
+    return document if Bank(document).model_version == bank.model_version else bank.document
 
 
 def _images(form: FormData) -> dict[str, bytes]:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from quaestor.bankfile.elicit import CHANCE, CONFIDENCE, DIFFICULTY, DISCRIMINATION, PRIOR
-from quaestor.bankfile.schema import KINDS
+from quaestor.bankfile.schema import KINDS, NEEDS
+from quaestor.bankfile.words import in_file
 from quaestor.errors import Problem
 from quaestor.formats.cells import write_cell
 from quaestor.i18n import Said
@@ -21,6 +22,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "prior": PRIOR,
     **dict.fromkeys(("right", "slip", "guess"), tuple(CHANCE)),
     "kind": KINDS,
+    "needs": NEEDS,
 }
 _EVERY = {word for name, words in WORDS.items() if name != "kind" for word in words}
 DIGITS = 3  # of numbers that are looked at, not edited
@@ -53,31 +55,28 @@ def _rounded(value: Any) -> Any:
     return round(value, DIGITS) if isinstance(value, float) else value
 
 
-def written(field: str, text: str, translate: Translate) -> str:
+def written(field: str, text: str) -> str:
     """What somebody wrote into a field, as the file has it."""
-    meant = {_plain(translate(word)): word for word in WORDS.get(field, ())}
-    parts = [meant.get(_plain(part)) for part in text.split("|")]
-    if not meant or not any(parts):
-        return text
-    return " | ".join(part or old.strip() for part, old in zip(parts, text.split("|"), strict=True))
+    words = WORDS.get(field, ())
+    parts = [part.strip() for part in text.split("|")]
+    meant = [in_file(part, words) for part in parts]
+    return " | ".join(meant) if meant != parts else text
 
 
-def in_file(document: dict[str, Any], translate: Translate) -> dict[str, Any]:
+def _all(field: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [_all(field, one) for one in value]
+    return written(field, value) if isinstance(value, str) else value
+
+
+def in_file_words(document: dict[str, Any]) -> dict[str, Any]:
     """A document as the file has it: words that somebody wrote into cells in their own language become the file's."""
     return {
-        section: {name: _written_fields(entry, translate) for name, entry in entries.items()} if section in SECTIONS else entries
+        section: {name: {field: _all(field, value) for field, value in entry.items()} for name, entry in entries.items()}
+        if section in SECTIONS
+        else entries
         for section, entries in document.items()
     }
-
-
-def _written_fields(entry: dict[str, Any], translate: Translate) -> dict[str, Any]:
-    return {field: _written_all(field, value, translate) for field, value in entry.items()}
-
-
-def _written_all(field: str, value: Any, translate: Translate) -> Any:
-    if isinstance(value, list):
-        return [_written_all(field, one, translate) for one in value]
-    return written(field, value, translate) if isinstance(value, str) else value
 
 
 def told(problems: Iterable[Problem], translate: Translate) -> tuple[Problem, ...]:
@@ -94,7 +93,3 @@ def _told(text: str, translate: Translate) -> str:
 def _chosen(value: Any, translate: Translate) -> Any:
     parts = value.split(", ") if type(value) is str else []
     return ", ".join(translate(part) for part in parts) if parts and all(part in _EVERY for part in parts) else value
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())

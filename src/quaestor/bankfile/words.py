@@ -1,0 +1,54 @@
+"""The words of a bank file in other languages: whoever writes a bank may use their own, in sheets, text files and forms alike.
+
+A document keeps the file's own words, so that a bank is the same in whichever language it was written.
+"""
+
+from collections.abc import Collection
+
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "de": {
+        "very easy": "sehr leicht",
+        "easy": "leicht",
+        "medium": "mittel",
+        "hard": "schwer",
+        "very hard": "sehr schwer",
+        "weak": "schwach",
+        "fair": "mittel",
+        "strong": "stark",
+        "certain": "ganz sicher",
+        "sure": "sicher",
+        "fairly sure": "ziemlich sicher",
+        "unsure": "unsicher",
+        "very unsure": "sehr unsicher",
+        "even": "ausgeglichen",
+        "mostly low": "meist unten",
+        "mostly middle": "meist in der Mitte",
+        "mostly high": "meist oben",
+        "impossible": "unmöglich",
+        "almost impossible": "fast unmöglich",
+        "very unlikely": "sehr unwahrscheinlich",
+        "unlikely": "unwahrscheinlich",
+        "likely": "wahrscheinlich",
+        "very likely": "sehr wahrscheinlich",
+        "almost certain": "fast sicher",
+        "all": "alle",
+        "any": "eine davon",
+        "choice": "Auswahl",
+        "choices": "Mehrfachauswahl",
+        "number": "Zahl",
+        "text": "Text",
+    }
+}
+
+
+def in_file(value: str, words: Collection[str]) -> str:
+    """The word of the file that a word of another language means; anything else as it is.
+
+    >>> in_file(" Sehr  leicht", ["easy", "very easy"]), in_file("Easy", ["easy"]), in_file("0.3", ["easy"])
+    ('very easy', 'Easy', '0.3')
+    """
+    plain = " ".join(value.casefold().split())
+    if plain in words:
+        return value
+    meant = {known[word].casefold(): word for known in ELSEWHERE.values() for word in words if word in known}
+    return meant.get(plain, value)
