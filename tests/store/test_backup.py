@@ -113,7 +113,7 @@ def header(**fields):
         ("header.json", lambda old: None, "restore: the file is a back-up of Quaestor, got one without its header"),
         ("header.json", lambda old: b"[1]", "restore: a back-up of format 1 is expected, got [1]"),
         ("header.json", header(**{"quaestor-backup": 9}), "restore: a back-up of format 1 is expected, got 9"),
-        ("header.json", header(revision="0000"), "of the tables is expected, got '0000'"),
+        ("header.json", header(revision="0000"), "of the tables or an earlier one is expected, got '0000'"),
         ("event.jsonl", lambda old: None, "restore: a back-up has event.jsonl, got none"),
         ("event.jsonl", lambda old: old[: old.rindex(b"\n", 0, -1) + 1], "restore: event has 6 rows by the header, got 5"),
         ("event.jsonl", lambda old: old + b"{}\n", "restore: event.jsonl, line 7: a row of the table is expected, got columns"),

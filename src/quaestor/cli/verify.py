@@ -36,5 +36,5 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"test {one.test}, attempt {one.attempt}, revision {one.revision}, stored by version {one.engine}:")
         for what, stored, now in one.differences:
             print(f"  {what}: stored {stored}, now {now}")
-    print(f"{len(found)} stored outcomes verified: {len(other) or 'none'} would be otherwise now")
+    print(f"{len(found)} stored outcome{'s' * (len(found) != 1)} verified: {len(other) or 'none'} would be otherwise now")
     return 1 if other else 0

@@ -118,7 +118,8 @@ def read_xlsx(data: bytes) -> Read:
     except BankError:
         raise
     except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
-        raise refusal(say("the file is a valid XLSX workbook"), f"{type(error).__name__}: {error}") from error
+        told = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise refusal(say("the file is a valid XLSX workbook"), told) from error
     if not problems and not any(line.section == "questions" for line in found):
         rule = say("a workbook has a sheet of questions: one with the columns id, skill, text and others")
         raise refusal(rule, say("the sheets {names}", names=", ".join(f"'{title}'" for title in titles)))

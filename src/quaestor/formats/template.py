@@ -46,6 +46,7 @@ MEANINGS = {
     "licence": say("how others may use it"),
     "imprecision": say("how unsure all numbers are, from 0 to 0.5; empty: not at all"),
     "id": say("a short name of its own, without comma; other cells refer to it"),
+    "link": say("where to practise the skill: an address that begins with https://; results name it"),
     "levels": say("the levels of the skill, lowest first, with | between them; empty: no | yes"),
     "abilities": say("only for questions with irt: a rising number for each level"),
     "parents": say("skills that this one builds on, with | between them"),

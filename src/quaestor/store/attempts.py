@@ -152,7 +152,7 @@ def write(work: Work, ready: Ready) -> Sitting:
     if after.over:
         end(work, after)
     else:
-        keep(work, attempt, ready.session)
+        keep(work, attempt, ready.session, ready.at)
     return after
 
 

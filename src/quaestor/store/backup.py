@@ -8,13 +8,13 @@ import base64
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
 
-from sqlalchemy import Boolean, Column, DateTime, Float, Integer, LargeBinary, String, Table, func, insert, select, text
+from sqlalchemy import Boolean, Column, DateTime, Float, Integer, LargeBinary, MetaData, String, Table, func, insert, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm import Session as Work
 
@@ -79,23 +79,42 @@ def _revision(work: Work) -> str:
 
 
 def restore(database: Database, file: Path) -> dict[str, int]:
-    """Fill an empty database, migrated to the same version, from a back-up; returns the number of rows of each table."""
+    """Fill an empty database from a back-up; returns the number of rows of each table.
+
+    One of an earlier version is read into the tables of that version, which are then migrated.
+    """
     try:
         with ZipFile(file) as archive:
             header = _header(archive)
-            with database.work() as work:
-                _refuse(work, header)
-                counts = {table.name: _read(work, table, archive) for table in Base.metadata.sorted_tables}
-                for name, count in counts.items():
-                    if count != header["counts"].get(name):
-                        raise BackupError(f"restore: {name} has {header['counts'].get(name)} rows by the header, got {count}")
-                _set_sequences(work)
+            with database.read() as work:
+                _refuse(work, header, database.revisions())
+                present = _revision(work)
+            if header["revision"] != present:
+                database.migrate(header["revision"])
+            try:
+                counts = _fill(database, archive, header)
+            finally:
+                database.migrate()
     except FileNotFoundError as error:
         raise BackupError(f"restore: a back-up is there, got no file {format_value(str(file))}") from error
     except (BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
         raise BackupError(f"restore: the file is a whole back-up, got a damaged or foreign one ({error})") from error
     except (IntegrityError, StatementError) as error:
         raise BackupError("restore: rows that fit together are expected, got some that do not") from error
+    return counts
+
+
+def _fill(database: Database, archive: ZipFile, header: Mapping[str, Any]) -> dict[str, int]:
+    """Fill the tables as they are at this moment, all of them or none."""
+    there = MetaData()
+    there.reflect(database.engine)
+    tables = [table for table in there.sorted_tables if table.name != "alembic_version"]
+    with database.work() as work:
+        counts = {table.name: _read(work, table, archive) for table in tables}
+        for name, count in counts.items():
+            if count != header["counts"].get(name):
+                raise BackupError(f"restore: {name} has {header['counts'].get(name)} rows by the header, got {count}")
+        _set_sequences(work, tables)
     return counts
 
 
@@ -110,10 +129,10 @@ def _header(archive: ZipFile) -> Mapping[str, Any]:
     return header
 
 
-def _refuse(work: Work, header: Mapping[str, Any]) -> None:
-    revision = _revision(work)
-    if header.get("revision") != revision:
-        raise BackupError(f"restore: a back-up of version {revision} of the tables is expected, got {format_value(header.get('revision'))}")
+def _refuse(work: Work, header: Mapping[str, Any], known: Sequence[str]) -> None:
+    if header.get("revision") not in known:
+        found = format_value(header.get("revision"))
+        raise BackupError(f"restore: a back-up of version {known[0]} of the tables or an earlier one is expected, got {found}")
     full = [table.name for table in Base.metadata.sorted_tables if work.execute(select(table).limit(1)).first() is not None]
     if full:
         raise BackupError(f"restore: the database is empty, got one with rows in {', '.join(full)}")
@@ -160,10 +179,10 @@ def _from_json(column: Column[Any], value: Any) -> Any:
     return value
 
 
-def _set_sequences(work: Work) -> None:
+def _set_sequences(work: Work, tables: Sequence[Table]) -> None:
     """Set the sequences of PostgreSQL to the largest ids, so that new rows get free ones."""
     if work.get_bind().dialect.name == "postgresql":
-        for table in Base.metadata.sorted_tables:
+        for table in tables:
             if "id" in table.columns and isinstance(table.columns["id"].type, Integer):
                 last = work.scalar(select(func.max(table.columns["id"])))
                 if last is not None:

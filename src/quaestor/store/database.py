@@ -19,6 +19,7 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event, inspect
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -34,6 +35,7 @@ AGAIN = 5  # seconds after which a client may try again
 QUIET = 5.0  # least seconds between two log lines about an unavailable database
 _UNREACHABLE = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
 _READS = "a unit of work that only reads writes nothing, got something to write"
+_MIGRATIONS = str(Path(__file__).parent / "migrations")
 _log = logging.getLogger("quaestor.store")
 _logged = -QUIET  # when the last such line was logged
 
@@ -76,19 +78,25 @@ class Database:
         except (OperationalError, InterfaceError) as error:
             raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
 
-    def migrate(self) -> None:
-        """Migrate the tables to the present version; safe from several processes at once."""
+    def migrate(self, revision: str = "head") -> None:
+        """Migrate the tables to the present version, or back to an earlier one; safe from several processes at once."""
         config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        config.set_main_option("script_location", _MIGRATIONS)
         try:
             with self.engine.begin() as connection:
                 if self.engine.dialect.name == "postgresql":
                     connection.exec_driver_sql("set local lock_timeout = 0")
                     connection.exec_driver_sql("select pg_advisory_xact_lock(713)")
                 config.attributes["connection"] = connection
-                command.upgrade(config, "head")
+                (command.upgrade if revision == "head" else command.downgrade)(config, revision)
         except (OperationalError, InterfaceError) as error:
             raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
+
+    def revisions(self) -> list[str]:
+        """The versions of the tables, the present one first."""
+        config = Config()
+        config.set_main_option("script_location", _MIGRATIONS)
+        return [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
 
     @contextmanager
     def work(self, *, prompt: bool = False) -> Iterator[Work]:

@@ -93,7 +93,7 @@ def _score(database: Database, number: int) -> bool:
         if attempt is None or steps != len(session.log) or attempt.test.revision != state.attempt.test.revision:
             return False
         end(work, stand(attempt, session, put))
-        keep(work, attempt, session)
+        keep(work, attempt, session, put if attempt.ended is None else now())
         if attempt.ended is not None:
             mine = (Scoring.attempt_id == number, Scoring.revision == attempt.test.revision)
             work.execute(update(Scoring).where(*mine).values(misfits=misfits))

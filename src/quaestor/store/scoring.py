@@ -4,6 +4,7 @@ So what a child was told stays true, whatever becomes of the engine; every page 
 is one row for each revision of the test by which the attempt was scored after its end.
 """
 
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from quaestor.credal.decisions import level
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.session.sufficiency import answers_for
-from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Scoring
 from quaestor.version import VERSION
 
@@ -61,10 +61,13 @@ def _counts(session: Session, question: str) -> bool:
     return question not in session.rules.withdrawn and not session.bank.questions[question].pilot
 
 
-def keep(work: Work, attempt: Attempt, session: Session) -> None:
-    """Store what the answers so far came to; of an attempt that runs only the present revision is kept."""
+def keep(work: Work, attempt: Attempt, session: Session, at: datetime) -> None:
+    """Store what the answers so far came to; of an attempt that runs only the present revision is kept.
+
+    `at`: when it was worked out; of an attempt that runs, when the last answer was given.
+    """
     test = attempt.test
     if attempt.ended is None and test.revision:
         work.execute(_EARLIER, {"attempt": attempt.id, "revision": test.revision})
-    row = {**scored(session), "attempt_id": attempt.id, "revision": test.revision, "misfits": None, "at": now()}
+    row = {**scored(session), "attempt_id": attempt.id, "revision": test.revision, "misfits": None, "at": at}
     work.execute(_UPSERT[work.get_bind().dialect.name], row)

@@ -103,7 +103,7 @@ def end(work: Work, state: Sitting) -> None:
     """Record the end of an attempt if it is over: the moment of the last answer, or when the time was up."""
     attempt = state.attempt
     if attempt.ended is None and state.over:
-        keep(work, attempt, state.session)
+        keep(work, attempt, state.session, now())
         limit = deadline(attempt)[0]
         reason, ended = str(state.over), state.put if state.session.stopped or limit is None else min(limit, now())
         work.execute(update(Attempt).where(Attempt.id == attempt.id, Attempt.ended.is_(None)).values(reason=reason, ended=ended))
