@@ -38,4 +38,6 @@ while not state["over"]:
         answer["entry"] = entry.split("|") if question["kind"] == "choices" else entry
     state = call(f"/sessions/{state['session']}/{'answers' if entry else 'skips'}", answer)
 for skill in call(f"/sessions/{state['session']}/result")["skills"]:
-    print(f"{skill['title']}: {skill['level']} ({skill['lower']:.0%} to {skill['upper']:.0%}{'' if skill['sure'] else ', not sure yet'})")
+    certain = "" if skill["sure"] else ", not sure yet"
+    found = f"{skill['level']} ({skill['lower']:.0%} to {skill['upper']:.0%}{certain})" if skill["enough"] else "too few answers"
+    print(f"{skill['title']}: {found}")

@@ -170,7 +170,7 @@ def test_what_is_remembered_does_not_grow_with_the_log(database):
     key = begin(database, publish(database).code)
     for step in range(1, 5):
         put(database, key, step)
-    kept, _ = sessions._memory.get(key)
+    kept, _, _ = sessions._memory.get(key)
     assert "earlier" not in kept.__dict__
     assert "question" in kept.decision.__dict__
     now = stands(database, key)
@@ -189,12 +189,12 @@ def write(database, made):
         return attempts.write(work, made)
 
 
-def test_an_answer_prepared_while_reading_is_written_in_one_statement(database):
+def test_an_answer_prepared_while_reading_is_written_with_what_it_came_to(database):
     key = begin(database, publish(database, rules=qs.Rules(score="order", stop=qs.max_questions(1))).code)
     made, seen = ready(database, key), []
     event.listen(database.engine, "before_cursor_execute", lambda *told: seen.append(told[2]))
     after = write(database, made)
-    assert [statement.split()[0] for statement in seen if not statement.startswith("BEGIN")] == ["INSERT", "UPDATE"]
+    assert [statement.split()[0] for statement in seen if not statement.startswith("BEGIN")] == ["INSERT", "INSERT", "UPDATE"]
     assert after.attempt.reason == "1 question was asked; the limit is 1."
     with database.read() as work:
         there = attempts.by_key(work, key)
