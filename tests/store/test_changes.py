@@ -5,7 +5,7 @@ from sqlalchemy import delete, select
 
 from helpers.browsing import KINDS, PICTURE
 from quaestor.selection.rules import Rules
-from quaestor.store import attempts, changes, clock, corrections, publishing, rescoring, teachers
+from quaestor.store import attempts, changes, clock, corrections, publishing, rescoring, teachers, verify
 from quaestor.store.models import Attempt, Correction, Published, Scoring
 
 
@@ -152,12 +152,20 @@ def test_what_is_looked_at_is_not_changed(database, test):
         assert [row.revision for row in work.scalars(select(Scoring))] == [0]
 
 
-def test_without_stored_outcomes_there_is_nothing_to_tell(database, test):
+def test_what_was_not_stored_before_a_correction_is_worked_out_by_what_held_then(database, test):
+    """Attempts of a database from before outcomes were stored."""
     number = take(database, test, "Ada", *RIGHT)
-    correct(database, test, corrections.withdraw, "one")
+    correct(database, test, corrections.withdraw, "several")
+    later = take(database, test, "Bob", "3/4", "3.5", "Paris")
     with database.work() as work:
         work.execute(delete(Scoring))
-    assert (told(database, number), effects(database, test)) == ([], {})
+    correct(database, test, corrections.correct_key, "one", ["2/6"], score=False)
+    assert left(database, test) == 2
+    rescoring.score_all(database, test.id, lambda share: True)
+    assert told(database, number) == [([("withdrawn", "several"), ("key", "one")], (4.0, 4), (2.0, 3), True)]
+    assert told(database, later) == [([("key", "one")], (3.0, 3), (2.0, 3), True)]
+    with database.read() as work:
+        assert [one.differences for one in verify.verify(work, work.get(Published, test.id))] == [()] * 4
 
 
 def test_somebody_else_was_faster(database, test):

@@ -134,6 +134,7 @@ def pages(place):
     paths = [(place.test.id, place.over.id), (place.test.id, place.running.id), (place.listed.id, place.pupil_over.id)]
     paths += [(place.anew.id, place.before.id)]
     aside = [(place.closed.id, place.aside.id), (place.anew.id, place.untouched.id)]
+    over = (place.over, place.pupil_over, place.before, place.untouched, place.aside)
     drafts = [place.draft, place.faulty, place.fresh]
     parts = ["questions/qħ", "questions/tħ", "questions/cħ", "questions/zħ", "questions/~new", "questions/~new?copy=nħ"]
     parts += ["skills/aħ", "skills/bħ", "skills/~new", "templates/tmħ", "templates/~new"]
@@ -146,9 +147,7 @@ def pages(place):
         "/api/v1": ["/api/v1"],
         "/take/{attempt}": [(one, f"/take/{one.id}") for one in (place.running, place.pupil_running)],
         "/take/{attempt}/feedback/{step}": [(place.over, f"/take/{place.over.id}/feedback/{step}") for step in range(1, 7)],
-        "/take/{attempt}/result": [
-            (one, f"/take/{one.id}/result") for one in (place.over, place.pupil_over, place.before, place.untouched, place.aside)
-        ],
+        "/take/{attempt}/result": [(one, f"/take/{one.id}/result") for one in over],
         "/desk": ["/desk", ("colleague", "/desk")],
         "/desk/account": ["/desk/account", ("colleague", "/desk/account")],
         "/desk/people": ["/desk/people"],

@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
 
-from sqlalchemy import Row, Select, exists, select
+from sqlalchemy import Row, Select, exists, func, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.model.question import Question
 from quaestor.selection.rules_file import read_rules
-from quaestor.session.session import Session
 from quaestor.session.sufficiency import least_answers
 from quaestor.store.corrections import bank_at, corrections_of
 from quaestor.store.models import Attempt, Correction, Event, Published, Scoring
 from quaestor.store.publishing import open_bank
+from quaestor.store.replay import replay
 from quaestor.store.scoring import scored
-from quaestor.store.sessions import corrected, line_of
+from quaestor.store.sessions import corrected
 
 MOST, PATIENCE = 200, 2.0  # attempts that are foreseen, and the seconds that may take
 _NEAR = 1e-9  # of points
@@ -130,9 +130,9 @@ def effects(work: Work, test: Published) -> dict[int, Effect]:
 
 def left(work: Work, test: Published) -> int:
     """How many results are still to be worked out anew."""
-    some = select(Attempt.id).where(Attempt.test_id == test.id, Attempt.ended.is_not(None))
-    mine = Scoring.attempt_id == Attempt.id
-    return len(work.scalars(some.where(exists().where(mine), ~exists().where(mine, Scoring.revision == test.revision))).all())
+    present = exists().where(Scoring.attempt_id == Attempt.id, Scoring.revision == test.revision)
+    over = (Attempt.test_id == test.id, Attempt.ended.is_not(None))
+    return work.scalar(select(func.count()).select_from(Attempt).where(*over, ~present)) or 0
 
 
 def foresee(work: Work, test: Published, question: str, bank: Bank, rules: Mapping[str, Any], patience: float = PATIENCE) -> Foreseen:
@@ -160,10 +160,9 @@ def foresee(work: Work, test: Published, question: str, bank: Bank, rules: Mappi
 
 def _replayed(work: Work, attempt: Attempt, bank: Bank, rules: Mapping[str, Any], anew: Mapping[str, Question]) -> Told:
     """What would be told of an attempt by a bank and rules."""
-    lines = select(Event.question, Event.answer, Event.entry, Event.seconds).where(Event.attempt_id == attempt.id).order_by(Event.step)
-    read = read_rules(rules)
-    found = scored(Session(bank, read, attempt.seed, tuple(line_of(anew, *line) for line in work.execute(lines))))
-    return Told(found["points"], found["counted"], _levels(found["skills"], least_answers(bank, read)))
+    session = replay(work, attempt.id, attempt.seed, bank, rules, anew)
+    found = scored(session)
+    return Told(found["points"], found["counted"], _levels(found["skills"], least_answers(bank, session.rules)))
 
 
 def _rows(test: Published) -> Select[Any]:

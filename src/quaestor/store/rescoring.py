@@ -17,9 +17,11 @@ from quaestor.inference.misfit import misfit
 from quaestor.session.session import Session
 from quaestor.store import jobs
 from quaestor.store.clock import now
+from quaestor.store.corrections import corrections_of
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Event, Published, Scoring
 from quaestor.store.progress import is_over
+from quaestor.store.replay import session_at
 from quaestor.store.scoring import keep
 from quaestor.store.sessions import session_of
 from quaestor.store.sittings import end, stand
@@ -87,17 +89,33 @@ def _score(database: Database, number: int) -> bool:
         session, put = session_of(work, attempt)
         state = stand(attempt, session, put)
         misfits = _misfits(session) if state.over else None
+        before = _before(work, attempt)
     with database.work() as work:
         attempt = work.get(Attempt, number, with_for_update={"of": Attempt})
         steps = work.scalar(select(func.count()).where(Event.attempt_id == number))
         if attempt is None or steps != len(session.log) or attempt.test.revision != state.attempt.test.revision:
             return False
         end(work, stand(attempt, session, put))
-        keep(work, attempt, session, put if attempt.ended is None else now())
+        moment = put if attempt.ended is None else now()
+        if before is not None:
+            keep(work, attempt, before[0], moment, before[1])
+        keep(work, attempt, session, moment)
         if attempt.ended is not None:
             mine = (Scoring.attempt_id == number, Scoring.revision == attempt.test.revision)
             work.execute(update(Scoring).where(*mine).values(misfits=misfits))
     return True
+
+
+def _before(work: Work, attempt: Attempt) -> tuple[Session, int] | None:
+    """What an attempt was scored by at its end, with the revision, where nothing was stored of it before the test was corrected."""
+    test = attempt.test
+    if not test.revision or attempt.ended is None:
+        return None
+    stored = select(Scoring.revision).where(Scoring.attempt_id == attempt.id)
+    revision = sum(one.at <= attempt.ended for one in corrections_of(work, test))
+    if revision == test.revision or work.scalars(stored).first() is not None:
+        return None
+    return session_at(work, test, attempt.id, attempt.seed, revision), revision
 
 
 def _misfits(session: Session) -> bool:

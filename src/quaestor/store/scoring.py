@@ -61,13 +61,13 @@ def _counts(session: Session, question: str) -> bool:
     return question not in session.rules.withdrawn and not session.bank.questions[question].pilot
 
 
-def keep(work: Work, attempt: Attempt, session: Session, at: datetime) -> None:
-    """Store what the answers so far came to; of an attempt that runs only the present revision is kept.
+def keep(work: Work, attempt: Attempt, session: Session, at: datetime, revision: int | None = None) -> None:
+    """Store what the answers so far came to, by the present revision or another; of an attempt that runs only the present one is kept.
 
     `at`: when it was worked out; of an attempt that runs, when the last answer was given.
     """
-    test = attempt.test
-    if attempt.ended is None and test.revision:
-        work.execute(_EARLIER, {"attempt": attempt.id, "revision": test.revision})
-    row = {**scored(session), "attempt_id": attempt.id, "revision": test.revision, "misfits": None, "at": at}
+    by = attempt.test.revision if revision is None else revision
+    if attempt.ended is None and by:
+        work.execute(_EARLIER, {"attempt": attempt.id, "revision": by})
+    row = {**scored(session), "attempt_id": attempt.id, "revision": by, "misfits": None, "at": at}
     work.execute(_UPSERT[work.get_bind().dialect.name], row)
