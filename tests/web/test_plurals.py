@@ -36,6 +36,7 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "at most {most} letters",
     "at most {most} right answers are expected",
     "a file has at most {most:,} bytes",
+    "a grade of 1 to {most} letters",
     "a file has at most {most:,} values",
     "a file has at most {most:,} values, aliases included",
     "a row has {count} probabilities",

@@ -25,9 +25,9 @@ from quaestor.store.sheets import xlsx_bytes as xlsx_bytes
 from quaestor.store.sittings import deadline
 
 
-def outcomes(work: Work, test: Published, every: bool = True) -> list[Outcome]:
-    """The outcomes of all attempts of a test, in the order of their ids, or only of those that count."""
-    found = _made(work, test, _query(test).order_by(Attempt.id))
+def outcomes(work: Work, test: Published, every: bool = True, first: int = 0, most: int | None = None) -> list[Outcome]:
+    """The outcomes of all attempts of a test, in the order of their ids, or only of those that count; or `most` of them from a place on."""
+    found = _made(work, test, _query(test).order_by(Attempt.id).offset(first).limit(most))
     return found if every else [outcome for outcome in found if outcome.counts]
 
 

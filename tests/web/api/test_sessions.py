@@ -311,6 +311,9 @@ def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small
         (pupil.id, "Ada", pupil.code, False),
         (pupil.id, "Ada", pupil.code, True),
     ]
+    assert api.get(f"/tests/{test}/results?first=1&most=5").json()["results"] == rows[1:]
+    assert api.get(f"/tests/{test}/results?most=1").json()["results"] == rows[:1]
+    assert api.get(f"/tests/{test}/results?most=0").status_code == 422
     assert None not in [row["look"] for row in rows]
     with small.database.work() as work:
         login = teachers.log_in(work, small.teacher)

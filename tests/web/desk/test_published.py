@@ -97,12 +97,48 @@ def test_simple_fields_make_rules_and_conditions(kept, ada):
         opens="2040-09-01T08:00", opens_offset="-120", closes="2040-09-01T09:00",
     ).headers["location"]  # fmt: skip
     test = one(kept, Published)
-    assert test.rules == {"stop": {"any_of": [{"max_questions": 2}, {"probability_above": 0.9}]}}
+    assert test.rules == {
+        "stop": {"any_of": [{"max_questions": 2}, {"probability_above": 0.9}]},
+        "content": [{"of": "multiplication", "least": 2}],
+    }
     assert (test.title, test.mode, test.minutes, test.retakes, test.by_list, test.keep_days) == ("Week 3", "practice", 20, "best", True, 30)
     assert (test.opens.isoformat(), test.closes.isoformat()) == ("2040-09-01T06:00:00", "2040-09-01T09:00:00")
     page = ada.get(where).text
     assert "opens later" in page
     assert "At most 2 questions, fewer once the level of every skill is 90\u00a0% sure." in page
+
+
+@pytest.mark.parametrize(
+    ("skips", "mode", "rule"),
+    [
+        ("", "exam", "wrong"),
+        ("exam", "exam", "wrong"),
+        ("exam", "practice", None),
+        ("wrong", "practice", "wrong"),
+        ("missing", "exam", None),
+        ("wrong", "exam", "wrong"),
+    ],
+)
+def test_what_a_skip_means_is_asked_and_told(kept, ada, visit, skips, mode, rule):
+    put_test(ada, skips=skips, mode=mode)
+    test = one(kept, Published)
+    assert test.rules.get("skips") == rule
+    taker = visit()
+    taker.fill("/enter", {"code": test.code, "name": "Ben", "once": "1"})
+    page = taker.get("/take/1").text
+    assert ("A skipped question counts as wrong." in page) == (rule == "wrong")
+    assert ("A skipped question does not count." in page) == (rule is None)
+    for step in ("1", "2"):
+        taker.fill("/take/1/answer", {"step": step, "skip": "1"})
+    result = taker.get("/take/1/result").text
+    assert "2 questions were skipped; a skipped question " + ("counts as wrong." if rule else "does not count.") in result
+    assert ("Too few answers" in result) == (rule is None)
+
+
+def test_another_meaning_of_a_skip_is_refused(ada):
+    page = put_test(ada, skips="perhaps")
+    assert page.status_code == 400
+    assert "Please choose one of these." in page.text
 
 
 def test_without_skipping_and_without_a_limit(kept, ada):

@@ -20,6 +20,7 @@ from quaestor.web.language import translate
 QUICK = qs.Rules(stop=qs.any_of(qs.max_questions(4), qs.probability_above(0.9)))
 LONG = qs.Rules(stop=qs.max_questions(8))
 FRACTIONS = qs.load("fractions")
+ENOUGH = tuple(qs.Content(skill, least=2) for skill in FRACTIONS.skills)  # what a test that ends when it is sure asks in any case
 BLIND = qs.Bank(
     {
         "title": "Cannot tell",
@@ -187,7 +188,8 @@ def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     assert ada.client.get(progress).json() == {"state": "done", "share": 1.0}
     ada.go(trial)
     said = words(ada.page)
-    found = try_out(FRACTIONS, [qs.Rules(stop=qs.any_of(qs.max_questions(5), qs.probability_above(0.8)))], 60, 2)
+    rules = qs.Rules(stop=qs.any_of(qs.max_questions(5), qs.probability_above(0.8)), content=ENOUGH)
+    found = try_out(FRACTIONS, [rules], 60, 2)
     side = told_of(found)[0]
     assert side.length in said
     assert all(level.words in said for skill in side.skills for level in skill.levels)
@@ -278,7 +280,8 @@ def test_a_kept_bank_is_tried_until_both_hold(database, school):
     ada.fill("/try", pace="own", most="3", sure="80", join="both", students="10")
     with database.read() as work:
         assert jobs.jobs_of(work, teachers.owner(work, ""), "trial", f"bank {kept}")[0].asked["sets"][0]["rules"] == {
-            "stop": {"all_of": [{"min_questions": 3}, {"probability_above": 0.8}]}
+            "stop": {"all_of": [{"min_questions": 3}, {"probability_above": 0.8}]},
+            "content": [{"of": skill, "least": 2} for skill in FRACTIONS.skills],
         }
     work_off(database)
     assert "At least 3 questions" in words(ada.go(ada.path))

@@ -21,6 +21,10 @@ from quaestor.web.problems import reply
 
 routes = APIRouter(prefix=f"{PREFIX}/tests", tags=["tests"], route_class=Route)
 Number = Annotated[int, Path(alias="test", ge=1, le=shapes.MOST, description="the number of the test", examples=[3])]
+First = Annotated[int, Query(ge=0, le=shapes.MOST, description="how many sessions to leave out at the beginning", examples=[0])]
+Most = Annotated[
+    int | None, Query(ge=1, le=shapes.MOST, description="how many sessions to read at most; all, if it is not given", examples=[100])
+]
 Every = Annotated[bool, Query(description="sessions that do not count too", examples=[True])]
 CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_days")
 
@@ -62,10 +66,13 @@ def show(request: Request, number: Number, bearer: ForTests) -> Response:
 
 
 @routes.get("/{test}/results", response_model=shapes.Results, summary="Read the results")
-def found(request: Request, number: Number, bearer: ForResults) -> Response:
-    """What every session of a test came to, the first one first; `counts` tells which of a pupil's sessions counts."""
+def found(request: Request, number: Number, bearer: ForResults, first: First = 0, most: Most = None) -> Response:
+    """What every session of a test came to, the first one first; `counts` tells which of a pupil's sessions counts.
+
+    A large test can be read in parts: `most` sessions from the place `first` on, until fewer come.
+    """
     with reading(request, bearer) as (work, token):
-        rows = results.outcomes(work, published(work, token.teacher, number))
+        rows = results.outcomes(work, published(work, token.teacher, number), first=first, most=most)
     return reply({"test": number, "results": [_row(outcome) for outcome in rows]})
 
 

@@ -51,7 +51,7 @@ class Offer(RulesForm):
         if found is None or self.filled["rules"].strip():
             return found
         is_wrong = skips == WRONG or (skips == EXAM and self.filled["mode"] == "exam")
-        return replace(found, skips=WRONG if is_wrong else MISSING)
+        return replace(found, skips=WRONG) if is_wrong and found.may_skip else found
 
     def scheme(self) -> grades.Scheme | None:
         """The scheme of grades, if one was written."""
