@@ -215,10 +215,10 @@ class Place:
         self.untouched.ended = clock.now()
         corrections.correct_key(work, self.anew, "qħ", ["awfulħ"], "Noteħ")
         for attempt in (self.before, self.untouched):
-            scoring.keep(work, attempt, attempts.sitting(work, attempt).session)
+            scoring.keep(work, attempt, attempts.sitting(work, attempt).session, clock.now())
         corrections.withdraw(work, self.anew, "nħ")
         corrections.withdraw(work, self.anew, "nħ", again=True)
-        scoring.keep(work, self.before, attempts.sitting(work, self.before).session)
+        scoring.keep(work, self.before, attempts.sitting(work, self.before).session, clock.now())
         corrections.withdraw(work, self.anew, "tħ")
 
     def _answer(self, work, attempt, count, person):

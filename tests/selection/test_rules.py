@@ -40,6 +40,8 @@ EACH = {
     "skips": ["wrong", "left out"],
     "may_skip": [False],
     "only_next": [True],
+    "withdrawn": [("a3",), ("a3", "b1")],
+    "least_answers": [1, 3],
 }
 CASES = [(name, value) for name, values in EACH.items() for value in values]
 
@@ -175,6 +177,9 @@ def test_rules_know_whether_anything_is_drawn(fields, drawn):
         ({"robust": True}, "robust: Robust(...) is expected, got True"),
         ({"may_skip": 1}, "may_skip: true or false is expected, got 1"),
         ({"only_next": "no"}, "only_next: true or false is expected, got 'no'"),
+        ({"withdrawn": "Q1"}, "withdrawn: a list is expected, got 'Q1'"),
+        ({"least_answers": 0}, "least_answers: a whole number of at least 1, got 0"),
+        ({"least_answers": 1.5}, "least_answers: a whole number of at least 1, got 1.5"),
         ({"stop": 20}, "stop: a criterion such as max_questions(20) is expected, got 20"),
         ({"retire": "dominant"}, "retire: a criterion such as max_questions(20) is expected, got 'dominant'"),
         (

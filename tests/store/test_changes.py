@@ -91,7 +91,7 @@ def test_what_is_foreseen_comes_true(database, test):
     assert [told(database, number) for number in people] == [
         [([("key", "one")], (4.0, 4), (3.0, 4), True)],
         [([("key", "one")], (3.0, 4), (4.0, 4), True)],
-        [([("key", "one")], (0.0, 4), (0.0, 4), False)],
+        [([("key", "one")], (0.0, 1), (0.0, 1), False)],
         [],
         [],
     ]

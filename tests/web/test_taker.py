@@ -161,7 +161,7 @@ def test_time_is_up(app, database, monkeypatch):
         monkeypatch.setattr(module, "now", lambda: later)
     browser.fill("/answer", entry="3/4")
     assert browser.path == "/take/1/result"
-    assert "The time is up." in text_of(browser.page)
+    assert "The time was up before the test had asked all it wanted to." in text_of(browser.page)
     with database.read() as work:
         assert not work.scalars(select(Event)).all()
 
