@@ -14,6 +14,8 @@ from helpers.tour import Tour
 
 TURNS = [[(PHONE, "light")], [(DESKTOP, "dark")], [(PHONE, "dark")], [(DESKTOP, "light")]]  # pages share their parts: one way each will do
 ALL_WAYS = [(size, scheme) for size in (PHONE, DESKTOP) for scheme in ("light", "dark")]
+STICKS_OUT = """() => [...document.querySelectorAll("body *")].filter(one => one.scrollWidth > one.clientWidth + 1 && one.clientWidth)
+    .map(one => one.outerHTML.slice(0, 160)).at(-1)"""  # the innermost element with something that does not fit into it
 GRAVE = ("moderate", "serious", "critical")
 
 
@@ -34,7 +36,7 @@ class Eyes:
                     self.found.append(f"{name}, {size['width']}, {scheme}: {rule['id']}: {rule['nodes'][0]['html'][:160]}")
             wide = page.evaluate("document.documentElement.scrollWidth")
             if wide > size["width"]:
-                self.found.append(f"{name}, {size['width']}: {wide} wide")
+                self.found.append(f"{name}, {size['width']}: {wide} wide: {page.evaluate(STICKS_OUT)}")
 
 
 def walk(tour, eyes, all_pages):
