@@ -125,7 +125,7 @@ def main() -> None:
         test, cookie = fill(database, made)
         for page in PAGES:
             with Server(url) as server:
-                path = f"/desk/tests/{test}/{page}"
+                path = f"/desk/tests/{test}/{page}".rstrip("/")
                 start = cpu(server)
                 cold = first_byte(server.port, path, cookie)
                 times, used = [], cpu(server)
@@ -133,7 +133,10 @@ def main() -> None:
                     answer_one(database, 3 * number + 1)
                     times.append(first_byte(server.port, path, cookie))
                 spent = (cpu(server) - used) / REPEATS
-            print(f"| {page} | {cold:.0f} | {used - start:.0f} | {np.median(times):.0f} | {max(times):.0f} | {spent:.0f} |", flush=True)
+            print(
+                f"| {page or 'the test'} | {cold:.0f} | {used - start:.0f} | {np.median(times):.0f} | {max(times):.0f} | {spent:.0f} |",
+                flush=True,
+            )
         database.close()
 
 

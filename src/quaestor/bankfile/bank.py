@@ -39,9 +39,9 @@ class Bank:
     """
 
     _document: dict[str, Any]
+    _warned: tuple[list[Problem], Locate | None]
     skills: Mapping[str, Skill]
     questions: Mapping[str, Question]
-    warnings: tuple[Problem, ...]
     source: str
 
     def __init__(self, document: Mapping[str, Any], source: str = "", locate: Locate | None = None) -> None:
@@ -66,7 +66,7 @@ class Bank:
             _document=normal,
             skills=MappingProxyType({skill.id: skill for skill in skills.values() if skill is not None}),
             questions=MappingProxyType({question.id: question for question in questions}),
-            warnings=tuple(located(report.warnings, locate)),
+            _warned=(report.warnings, locate),
             source=source,
         )
 
@@ -87,6 +87,11 @@ class Bank:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Bank, (self._document, self.source)
+
+    @lazy
+    def warnings(self) -> tuple[Problem, ...]:
+        """What may be a mistake, with its line or row; these are looked up only here, as that takes as long as reading the file."""
+        return tuple(located(*self._warned))
 
     @property
     def document(self) -> dict[str, Any]:

@@ -23,6 +23,7 @@ STRONG, CHOSE, STRONG_SHARE = 8, 5, 1 / 3
 TYPED, TYPED_SHARE = 8, 0.5
 STRONG_TYPED, STRONG_TYPED_SHARE = 5, 0.2
 ASKED, SKIPPED_SHARE = 10, 0.3
+FEWEST = min(AT_LEVEL, CHOSE, TYPED, STRONG_TYPED, ASKED)  # a question that was asked less often has no flag
 
 
 def flags(tallies: Sequence[Tally]) -> list[tuple[str, ...]]:

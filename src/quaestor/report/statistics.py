@@ -10,7 +10,7 @@ probable combination of levels if its probability is at least 80 %; *strong* tak
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import median
@@ -18,10 +18,11 @@ from statistics import median
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
+from quaestor.lazy import lazy
 from quaestor.model.question import Question, loose
 from quaestor.model.table import Array, centre
 from quaestor.numerals import read_number
-from quaestor.report.flags import flags
+from quaestor.report.flags import FEWEST, flags
 from quaestor.report.tallies import AtLevel, Option, Tally
 from quaestor.store.answers import Given
 from quaestor.store.outcome import Outcome
@@ -32,12 +33,19 @@ MOST_ENTRIES = 6  # wrong entries that are listed
 Found = Mapping[int, Mapping[str, Sequence[float] | Array]]  # by attempt and skill: the probabilities of the levels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Statistic:
-    """A question: its counts, and its flags as sentences."""
+    """A question that was asked: its flags as sentences, and its counts, worked out when they are looked at."""
 
-    tally: Tally
+    question: Question
+    asked: int
     flags: tuple[str, ...]
+    make: Callable[[], Tally]
+
+    @lazy
+    def tally(self) -> Tally:
+        """The counts."""
+        return self.make()
 
 
 def probabilities(found: Iterable[Outcome]) -> Found:
@@ -50,9 +58,17 @@ def statistics(bank: Bank, given: Iterable[Given], found: Found) -> list[Statist
     lines: dict[str, list[Given]] = defaultdict(list)
     for line in given:
         lines[line.question].append(line)
-    tallies = [tally(bank, question, lines[question.id], found) for question in bank.questions.values() if question.id in lines]
-    made = [Statistic(one, raised) for one, raised in zip(tallies, flags(tallies), strict=True)]
-    return sorted(made, key=lambda one: (-len(one.flags), -one.tally.asked))
+    asked = [question for question in bank.questions.values() if question.id in lines]
+    judged = {question.id: tally(bank, question, lines[question.id], found) for question in asked if len(lines[question.id]) >= FEWEST}
+    raised = dict(zip(judged, flags(list(judged.values())), strict=True))
+
+    def made(question: Question) -> Statistic:
+        def make() -> Tally:
+            return judged[question.id] if question.id in judged else tally(bank, question, lines[question.id], found)
+
+        return Statistic(question, len(lines[question.id]), raised.get(question.id, ()), make)
+
+    return sorted(map(made, asked), key=lambda one: (-len(one.flags), -one.asked))
 
 
 def tally(bank: Bank, question: Question, lines: Sequence[Given], found: Found) -> Tally:

@@ -67,7 +67,8 @@ class Finding:
     @property
     def centre(self) -> Array:
         """The distribution at the centre of the bounds, (levels,)."""
-        return centre(np.array(self.lows), np.array(self.highs))
+        lows = np.array(self.lows)
+        return lows if self.lows == self.highs else centre(lows, np.array(self.highs))
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from time import monotonic
 from types import MappingProxyType
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
@@ -103,6 +104,16 @@ def open_bank(kept: BankVersion) -> Bank:
             raise QuaestorError(f"bank: its content is version {bank.version}, got {kept.version} in the database")
         _banks.put(kept.version, bank)
     return bank
+
+
+def open_latest(work: Work, most: int = 20, seconds: float = 1.0) -> None:
+    """Read the banks of the latest tests that are open into the cache, for so many seconds, so that the first page does not wait for it."""
+    end = monotonic() + seconds
+    is_open = or_(Published.closes.is_(None), Published.closes > now())
+    for test in work.scalars(select(Published).where(is_open).order_by(Published.id.desc()).limit(most)):
+        if monotonic() > end:
+            return
+        open_bank(test.bank)
 
 
 def unusable(bank: Bank) -> list[str]:

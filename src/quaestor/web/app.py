@@ -4,7 +4,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import resources
 
 from fastapi import FastAPI, Request
@@ -13,7 +13,9 @@ from sqlalchemy import text
 from starlette.staticfiles import StaticFiles
 
 from quaestor import __version__
+from quaestor.errors import QuaestorError
 from quaestor.store.database import Database
+from quaestor.store.publishing import open_latest
 from quaestor.web import entry, failures, taker, working
 from quaestor.web.api import routes as api
 from quaestor.web.desk import (
@@ -104,6 +106,8 @@ def served() -> FastAPI:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     app = create(from_environment())
     read_templates()
+    with suppress(QuaestorError), app.state.database.read() as work:  # a database that is away now may be there later
+        open_latest(work)
     gc.collect()
     gc.freeze()
     return app

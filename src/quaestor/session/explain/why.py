@@ -25,8 +25,8 @@ from quaestor.session.session import Session
 RUNNERS_UP = 3
 
 
-def explain(session: Session) -> Explanation:
-    """Explain where a session stands."""
+def explain(session: Session, fits: bool = False) -> Explanation:
+    """Explain where a session stands; `fits`: the answers are known to fit together, so this is not looked at again."""
     if not isinstance(session, Session):
         raise QuaestorError(got(say("a session is explained"), format_value(session)))
     question = why_question(session)
@@ -36,7 +36,7 @@ def explain(session: Session) -> Explanation:
     lower = {skill: float(result.bounds.lower[result.bounds.states.index(result.level)]) for skill, result in results.items()}
     still = tuple(skill for skill, low in lower.items() if not is_sure(low, above))
     stop = wording.stop(session.bank, session.stopped.reason, still, above) if session.stopped else None
-    found = misfit(session.bank, session.answers)
+    found = None if fits else misfit(session.bank, session.answers)
     hint = wording.misfit(session, found) if found is not None and found.is_hint else ""
     return Explanation(question, results, stop, still, wording.sure(session, unsettled), found, hint)
 

@@ -30,6 +30,7 @@ from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}")
+QUICK = 5000  # questions of the bank times answers: up to these the page says why each was asked, else each has a page of its own
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Station:
 def stations(session: Session) -> list[Station]:
     """The path of a session, in order. In a credal bank a reason takes a second to work out, so each has a page of its own."""
     found = []
-    quick = session.bank.is_precise
+    quick = session.bank.is_precise and len(session.bank.questions) * len(session.log) <= QUICK
     for before, line, changed in zip(session.so_far, session.log, changes(session), strict=False):
         if isinstance(line, Answer):
             question = session.bank.questions[line.question]
@@ -82,7 +83,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
         changes, outcome = changes_of(work, found), outcome_of(work, found)
         found.test.bank  # noqa: B018  the page asks for its images; a session that is remembered has not read it
     session = stands.session
-    told, known = explain(session), findings(session)
+    told, known = explain(session, fits=outcome.hint is False), findings(session)
     numbers = [told.results[one.skill].numbers for one in known if one.enough]
     return page(
         request,

@@ -32,7 +32,7 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         test = published(work, teacher, number)
         bank = open_bank(test.bank)
         found = _statistics(work, test, bank, results.outcomes(work, test))
-    asked = {one.tally.question.id for one in found}
+    asked = {one.question.id for one in found}
     sheets = max(1, -(-len(found) // EACH))
     at = min(max(sheet, 1), sheets)
     return page(
@@ -45,7 +45,7 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         asked=len(found),
         unasked=[question for name, question in bank.questions.items() if name not in asked],
         withdrawn=read_rules(test.rules).withdrawn,
-        answers=sum(one.tally.asked for one in found),
+        answers=sum(one.asked for one in found),
         flagged=sum(bool(one.flags) for one in found),
         never=len(bank.questions) - len(found),
         sheet=at,
