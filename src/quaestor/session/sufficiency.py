@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from quaestor.bankfile.bank import Bank
-from quaestor.selection.rules import Rules
+from quaestor.selection.rules import Content, Rules
 
 LEAST = 2  # answers, unless the rules say otherwise; fewer where the bank has fewer questions
 
@@ -37,6 +37,12 @@ def least_answers(bank: Bank, rules: Rules) -> dict[str, int]:
         return dict.fromkeys(bank.skills, rules.least_answers)
     left = {skill: len(questions - set(rules.withdrawn)) for skill, questions in questions_for(bank).items()}
     return {skill: max(1, min(LEAST, count)) for skill, count in left.items()}
+
+
+def asks_enough(bank: Bank) -> tuple[Content, ...]:
+    """Rules by which a test that could end earlier asks enough of every skill first to name a level."""
+    asked = {skill for question in bank.questions.values() for skill in question.skills if not question.pilot}
+    return tuple(Content(skill, least=least) for skill, least in least_answers(bank, Rules()).items() if skill in asked)
 
 
 def answers_for(bank: Bank, answered: Iterable[str]) -> dict[str, int]:

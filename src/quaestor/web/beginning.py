@@ -13,6 +13,7 @@ from quaestor.i18n import say
 from quaestor.selection.rules import Rules
 from quaestor.selection.stopping.combined import any_of
 from quaestor.selection.stopping.criteria import max_questions, probability_above
+from quaestor.session.sufficiency import asks_enough
 from quaestor.store import drafts, publishing, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher
@@ -74,5 +75,5 @@ def _fill(work: Work, owner: Teacher) -> None:
             drafts.begin_draft(work, owner, bank.document, say("copied from a bank that comes with Quaestor"))
             if name == DEMO:
                 kept = publishing.keep_bank(work, owner, bank)
-                rules = Rules(stop=any_of(max_questions(15), probability_above(0.9)))
+                rules = Rules(stop=any_of(max_questions(15), probability_above(0.9)), content=asks_enough(bank))
                 publishing.publish(work, owner, kept, rules, publishing.Conditions(mode="practice", retakes="any"), DEMO_TITLE)

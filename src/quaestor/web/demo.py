@@ -22,7 +22,8 @@ from quaestor.selection.stopping.combined import any_of
 from quaestor.selection.stopping.criteria import max_questions, probability_above
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
-from quaestor.store import publishing
+from quaestor.session.sufficiency import asks_enough
+from quaestor.store import publishing, scoring
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.database import Database
@@ -81,8 +82,9 @@ def _idle(place: int, random: np.random.Generator) -> float:
 
 
 def _fill(work: Work, owner: Teacher) -> Published:
-    rules = Rules(stop=any_of(max_questions(20), probability_above(0.9)))
-    kept = publishing.keep_bank(work, owner, load(BANK))
+    bank = load(BANK)
+    rules = Rules(stop=any_of(max_questions(20), probability_above(0.9)), content=asks_enough(bank))
+    kept = publishing.keep_bank(work, owner, bank)
     test = publishing.publish(work, owner, kept, rules, publishing.Conditions(by_list=True, retakes="any"), TITLE)
     test.created = now() - timedelta(hours=2)
     pupils = publishing.add_pupils(work, test, [name.strip() for name in NAMES.replace("\n", " ").split(";")])
@@ -110,9 +112,10 @@ def _take(work: Work, test: Published, rules: Rules, pupil: Pupil, code: str, pl
     work.add(attempt)
     work.flush()
     at = _write(work, attempt, lines)
+    session = Session(publishing.open_bank(test.bank), rules, seed, tuple(_logged(line) for line in lines))
     if is_through:
-        session = Session(publishing.open_bank(test.bank), rules, seed, tuple(_logged(line) for line in lines))
         attempt.ended, attempt.reason = at, session.stopped.reason if session.stopped else ""
+    scoring.keep(work, attempt, session, at)
 
 
 def _write(work: Work, attempt: Attempt, lines: list[_Line]) -> datetime:

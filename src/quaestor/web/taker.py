@@ -218,7 +218,7 @@ def _ending(stands: Sitting, told: Letter) -> str:
     if stopped is None or stopped.reason != stands.over:
         return "" if stands.over in ENDED else stands.over  # the letter says so
     words = ending(stopped)
-    return "" if words == SURE and not all(part.sure for part in told.parts) else words
+    return "" if words == SURE and not (told.parts and all(part.sure for part in told.parts)) else words
 
 
 @routes.get("/media/{image}", name="media")

@@ -12,11 +12,11 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
 from quaestor.formats import yaml_text
 from quaestor.i18n import say
-from quaestor.selection.rules import Content, Rules, RulesError
+from quaestor.selection.rules import Rules, RulesError
 from quaestor.selection.rules_file import read_rules
 from quaestor.selection.stopping.combined import all_of, any_of
 from quaestor.selection.stopping.criteria import max_questions, min_questions, probability_above
-from quaestor.session.sufficiency import least_answers
+from quaestor.session.sufficiency import asks_enough
 
 SURE = {"80": 0.8, "90": 0.9, "95": 0.95, "no": None}
 PACES = {"quick": (8, "80"), "careful": (15, "90"), "thorough": (30, "95")}  # questions at most, how sure is enough
@@ -79,10 +79,7 @@ class RulesForm:
             stop = all_of(min_questions(most), probability_above(enough))
         else:
             stop = any_of(max_questions(most), probability_above(enough))
-        asked = {skill for question in bank.questions.values() for skill in question.skills if not question.pilot}
-        least = {skill: least for skill, least in least_answers(bank, Rules()).items() if skill in asked}
-        content = tuple(Content(skill, least=count) for skill, count in least.items()) if enough is not None else ()
-        return Rules(stop=stop, content=content, may_skip=bool(self.filled["may_skip"]))
+        return Rules(stop=stop, content=asks_enough(bank) if enough is not None else (), may_skip=bool(self.filled["may_skip"]))
 
     def _whole(self, name: str, least: int, most: int) -> int | None:
         """A whole number, or None where the field is empty."""
