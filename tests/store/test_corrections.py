@@ -1,11 +1,14 @@
 """A question is withdrawn, or its key corrected, after a test was published: all attempts are scored anew, and both results are kept."""
 
+from datetime import timedelta
+
 import pytest
 from sqlalchemy import select, update
 
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
-from quaestor.store import attempts, corrections, publishing, rescoring, results, teachers, verify
+from quaestor.store import attempts, clock, corrections, privacy, progress, publishing, rescoring, results, teachers, timing, verify
+from quaestor.store.entry import look_ahead
 from quaestor.store.models import Attempt, Event, Published, Scoring
 
 LONG = qs.Rules(score="order")
@@ -146,3 +149,124 @@ def test_a_key_is_not_changed_where_numbers_rule_answers_out(database):
     test = publish(database, bank=qs.Bank({**document, "questions": {**document["questions"], "number": sure}}), rules=ORDER)
     with database.work() as work, pytest.raises(qs.QuaestorError, match="number: its numbers rule some answers out"):
         corrections.correct_key(work, work.get(Published, test.id), "number", ["4"])
+
+
+def test_the_key_of_a_template_does_not_come_back(database):
+    document = {
+        "skills": {"a": {}},
+        "templates": {
+            "n": {"skill": "a", "right": [0.3, 0.8], "kind": "number", "correct": "12"},
+            "c": {"skill": "a", "right": [0.3, 0.8], "options": ["1", "2", "3"], "correct": "1"},
+        },
+        "questions": {"N": {"template": "n", "text": "Twelve?"}, "C": {"template": "c", "text": "Which?"}},
+    }
+    test = publish(database, bank=qs.Bank(document))
+    number = take(database, test, "Ada", ["12", "1"])
+    correct(database, test, corrections.correct_key, "N", ["13"])
+    assert points(database, number) == {0: 2.0, 1: 1.0}
+    correct(database, test, corrections.correct_key, "C", ["2", "3"])
+    assert points(database, number) == {0: 2.0, 1: 1.0, 2: 0.0}
+    with database.read() as work:
+        questions = publishing.open_bank(work.get(Published, test.id).bank).questions
+        assert [corrections.key_of(questions[name]) for name in ("N", "C")] == [("13",), ("2", "3")]
+
+
+def test_an_option_may_have_the_sign_that_stands_between_options(database):
+    question = {
+        "text": "Which?",
+        "kind": "choices",
+        "options": ["$P(A|B)$", "$P(B)$", "x"],
+        "correct": ["$P(A|B)$", "$P(B)$"],
+        "skill": "a",
+    }
+    test = publish(database, bank=qs.Bank({"skills": {"a": {}}, "questions": {"Q": {**question, "right": [0.3, 0.8]}}}))
+    one, two = take(database, test, "Ada", ["$P(A|B)$"]), take(database, test, "Bob", [["$P(A|B)$", "$P(B)$"]])
+    assert (points(database, one), points(database, two)) == ({0: 0.0}, {0: 1.0})
+    correct(database, test, corrections.correct_key, "Q", ["$P(A|B)$"])
+    assert (points(database, one), points(database, two)) == ({0: 0.0, 1: 1.0}, {0: 1.0, 1: 0.0})
+
+
+def test_erasing_names_leaves_results_of_a_corrected_key(database):
+    test = publish(database)
+    number = take(database, test, "Ada", [None, None, None, "Rome"])
+    correct(database, test, corrections.correct_key, "word", ["Rome", "Paris"])
+    before = points(database, number)[1]
+    with database.work() as work:
+        work.get(Published, test.id).keep_days = 1
+        privacy.erase_names(work, test.id, clock.now() + timedelta(days=3))
+    with database.read() as work:
+        assert [one.differences for one in verify.verify(work, work.get(Published, test.id))] == [()]
+    correct(database, test, corrections.withdraw, "several")
+    assert points(database, number) == {1: before, 2: before}
+
+
+def test_a_correction_between_looking_ahead_and_entering(database):
+    test = publish(database)
+    with database.read() as work:
+        first = look_ahead(work, test.code)
+    with database.work() as work:
+        corrections.withdraw(work, work.get(Published, test.id), "one")
+    with database.work() as work:
+        attempt = attempts.enter(work, test.code, "Ada", first=first)
+        assert attempts.sitting(work, attempt).session.next.id == "several"
+
+
+def test_a_correction_between_preparing_and_writing(database):
+    test = publish(database)
+    number = take(database, test, "Ada", ["3/4"])
+    with database.read() as work:
+        ready = attempts.prepare(work, work.get(Attempt, number), 2, ["two", "four"])
+        gone = attempts.prepare(work, work.get(Attempt, number), 2, ["two"])
+    correct(database, test, corrections.correct_key, "one", ["2/6"])
+    with database.work() as work:
+        after = attempts.write(work, ready)
+    assert [line.answer for line in after.session.log] == ["wrong", "right"]
+    assert points(database, number) == {1: 1.0}
+    with database.work() as work, pytest.raises(attempts.StaleError, match="step 3"):
+        attempts.write(work, gone)
+    with database.read() as work:
+        ready = attempts.prepare(work, work.get(Attempt, number), 3, "3.5")
+    correct(database, test, corrections.withdraw, "number")
+    with database.work() as work, pytest.raises(attempts.ChangedError, match="another question is asked now"):
+        attempts.write(work, ready)
+
+
+def test_a_second_right_option_where_the_difficulty_is_in_words(database):
+    document = {
+        "quaestor": 2,
+        "skills": {"a": {}},
+        "questions": {"Q": {"text": "?", "options": ["1", "2", "3"], "correct": "1", "skill": "a", "difficulty": "hard"}},
+    }
+    test = publish(database, bank=qs.Bank(document))
+    number = take(database, test, "Ada", ["2"])
+    correct(database, test, corrections.correct_key, "Q", ["1", "2"])
+    assert points(database, number) == {0: 0.0, 1: 1.0}
+
+
+def test_a_question_that_comes_back_lets_an_attempt_go_on(database):
+    test = publish(database)
+    number = take(database, test, "Ada", ["3/4", None, None])
+    correct(database, test, corrections.withdraw, "word")
+    with database.read() as work:
+        assert work.get(Attempt, number).reason == "No question is left."
+    correct(database, test, corrections.withdraw, "word", again=True)
+    with database.work() as work:
+        attempt = work.get(Attempt, number)
+        assert attempt.ended is None
+        assert attempts.answer(work, attempt, 4, "Paris").over
+
+
+def test_an_attempt_whose_name_is_erased_is_over_everywhere(database):
+    test = publish(database)
+    number = take(database, test, "Ada", ["3/4"])
+    with database.work() as work:
+        work.get(Published, test.id).keep_days = 1
+        privacy.erase_names(work, test.id, clock.now() + timedelta(days=3))
+    with database.work() as work:
+        timing.change_time(work, work.get(Published, test.id), 500, None)
+        timing.set_aside(work, work.get(Attempt, number))
+        timing.count_again(work, work.get(Attempt, number))
+    with database.read() as work:
+        kept = work.get(Published, test.id)
+        assert progress.counts(work, [kept], clock.now()) == {test.id: (0, 1)}
+        assert [one.state for one in results.outcomes(work, kept)] == ["over"]

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 from quaestor.bankfile.elicit import (
     A_DIFFICULTY,
@@ -123,10 +124,17 @@ def link(value: Any, place: Place, report: Report) -> str | None:
     cleaned = text(value, place, report)
     if cleaned is None:
         return None
-    if not _ADDRESS.fullmatch(cleaned) or len(cleaned) > LONGEST_LINK:
+    if not _ADDRESS.fullmatch(cleaned) or len(cleaned) > LONGEST_LINK or not cleaned.isprintable() or not _has_host(cleaned):
         report.error(place, say("an address that begins with https:// or http:// is expected"), cleaned)
         return None
     return cleaned
+
+
+def _has_host(address: str) -> bool:
+    try:
+        return bool(urlsplit(address).hostname)
+    except ValueError:
+        return False
 
 
 def name(value: Any, place: Place, report: Report) -> str | None:

@@ -70,7 +70,7 @@ class Question:
             words = say("has no options to choose from; its answer classes are {classes}", classes=", ".join(self.classes))
             raise AnswerError(placed(self.id, words))
         if self.kind == "choices":
-            return self._classify_choices(entry.split("|") if isinstance(entry, str) else entry)
+            return self._classify_choices(self.ticked(entry) if isinstance(entry, str) else entry)
         if isinstance(entry, int | float) and not isinstance(entry, bool):
             entry = str(entry)
         if not isinstance(entry, str):
@@ -83,6 +83,17 @@ class Question:
             return self._classify_number(entry)
         wanted = _answer(entry)
         return next((kind for accepted, kind in self.accept.items() if _answer(accepted) == wanted), self.classes[0])
+
+    def ticked(self, entry: str) -> list[str]:
+        """The options in a text with `|` between them; an option may have such a sign itself."""
+        parts = entry.split("|")
+        known = {loose(option) for option in self.options}
+        found: list[str] = []
+        while parts:
+            whole = next((count for count in range(len(parts), 1, -1) if loose("|".join(parts[:count])) in known), 1)
+            found.append("|".join(parts[:whole]))
+            parts = parts[whole:]
+        return found
 
     def _option(self, entry: str) -> str:
         """The option with the same text as the entry, or the only one that is equal under `loose`."""

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+import numpy as np
+
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import level, undominated
 from quaestor.i18n import say
@@ -11,6 +13,7 @@ from quaestor.model.beliefs import Bounds
 from quaestor.selection.sureness import is_sure, sure_above
 from quaestor.session.session import Session, Stop
 from quaestor.session.sufficiency import answers_for, least_answers
+from quaestor.store.outcome import Finding as Stored
 
 SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough
@@ -70,6 +73,17 @@ def findings(session: Session) -> list[Finding]:
         title = session.bank.skills[skill].title or skill
         enough = given[skill] >= least[skill]
         found.append(Finding(skill, title, name, place, low, high, enough and is_sure(low, above), others, bounds, enough))
+    return found
+
+
+def stored_findings(bank: Bank, stored: Mapping[str, Stored]) -> list[Finding]:
+    """The finding of every skill as it is stored."""
+    found = []
+    for skill, one in stored.items():
+        low, high = np.array(one.lows), np.array(one.highs)
+        bounds, title = Bounds(one.levels, low, high, low, high, "stored"), bank.skills[skill].title or skill
+        others = tuple(level for level in one.possible if level != one.level)
+        found.append(Finding(skill, title, one.level, one.place, one.lower, one.upper, one.sure, others, bounds, one.enough))
     return found
 
 

@@ -102,7 +102,7 @@ def _notes(rules: Rules, outcome: Outcome, graded: bool) -> list[str]:
     found: list[str] = []
     if outcome.set_aside:
         found.append(say("This try was set aside: it does not count."))
-    if outcome.anew is not None:
+    if outcome.anew:
         found.append(say("The result was worked out anew after a question was corrected."))
     if outcome.reason in ENDED:
         found.append(ENDED[outcome.reason])

@@ -157,7 +157,7 @@ def _chosen(question: Question, lines: Iterable[Given]) -> Counter[str]:
             continue
         if question.kind == "choices":
             by_loose = {loose(option): option for option in question.options}
-            found.update({by_loose.get(loose(part), "") for part in line.entry.split("|")} - {""})
+            found.update({by_loose.get(loose(part), "") for part in question.ticked(line.entry)} - {""})
         elif question.kind == "choice":
             found[_option(question, line.entry)] += 1
         else:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
+from sqlalchemy import Integer, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
@@ -22,13 +22,13 @@ from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, UnknownCodeError
-from quaestor.store.models import Attempt, Event
+from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.options import option_order
 from quaestor.store.pace import engine
 from quaestor.store.scoring import keep
 from quaestor.store.secrets import hashed
 from quaestor.store.sessions import forget, remember, work_out
-from quaestor.store.sittings import Sitting, by_key, end, sitting, stand
+from quaestor.store.sittings import Sitting, by_key, by_number, end, sitting, stand
 from quaestor.store.texts import clean
 
 __all__ = [
@@ -54,8 +54,13 @@ __all__ = [
 
 LONGEST = 10_000  # characters of an entry
 _EVENT = Event.__table__
-_INSERT = {  # nothing if the step has a line; waits for another process that is writing it at this moment
-    kind: dialect.insert(_EVENT).on_conflict_do_nothing().returning(_EVENT.c.step)
+_NAMES = [column.name for column in _EVENT.columns]
+_PRESENT = select(Published.revision).where(Published.id == bindparam("test_id", type_=Integer)).scalar_subquery()
+_LINE = select(*(bindparam(column.name, type_=column.type) for column in _EVENT.columns)).where(
+    bindparam("revision", type_=Integer) == _PRESENT
+)
+_INSERT = {  # nothing if the step has a line, or the test was corrected; waits for another process that is writing it at this moment
+    kind: dialect.insert(_EVENT).from_select(_NAMES, _LINE).on_conflict_do_nothing().returning(_EVENT.c.step)
     for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
 
@@ -135,18 +140,23 @@ def mark(question: Question) -> str:
 
 
 def write(work: Work, ready: Ready) -> Sitting:
-    """Write an answer; StaleError if its step has one by now."""
+    """Write an answer; StaleError if its step has one by now. If the test was corrected since it was prepared, it is prepared anew."""
     attempt, line = ready.attempt, ready.session.log[-1]
     assert isinstance(line, Answer)
     row = {"attempt_id": attempt.id, "step": ready.step, "seconds": ready.seconds, "at": ready.at}
     row |= {"question": line.question, "answer": line.answer, "entry": line.entry}
+    row |= {"test_id": attempt.test_id, "revision": attempt.test.revision}
     try:
         written = work.execute(_INSERT[work.get_bind().dialect.name], row).scalar()
     except IntegrityError as error:
         raise OverError(say("the test is over: it was deleted")) from error
     if written is None:
         forget(attempt)
-        raise StaleError((work.scalar(select(func.max(Event.step)).where(Event.attempt_id == attempt.id)) or 0) + 1)
+        step = (work.scalar(select(func.max(Event.step)).where(Event.attempt_id == attempt.id)) or 0) + 1
+        present = by_number(work, attempt.id, anew=True)
+        if step == ready.step and present is not None and present.test.revision != attempt.test.revision:
+            return write(work, prepare(work, present, step, line.entry, asked=line.question))
+        raise StaleError(step)
     remember(attempt, ready.session, ready.at)
     after = stand(attempt, ready.session, ready.at)
     if after.over:

@@ -5,6 +5,7 @@ what the attempts came to before stays stored beside what they come to now (`sco
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from sqlalchemy import select
@@ -78,13 +79,21 @@ def keyed(test: Published, question: str, right: Sequence[str]) -> Bank:
         raise QuaestorError(placed(question, words))
     entries = list(dict.fromkeys(one for written in right if (one := clean(written).strip())))
     document = bank.document
-    changed = {name: value for name, value in {**document["questions"][question], **_key(asked, entries)}.items() if value is not None}
+    changed = {**document["questions"][question], **_key(asked, entries)}
+
+    def with_question(fields: Mapping[str, Any]) -> Bank:
+        return Bank({**document, "questions": {**document["questions"], question: dict(fields)}})
+
     try:
-        made = Bank({**document, "questions": {**document["questions"], question: changed}})
+        made = with_question(changed)
     except BankError as error:
         raise QuaestorError(error.problems[0].sentence) from error
-    if made.model_version != bank.model_version:
-        raise QuaestorError(placed(question, say("a key of the same answer classes is expected, got one that changes them")))
+    if made.model_version != bank.model_version and asked.options:
+        with suppress(BankError):  # a difficulty in words knows the chance of a guess: that of the key before stays
+            made = with_question({**changed, "guess": len(key_of(asked)) / len(asked.options)})
+    if made.model_version != bank.model_version or set(key_of(made.questions[question])) != set(entries):
+        words = say("a key that leaves all else as it is, got one that does not; withdraw the question instead")
+        raise QuaestorError(placed(question, words))
     if made.version == bank.version or set(key_of(made.questions[question])) == set(key_of(asked)):
         raise QuaestorError(placed(question, say("another key than before is expected, got the same")))
     return made
@@ -102,7 +111,7 @@ def key_of(question: Question) -> tuple[str, ...]:
 
 
 def _key(question: Question, right: list[str]) -> dict[str, Any]:
-    """The fields of a bank file that state the key of a question; None for a field that goes."""
+    """The fields of a bank file that state the key of a question."""
     if not right:
         raise QuaestorError(placed(question.id, say("at least one right answer is expected, got none")))
     if len(right) > MOST_RIGHT:
@@ -122,10 +131,10 @@ def _key(question: Question, right: list[str]) -> dict[str, Any]:
     if question.kind == "choice":
         if len(right) > 1 or len(question.classes) > 2:
             classes = {one: worst if kind == best else kind for one, kind in question.option_classes.items()}
-            return {"options": {**classes, **dict.fromkeys(right, best)}, "correct": None}
+            return {"options": {**classes, **dict.fromkeys(right, best)}, "correct": right}
         return {"options": list(question.options), "correct": right[0]}
     others = {one: kind for one, kind in question.accept.items() if kind != best and one not in right}
-    return {"accept": {**dict.fromkeys(right, best), **others}, "correct": None}
+    return {"accept": {**dict.fromkeys(right, best), **others}, "correct": right[0]}  # both stated: a template may state others
 
 
 def question_of(test: Published, name: str) -> Question:

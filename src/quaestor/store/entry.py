@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
+from quaestor.selection.rules_file import read_rules
 from quaestor.session.session import Session
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
@@ -58,9 +59,14 @@ def enter(work: Work, written: str, name: str = "", form: str = "", first: Sessi
         raise EntryError(NAMELESS)
     key = hashed(f"{form}\n{test.code}\n{called}")[:32] if form and pupil is None else ""
     made = _begin(work, test, pupil, called, key, _seed() if first is None else first.seed)
-    if first is not None and made.seed == first.seed:
+    if first is not None and made.seed == first.seed and _is_present(first, test):
         remember(made, first, made.started)
     return made
+
+
+def _is_present(first: Session, test: Published) -> bool:
+    """Whether a session has the bank and the rules of the test: it may have been corrected since."""
+    return first.bank.version == test.bank.version and first.rules == read_rules(test.rules)
 
 
 def _is_kept(work: Work, earlier: Attempt) -> bool:

@@ -33,7 +33,7 @@ class Scheme:
     @property
     def text(self) -> str:
         """The scheme as a teacher writes it, a line a grade."""
-        return "\n".join(f"{least:g} {grade}" for least, grade in self.cuts)
+        return "\n".join(f"{least:.12g} {grade}" for least, grade in self.cuts)
 
     def grade(self, outcome: Outcome) -> str:
         """The grade of an outcome; empty while it runs, where there are too few answers for one, and by levels where one is not decided."""

@@ -79,7 +79,7 @@ class Outcome:
     `points`: partly right ones count less than 1. `hint`: whether the answers fit the bank so badly that a teacher should check them; None
     while the attempt runs, and where this was not worked out yet. `code`: the pupil's own, or that of the attempt. `counts`: whether it is
     the attempt that counts for its taker; not if the teacher has `set_aside` it. `waits`: whether what the answers came to is still to be
-    worked out; `anew`: when it was scored anew after a correction. `grade`: by the scheme of the test, if it has one and can give one.
+    worked out; `anew`: whether it was scored anew after a correction. `grade`: by the scheme of the test, if it has one and can give one.
     """
 
     attempt_id: int
@@ -101,6 +101,6 @@ class Outcome:
     points: float = 0.0
     expected: float = 0.0
     grade: str = ""
-    anew: datetime | None = None
+    anew: bool = False
     set_aside: bool = False
     waits: bool = False

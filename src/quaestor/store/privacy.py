@@ -4,7 +4,7 @@ Anonymising keeps the results: names become `erased`, entries to `text` question
 answer classes stay, so every result is the same as before. Codes and keys are replaced by ones that cannot be entered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,12 +12,14 @@ from sqlalchemy import ColumnElement, func, select, update
 from sqlalchemy import delete as delete_rows
 from sqlalchemy.orm import Session as Work
 
+from quaestor.model.question import Question
 from quaestor.store import sessions
+from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.models import Attempt, Event, Published, Pupil, Scoring
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
-from quaestor.store.sittings import sitting
+from quaestor.store.sittings import CLOSED, sitting
 
 ERASED = "erased"
 _MARK = "-"  # not in any code; `secrets.tidy` removes it from what is typed
@@ -85,6 +87,11 @@ def has_name() -> ColumnElement[bool]:
     return Attempt.code.not_like(_NOBODY)
 
 
+def is_named(attempt: Attempt) -> bool:
+    """The same of one attempt."""
+    return not attempt.code.startswith(_MARK)
+
+
 def delete(work: Work, attempt: Attempt) -> None:
     """Delete an attempt and its log."""
     sessions.forget(attempt)
@@ -128,13 +135,30 @@ def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) ->
     if not attempts:
         return 0
     typed = [question.id for question in open_bank(test.bank).questions.values() if question.kind == "text"]
+    keyed = {name: question for name, question in sessions.corrected(work, test).items() if name in typed}
     for attempt in attempts:
         sessions.forget(attempt)
-        blank = {"name": ERASED, "code": _no_code(), "key": token()[:32]}
+        blank: dict[str, Any] = {"name": ERASED, "code": _no_code(), "key": token()[:32]}
+        if attempt.ended is None:  # nobody can go on with it
+            blank |= {"ended": now(), "reason": str(CLOSED)}
         work.execute(update(Attempt).where(Attempt.id == attempt.id).values(blank), execution_options=_APART)
+        _keep_classes(work, attempt, keyed)
         if typed:
             work.execute(update(Event).where(Event.attempt_id == attempt.id, Event.question.in_(typed)).values(entry=None))
     return len(attempts)
+
+
+def _keep_classes(work: Work, attempt: Attempt, keyed: Mapping[str, Question]) -> None:
+    """Let what was typed at questions whose key was corrected count as it does now, when it is erased; what it counted before goes."""
+    lines = work.scalars(select(Event).where(Event.attempt_id == attempt.id, Event.question.in_(keyed))).all() if keyed else ()
+    changed = False
+    for line in lines:
+        now_is = sessions.line_of(keyed, line.question, line.answer, line.entry, line.seconds).answer
+        changed, line.answer = changed or now_is != line.answer, now_is
+    if changed:
+        work.flush()
+        last = select(func.max(Scoring.revision)).where(Scoring.attempt_id == attempt.id).scalar_subquery()
+        work.execute(delete_rows(Scoring).where(Scoring.attempt_id == attempt.id, Scoring.revision < last), execution_options=_APART)
 
 
 def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:

@@ -20,6 +20,7 @@ from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Event, Published, Scoring
+from quaestor.store.privacy import is_named
 from quaestor.store.progress import is_over
 from quaestor.store.replay import session_at
 from quaestor.store.scoring import keep
@@ -27,6 +28,7 @@ from quaestor.store.sessions import session_of
 from quaestor.store.sittings import end, stand
 
 KIND = "scoring"
+NONE_LEFT = "No question is left"  # how the reason of such an end begins
 PAUSE = 60.0  # seconds after which a test is looked at again
 _log = logging.getLogger("quaestor.store")
 
@@ -95,15 +97,22 @@ def _score(database: Database, number: int) -> bool:
         steps = work.scalar(select(func.count()).where(Event.attempt_id == number))
         if attempt is None or steps != len(session.log) or attempt.test.revision != state.attempt.test.revision:
             return False
+        _go_on(attempt, session)
         end(work, stand(attempt, session, put))
-        moment = put if attempt.ended is None else now()
         if before is not None:
-            keep(work, attempt, before[0], moment, before[1])
-        keep(work, attempt, session, moment)
+            keep(work, attempt, before[0], put, before[1])
+        keep(work, attempt, session, put)
         if attempt.ended is not None:
             mine = (Scoring.attempt_id == number, Scoring.revision == attempt.test.revision)
             work.execute(update(Scoring).where(*mine).values(misfits=misfits))
     return True
+
+
+def _go_on(attempt: Attempt, session: Session) -> None:
+    """Let an attempt go on that ended since no question was left, if a correction has brought one back."""
+    was_last = attempt.ended is not None and attempt.reason.startswith(NONE_LEFT) and session.stopped is None
+    if was_last and attempt.set_aside is None and is_named(attempt) and (attempt.due is None or attempt.due > now()):
+        attempt.ended, attempt.reason = None, ""
 
 
 def _before(work: Work, attempt: Attempt) -> tuple[Session, int] | None:

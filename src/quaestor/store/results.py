@@ -117,7 +117,7 @@ def _outcome(
         points=scoring.points if scoring is not None else 0.0,
         expected=scoring.expected if scoring is not None else 0.0,
         set_aside=attempt.set_aside is not None,
-        anew=scoring.at if scoring is not None and first is not None and first < scoring.revision else None,
+        anew=scoring is not None and first is not None and first < scoring.revision,
         waits=ended is not None and (scoring is None or scoring.revision < attempt.test.revision),
     )
 

@@ -64,7 +64,7 @@ def _counts(session: Session, question: str) -> bool:
 def keep(work: Work, attempt: Attempt, session: Session, at: datetime, revision: int | None = None) -> None:
     """Store what the answers so far came to, by the present revision or another; of an attempt that runs only the present one is kept.
 
-    `at`: when it was worked out; of an attempt that runs, when the last answer was given.
+    `at`: when the last answer was given.
     """
     by = attempt.test.revision if revision is None else revision
     if attempt.ended is None and by:

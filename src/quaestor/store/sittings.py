@@ -62,9 +62,12 @@ def by_key(work: Work, key: str) -> Attempt | None:
     return work.scalar(_BY_KEY, {"key": key})
 
 
-def by_number(work: Work, number: int) -> Attempt | None:
-    """The attempt with this id. Each answer needs it twice, and a prepared query takes a quarter less time than `work.get`."""
-    return work.scalar(_BY_NUMBER, {"number": number})
+def by_number(work: Work, number: int, anew: bool = False) -> Attempt | None:
+    """The attempt with this id. Each answer needs it twice, and a prepared query takes a quarter less time than `work.get`.
+
+    `anew`: as it is in the database, whatever this unit of work has read of it before.
+    """
+    return work.scalar(_BY_NUMBER, {"number": number}, execution_options={"populate_existing": anew})
 
 
 def attempt_of(work: Work, test: Published, number: int) -> Attempt:
@@ -103,7 +106,7 @@ def end(work: Work, state: Sitting) -> None:
     """Record the end of an attempt if it is over: the moment of the last answer, or when the time was up."""
     attempt = state.attempt
     if attempt.ended is None and state.over:
-        keep(work, attempt, state.session, now())
+        keep(work, attempt, state.session, state.put)
         limit = deadline(attempt)[0]
         reason, ended = str(state.over), state.put if state.session.stopped or limit is None else min(limit, now())
         work.execute(update(Attempt).where(Attempt.id == attempt.id, Attempt.ended.is_(None)).values(reason=reason, ended=ended))

@@ -12,7 +12,7 @@ from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil
-from quaestor.store.privacy import has_name
+from quaestor.store.privacy import has_name, is_named
 from quaestor.store.publishing import Conditions
 from quaestor.store.sittings import CLOSED, TIME_UP, deadline
 
@@ -62,8 +62,9 @@ def count_again(work: Work, attempt: Attempt) -> None:
     if attempt.pupil_id is not None and work.scalar(select(Attempt.id).where(*later).limit(1)) is not None:
         raise QuaestorError(say("{name} has begun another try since: set that one aside first", name=attempt.name))
     attempt.set_aside = None
-    if attempt.reason == SET_ASIDE:
-        attempt.ended, attempt.reason, attempt.due = None, "", deadline(attempt)[0]
+    if attempt.reason == SET_ASIDE and is_named(attempt):
+        attempt.ended, attempt.reason = None, ""
+    _set_due(work, attempt.test, Attempt.id == attempt.id)
 
 
 def _set_due(work: Work, test: Published, mine: object = True) -> None:

@@ -14,7 +14,7 @@ from quaestor.store.replay import session_at
 from quaestor.store.scoring import scored
 
 NEAR = 1e-6  # of a bound: what an engine may differ by on another machine
-_FIELDS = ("asked", "counted", "skipped", "right", "points")
+_FIELDS = ("asked", "counted", "skipped", "right", "points", "expected")
 
 
 @dataclass(frozen=True)

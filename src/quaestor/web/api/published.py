@@ -140,7 +140,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
                 "level": found.level if found.enough and not outcome.waits else None,
                 "lower": found.lower if found.enough and not outcome.waits else None,
                 "upper": found.upper if found.enough and not outcome.waits else None,
-                "sure": found.sure,
+                "sure": found.sure and not outcome.waits,
             }
             for skill, found in outcome.skills.items()
         ],

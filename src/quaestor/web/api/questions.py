@@ -9,11 +9,12 @@ from typing import Any
 from fastapi import Request
 
 from quaestor.model.question import Question
-from quaestor.report.advice import Finding, findings, practise
+from quaestor.report.advice import Finding, findings, practise, stored_findings
 from quaestor.report.marking import right_answers, worth
 from quaestor.session.explain.reasons import Change
 from quaestor.session.log import Answer
 from quaestor.store.attempts import Sitting
+from quaestor.store.outcome import Outcome
 from quaestor.store.shown import image_of
 from quaestor.web.pages import url
 
@@ -48,9 +49,9 @@ def feedback(asked: Question, line: Answer) -> dict[str, Any]:
     return {"question": asked.id, **told}
 
 
-def result(stands: Sitting) -> dict[str, Any]:
-    """What was found."""
-    found = findings(stands.session)
+def result(stands: Sitting, stored: Outcome | None = None) -> dict[str, Any]:
+    """What was found, as it is stored if it is."""
+    found = findings(stands.session) if stored is None else stored_findings(stands.session.bank, stored.skills)
     return {
         "session": stands.attempt.id,
         "test": stands.attempt.test_id,

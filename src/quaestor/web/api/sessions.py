@@ -19,6 +19,7 @@ from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, 
 from quaestor.store.entry import look_ahead
 from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.publishing import MissingError, published
+from quaestor.store.results import outcome_of
 from quaestor.store.secrets import tidy
 from quaestor.store.shown import shown, with_images
 from quaestor.store.sittings import by_number
@@ -156,7 +157,9 @@ def found(request: Request, number: Number, bearer: ForSessionsOrResults) -> Res
         with reading(request, bearer) as (_, token):
             if "results" not in token.scopes:
                 return problem(RUNNING, "the result is read after the end, or with the scope 'results'; got a session that is running")
-    return reply(result(stands))
+    with reading(request, bearer) as (work, token):
+        outcome = outcome_of(work, own(work, token, number))
+    return reply(result(stands, outcome if stands.over and not outcome.waits else None))
 
 
 @routes.get("/{session}/history", response_model=shapes.History, summary="Read what happened")
