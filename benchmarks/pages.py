@@ -24,7 +24,7 @@ from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Event
 
 QUESTIONS, TAKERS, ANSWERS, REPEATS = 1000, 200, 20, 15
-PAGES = ("", "live", "live/rows", "questions", "report", "report?pupils=yes", "results", "letters", "takers/2")
+PAGES = ("", "live", "live/rows", "questions", "report", "report?pupils=yes", "results", "letters", "takers/3")
 
 
 def bank(questions: int = QUESTIONS) -> qs.Bank:

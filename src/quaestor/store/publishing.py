@@ -16,6 +16,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.formats.files import dump_bytes, load_bytes
 from quaestor.i18n import listed, say
+from quaestor.inference.layout import layout_of
 from quaestor.selection.rules import Rules
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
@@ -113,7 +114,7 @@ def open_latest(work: Work, most: int = 20, seconds: float = 1.0) -> None:
     for test in work.scalars(select(Published).where(is_open).order_by(Published.id.desc()).limit(most)):
         if monotonic() > end:
             return
-        open_bank(test.bank)
+        layout_of(open_bank(test.bank))
 
 
 def unusable(bank: Bank) -> list[str]:
