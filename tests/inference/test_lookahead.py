@@ -42,7 +42,7 @@ CASES = [
     (3, "chain", False, 0.02, "hulls"),
     (2, "chain", True, 0.05, None),
     (2, "loop", False, 0.03, "separators"),
-    (3, "chain", True, 0.02, None),
+    pytest.param(3, "chain", True, 0.02, None, marks=pytest.mark.long),
 ]
 
 

@@ -38,6 +38,7 @@ print(x.accuracy, x.brier_by_skill, exact.u80, exact.length + 1, x.acuracy, exac
 """
 
 
+@pytest.mark.long
 def test_a_type_checker_refuses_misspelt_metrics_and_no_others(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     options = ["--strict", "--config-file=", "--no-error-summary", "--cache-dir=cache", "--follow-imports=silent"]
