@@ -17,7 +17,9 @@ from quaestor.inference.posterior import bounds
 
 SAFE = 1e-9
 CASES = 40
-SOME = [number for number in range(CASES) if number % 5 in (1, 2, 3)]  # of every shape, none of the slow ones; the long run has them all
+SOME = [
+    number for number in range(CASES) if number % 5 in (1, 2, 3) and number != 33
+]  # of every shape, none of the slow ones; the long run has them all
 
 cases = lru_cache(large_cases)
 

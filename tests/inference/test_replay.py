@@ -64,7 +64,7 @@ def test_replayed_answers_are_the_students_answers():
             assert all(given[student][f"Q{question}"] == str(answer) for question, answer in answers.items())
 
 
-@pytest.mark.parametrize("method", ["bayesian_entropy", "bayesian_mode", "random"])
+@pytest.mark.parametrize("method", ["bayesian_entropy", "bayesian_mode", pytest.param("random", marks=pytest.mark.long)])
 def test_bayesian_posteriors_equal_the_printed_digits(method):
     posteriors, seen = replayer(0, "auto"), Counter()
     for student, answers, row in steps(method):
@@ -77,7 +77,7 @@ def test_bayesian_posteriors_equal_the_printed_digits(method):
     assert set(seen.values()) == {QUESTIONS + 1}
 
 
-@pytest.mark.parametrize("method", ["credal_entropy", "credal_mode"])
+@pytest.mark.parametrize("method", ["credal_entropy", pytest.param("credal_mode", marks=pytest.mark.long)])
 def test_credal_posteriors_equal_enumeration_and_nearly_the_authors(method):
     ours, oracle, furthest, seen = replayer(0.05, "auto"), replayer(0.05, "enumeration"), 0.0, set()
     for student, answers, row in steps(method):

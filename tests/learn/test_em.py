@@ -121,7 +121,7 @@ def objective_of(bank, frame, prior, weight):
 
 
 @pytest.mark.parametrize("name", ["one skill", "two skills in one question", "three levels, three classes"])
-@pytest.mark.parametrize("weight", [0, 1, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.parametrize("weight", [0, *(pytest.param(weight, marks=pytest.mark.long) for weight in (1, 4))])
 def test_a_constrained_optimiser_finds_the_same(name, weight):
     """The monotone fit by SLSQP on all free numbers under the same linear rules, from the fit and from the bank itself."""
     bank = SMALL[name]

@@ -107,6 +107,7 @@ def peak(students, keep):
         tracemalloc.stop()
 
 
+@pytest.mark.long
 def test_memory_does_not_grow_with_the_number_of_parts(small_parts):
     (few, small), (many, large) = peak(1_000, "sums"), peak(10_000, "sums")
     assert many < 1.5 * few  # parts differ

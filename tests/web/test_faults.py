@@ -159,7 +159,9 @@ def test_sqlite_is_locked_for_five_seconds(given, wait):
     assert any(taker.busy for taker in takers) == (wait is not None)
 
 
-@pytest.mark.parametrize(("kind", "workers"), [("sqlite", 2), ("postgresql", 1), pytest.param("postgresql", 2, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("kind", "workers"), [*(pytest.param(kind, 2, marks=pytest.mark.long) for kind in ("sqlite", "postgresql")), ("postgresql", 1)]
+)
 def test_two_tabs_double_clicks_and_old_posts(given, kind, workers):
     """Two tabs answer the same step at the same moment, differently, 20 times: one wins, both are then shown the same question."""
     database, url, code = given(kind, 22)
