@@ -9,7 +9,7 @@ from quaestor.selection.stopping.criteria import SIMPLE
 from quaestor.session.session import Stop
 
 STOPS = {
-    "That is as many as this test asks.": qs.max_questions(1),
+    "This test asks no more questions.": qs.max_questions(1),
     "The test ended as soon as we were sure enough.": qs.probability_above(0.41),
     "More questions would have told us little.": qs.gain_below(10),
     "That many right answers are enough.": qs.right_answers(1),

@@ -38,7 +38,7 @@ def test_a_test_from_code_to_result(app, database):
     assert browser.path == "/take/1/result"
     assert "4 of 4 questions answered right." in text_of(browser.page)
     assert "<b>" not in browser.page.text
-    assert "That is as many as this test asks." in text_of(browser.page)
+    assert "This test asks no more questions." in text_of(browser.page)
     assert "Adding & more" in text_of(browser.page)
     with database.read() as work:
         assert work.scalars(select(Event.answer).order_by(Event.step)).all() == ["right"] * 4

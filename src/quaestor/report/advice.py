@@ -17,7 +17,7 @@ from quaestor.store.outcome import Finding as Stored
 
 SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough
-    "max_questions": say("That is as many as this test asks."),
+    "max_questions": say("This test asks no more questions."),
     **dict.fromkeys(("entropy_below", "mode_below", "gini_below", "probability_above", "dominant"), SURE),
     "gain_below": say("More questions would have told us little."),
     "right_answers": say("That many right answers are enough."),

@@ -79,8 +79,8 @@ class _Sheet(FPDF):
                 self.line_of(part.link, 9, soft=True, link=part.link)
         if letter.ask:
             named = "; ".join(part.title for part in letter.ask)
-            words = (translate(self._language, words) for words in ("Too little is known yet to say so of:", "More questions would help."))
-            self.line_of(f"{next(words)} {named}. {next(words)}", 9.5)
+            unknown = translate(self._language, "Whether this needs practice is not known yet:")
+            self.line_of(f"{unknown} {named}. {translate(self._language, 'More questions would help.')}", 9.5)
 
     def _heading(self, words: str) -> None:
         self.ln(4)

@@ -1,5 +1,6 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
+from dataclasses import replace
 from functools import partial
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -204,6 +205,7 @@ def _result(request: Request, attempt: int, prompt: bool) -> Response:
     if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)
     bank = stands.session.bank
+    outcome = replace(outcome, anew=outcome.anew and not changes)  # the page says itself what has changed
     told = letter(bank, stands.session.rules, outcome, stands.attempt.test.grades is not None)
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
