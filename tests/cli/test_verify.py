@@ -6,7 +6,7 @@ import pytest
 
 import quaestor as qs
 from quaestor.cli import main
-from quaestor.store import attempts, publishing, teachers
+from quaestor.store import attempts, publishing, rescoring, teachers
 from quaestor.store.models import Scoring
 from quaestor.web.beginning import make_database
 from quaestor.web.settings import Settings
@@ -23,6 +23,7 @@ def folder(tmp_path):
         attempt = attempts.enter(work, test.code, "Ada")
         for step in (1, 2):
             attempts.answer(work, attempt, step, attempts.sitting(work, attempt).session.next.correct[0])
+    rescoring.score_all(database, test.id, lambda share: True)
     yield tmp_path, database
     database.close()
 
@@ -30,6 +31,17 @@ def folder(tmp_path):
 def test_all_is_as_it_was(folder, capsys):
     assert main(["verify", "--data", str(folder[0])]) == 0
     assert capsys.readouterr().out == "1 stored outcome verified: none would be otherwise now\n"
+
+
+def test_what_is_not_stored_yet_is_told(folder, capsys):
+    path, database = folder
+    with database.work() as work:
+        work.delete(work.get(Scoring, (1, 0)))
+    assert main(["verify", "--data", str(path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "0 stored outcomes verified: none would be otherwise now",
+        "of 1 attempt something is still to be worked out; a running server does it in the background",
+    ]
 
 
 def test_what_is_otherwise_is_told(folder, capsys):

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile.document import read_questions, read_skills, warn_of_questions
-from quaestor.bankfile.schema import BANK_FIELDS, Report, fields
+from quaestor.bankfile.readers import Report, fields
+from quaestor.bankfile.schema import BANK_FIELDS
 from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, got, located, nearest
 from quaestor.i18n import say

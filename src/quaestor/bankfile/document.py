@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile import elicit
-from quaestor.bankfile.schema import Partial, Report
+from quaestor.bankfile.readers import Partial, Report
 from quaestor.bankfile.sentences import percent
 from quaestor.bankfile.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
 from quaestor.errors import Place, Words, nearest

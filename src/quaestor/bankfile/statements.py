@@ -12,7 +12,7 @@ import numpy as np
 
 from quaestor.bankfile import elicit
 from quaestor.bankfile.elicit import Interval
-from quaestor.bankfile.schema import Report
+from quaestor.bankfile.readers import Report
 from quaestor.errors import Place, StatementError, Words
 from quaestor.i18n import say
 from quaestor.model.table import Array, Table, interval_faults, reachable, vertex_faults, widened

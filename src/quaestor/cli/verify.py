@@ -20,6 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from quaestor.errors import QuaestorError
     from quaestor.store.models import Published
+    from quaestor.store.rescoring import waiting
     from quaestor.store.verify import verify
 
     with database_of(settings) as database, database.read() as work:
@@ -28,13 +29,18 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.test is not None and not tests:
             raise QuaestorError(f"test: the number of a test is expected, got {arguments.test}")
         found = [one for test in tests for one in verify(work, test)]
+        left = sum(len(waiting(work, test)) for test in tests)
     other = [one for one in found if one.differences]
     if arguments.json:
-        print(json.dumps({"verified": len(found), "different": [vars(one) for one in other]}, ensure_ascii=False, indent=1))
+        print(
+            json.dumps({"verified": len(found), "waiting": left, "different": [vars(one) for one in other]}, ensure_ascii=False, indent=1)
+        )
         return 1 if other else 0
     for one in other:
         print(f"test {one.test}, attempt {one.attempt}, revision {one.revision}, stored by version {one.engine}:")
         for what, stored, now in one.differences:
             print(f"  {what}: stored {stored}, now {now}")
     print(f"{len(found)} stored outcome{'s' * (len(found) != 1)} verified: {len(other) or 'none'} would be otherwise now")
+    if left:
+        print(f"of {left} attempt{'s' * (left != 1)} something is still to be worked out; a running server does it in the background")
     return 1 if other else 0

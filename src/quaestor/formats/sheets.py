@@ -15,7 +15,8 @@ import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS, UNREADABLE
+from quaestor.bankfile.readers import UNREADABLE
+from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.errors import BankError, Locate, Problem, closest, format_value, nearest
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_SHEET, refusal

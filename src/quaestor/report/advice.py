@@ -7,13 +7,13 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.credal.decisions import level, undominated
 from quaestor.i18n import say
 from quaestor.model.beliefs import Bounds
-from quaestor.selection.sureness import is_sure, sure_above
 from quaestor.session.session import Session, Stop
-from quaestor.session.sufficiency import answers_for, least_answers
+from quaestor.session.sufficiency import least_answers
 from quaestor.store.outcome import Finding as Stored
+from quaestor.store.results import findings_of
+from quaestor.store.scoring import scored
 
 SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough
@@ -62,18 +62,9 @@ def progress(number: int, at_most: int | None) -> str:
 
 
 def findings(session: Session) -> list[Finding]:
-    """The finding of every skill; what is sure is set by the rules of the test."""
-    found, above = [], sure_above(session.rules)
-    least, given = least_answers(session.bank, session.rules), answers_for(session.bank, session.answers)
-    for skill, bounds in session.beliefs.items():
-        name = level(bounds)
-        place = bounds.states.index(name)
-        low, high = float(bounds.lower[place]), float(bounds.upper[place])
-        others = tuple(other for other in undominated(bounds) if other != name)
-        title = session.bank.skills[skill].title or skill
-        enough = given[skill] >= least[skill]
-        found.append(Finding(skill, title, name, place, low, high, enough and is_sure(low, above), others, bounds, enough))
-    return found
+    """The finding of every skill, as it would be stored at this moment."""
+    least = least_answers(session.bank, session.rules)
+    return stored_findings(session.bank, findings_of(session.bank, session.rules, least, scored(session)["skills"]))
 
 
 def stored_findings(bank: Bank, stored: Mapping[str, Stored]) -> list[Finding]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from quaestor.bankfile.schema import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
+from quaestor.bankfile.readers import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
 from quaestor.errors import BankError, Locate, Place, Problem, format_value, located, nearest
 from quaestor.formats.documents import read_document
 from quaestor.i18n import say

@@ -5,7 +5,6 @@ are linked with it, through others or directly.
 """
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
 from quaestor.bankfile.bank import Bank
 from quaestor.selection.rules import Content, Rules
@@ -13,9 +12,15 @@ from quaestor.selection.rules import Content, Rules
 LEAST = 2  # answers, unless the rules say otherwise; fewer where the bank has fewer questions
 
 
-@lru_cache(maxsize=256)
 def questions_for(bank: Bank) -> Mapping[str, frozenset[str]]:
-    """For each skill the ids of the questions that count for it."""
+    """For each skill the ids of the questions that count for it; they are kept with the bank."""
+    found: Mapping[str, frozenset[str]] | None = bank.__dict__.get("_questions_for")
+    if found is None:
+        found = bank.__dict__["_questions_for"] = _questions_for(bank)
+    return found
+
+
+def _questions_for(bank: Bank) -> Mapping[str, frozenset[str]]:
     own = {skill: {one.id for one in bank.questions.values() if skill in one.skills and not one.pilot} for skill in bank.skills}
     return {skill: frozenset(found or set().union(*(own[other] for other in _linked(bank, skill)))) for skill, found in own.items()}
 

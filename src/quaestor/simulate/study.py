@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.bankfile.bank import Bank
-from quaestor.bankfile.schema import Reader, Report, entries, fields, flag, items, map_or, name, number, one_of, text, word
+from quaestor.bankfile.readers import Reader, Report, entries, fields, flag, items, map_or, name, number, one_of, text, word
 from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, located, nearest
 from quaestor.formats.documents import read_document
 from quaestor.formats.files import load
