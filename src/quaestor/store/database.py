@@ -28,10 +28,12 @@ from sqlalchemy.orm import sessionmaker
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
+from quaestor.store import erasure
 
 WAIT = 15  # seconds that a writer waits for another one
 CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which a client may try again
+PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY")
 QUIET = 5.0  # least seconds between two log lines about an unavailable database
 _UNREACHABLE = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
 _READS = "a unit of work that only reads writes nothing, got something to write"
@@ -108,12 +110,25 @@ class Database:
         open_one = self._prompt if prompt and self.is_file else self._work
         with _as_unavailable(log=not prompt), self._write_lock(0 if prompt else WAIT), open_one() as session, session.begin():
             yield session
+        if erasure.has_erased(session):
+            self.scrub()
 
     @contextmanager
     def read(self) -> Iterator[Work]:
         """A unit of work that only reads: it sees a snapshot, neither waits for writers nor blocks them, and writing raises an error."""
         with _as_unavailable(reads=True), self._read() as session:
             yield session
+
+    def scrub(self) -> bool:
+        """Make what was erased unreadable in the files; False, and a line in the log, if it has to be tried again (`housekeeping`)."""
+        try:
+            with _as_unavailable(log=False), self._write_lock(WAIT):
+                done = erasure.scrub(self.engine)
+        except UnavailableError:
+            done = False
+        if not done:
+            _log.warning("what was erased can still be read in the files of the database, which others use; it is tried again in a minute")
+        return done
 
     @contextmanager
     def _write_lock(self, wait: float) -> Iterator[None]:
@@ -191,7 +206,7 @@ def _engine(url: str) -> Engine:
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the driver leaves transactions to us, so that a writer takes its lock at once
-        for pragma in (f"busy_timeout={int(WAIT * 1000)}", "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "secure_delete=ON"):
+        for pragma in (f"busy_timeout={int(WAIT * 1000)}", *PRAGMAS):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
@@ -199,6 +214,8 @@ def _engine(url: str) -> Engine:
         options = connection.get_execution_options()
         writes = options.get("writes", True)
         _let_write(connection, writes)
+        if not options.get("transaction", True):
+            return
         if not options.get("prompt"):
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
             return
