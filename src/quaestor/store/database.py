@@ -20,7 +20,7 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, event, inspect
+from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session as Work
@@ -69,16 +69,6 @@ class Database:
     def is_file(self) -> bool:
         """Whether it is an SQLite file: reading then never waits."""
         return self.engine.dialect.name == "sqlite"
-
-    def is_there(self) -> bool:
-        """Whether the database was created before; does not create it."""
-        file = self.engine.url.database or ""
-        if self.is_file and not Path(file).exists():
-            return False
-        try:
-            return inspect(self.engine).has_table("alembic_version")
-        except (OperationalError, InterfaceError) as error:
-            raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
 
     def migrate(self, revision: str = "head") -> None:
         """Migrate the tables to the present version, or back to an earlier one; safe from several processes at once."""
