@@ -50,6 +50,13 @@ class UnavailableError(QuaestorError):
         super().__init__(words)
 
 
+class DamagedError(QuaestorError):
+    """The file of the database was damaged while it was in use."""
+
+    def __init__(self) -> None:
+        super().__init__(say("the database of this server is damaged; please tell the people who run it"))
+
+
 class Database:
     """A database and its units of work."""
 
@@ -157,6 +164,9 @@ def _as_unavailable(log: bool = True, reads: bool = False) -> Iterator[None]:
         if error.connection_invalidated:
             _log_error(error)
             raise UnavailableError from error
+        if getattr(error.orig, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            _log_error(error)
+            raise DamagedError from error
         raise
 
 
