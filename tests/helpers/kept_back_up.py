@@ -21,10 +21,29 @@ BANK = qs.Bank(
         "title": "Kept",
         "skills": {"sums": {"levels": ["no", "partly", "yes"], "prior": [0.3, 0.4, 0.3]}, "words": {"prior": [[0.4, 0.5], [0.5, 0.6]]}},
         "questions": {
-            "one": {"text": "One half and one quarter?", "options": ["3/4", "2/6"], "correct": "3/4", "skill": "sums", "right": [0.2, 0.6, 0.9]},
-            "two": {"text": "Half of seven?", "kind": "number", "correct": "3.5", "skill": "sums", "right": [0.1, 0.6, 0.95], "media": "pie.png"},
+            "one": {
+                "text": "Half and a quarter?",
+                "options": ["3/4", "2/6"],
+                "correct": "3/4",
+                "skill": "sums",
+                "right": [0.2, 0.6, 0.9],
+            },
+            "two": {
+                "text": "Half of seven?",
+                "kind": "number",
+                "correct": "3.5",
+                "skill": "sums",
+                "right": [0.1, 0.6, 0.95],
+                "media": "pie.png",
+            },
             "three": {"text": "Twice four?", "kind": "number", "correct": "8", "skill": "sums", "right": [0.3, 0.7, 0.95]},
-            "four": {"text": "The capital of France?", "kind": "text", "correct": "Paris", "skill": "words", "right": [[0.2, 0.3], [0.7, 0.9]]},
+            "four": {
+                "text": "The capital of France?",
+                "kind": "text",
+                "correct": "Paris",
+                "skill": "words",
+                "right": [[0.2, 0.3], [0.7, 0.9]],
+            },
         },
     }
 )

@@ -98,16 +98,16 @@ class Database:
         return [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
 
     @contextmanager
-    def work(self, *, prompt: bool = False) -> Iterator[Work]:
+    def work(self, *, prompt: bool = False, scrub: bool = True) -> Iterator[Work]:
         """A unit of work: committed at its end, rolled back by an error. On SQLite there is one at a time.
 
         Open it in the function that does the work, keep it short, and never nest it. `prompt`: on SQLite raise `UnavailableError` instead
-        of waiting for another writer.
+        of waiting for another writer. `scrub`: what it erased is made unreadable in the files at once; else the caller calls `scrub`.
         """
         open_one = self._prompt if prompt and self.is_file else self._work
         with _as_unavailable(log=not prompt), self._write_lock(0 if prompt else WAIT), open_one() as session, session.begin():
             yield session
-        if erasure.has_erased(session):
+        if scrub and erasure.has_erased(session):
             self.scrub()
 
     @contextmanager

@@ -61,21 +61,25 @@ def look_after(database: Database) -> None:
 
 
 def tidy(database: Database) -> None:
-    """Erase names and all that has had its time, a unit of work for each test and each kind: what goes wrong with one holds up no other."""
+    """Erase names and all that has had its time, a unit of work for each test and each kind: what goes wrong with one holds up no other.
+
+    The files are written anew once for all of it.
+    """
     with database.read() as work:
         tests = forgetful(work)
     for test in tests:
         try:
-            with database.work() as work:
+            with database.work(scrub=False) as work:
                 erase_names(work, test, now())
         except Exception:
             _log.exception("names of test %s were not erased; it is tried again", test)
     for kind, forget in _OLD.items():
         try:
-            with database.work() as work:
+            with database.work(scrub=False) as work:
                 forget(work, now())
         except Exception:
             _log.exception("old %s were not deleted; it is tried again", kind)
+    database.scrub()
 
 
 def purge(database: Database) -> None:
