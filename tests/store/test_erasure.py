@@ -1,12 +1,14 @@
 """What was erased is gone from the files at once, while others have the database open; what holds that up is tried again by the clock."""
 
 import random
+import sqlite3
 from datetime import timedelta
 from pathlib import Path
 from threading import Thread
 
 import pytest
 from sqlalchemy import select, text
+from sqlalchemy.exc import OperationalError
 
 import quaestor as qs
 from quaestor.formats.files import load_bytes
@@ -131,6 +133,21 @@ def test_a_reader_holds_it_up_and_the_clock_tries_again(database, caplog, monkey
     assert left(database, NAME, TYPED) == left(database, TYPED)
     assert left(database, NAME) == 0
     assert left(database, "Bob")
+
+
+def test_a_disk_that_is_full_does_not_undo_it(database, caplog, monkeypatch):
+    number = take(database, publish(database).code)
+
+    def full(engine):
+        raise OperationalError("VACUUM", {}, sqlite3.OperationalError("database or disk is full"))
+
+    monkeypatch.setattr("quaestor.store.erasure.scrub", full)
+    with database.work() as work:
+        privacy.delete(work, work.get(Attempt, number))
+    assert "can still be read in the files of the database, got database or disk is full; it is tried again in a minute" in caplog.text
+    monkeypatch.undo()
+    assert database.scrub()
+    assert left(database, NAME, TYPED) == 0
 
 
 def test_what_was_broken_off_is_done_by_the_clock(database, monkeypatch):

@@ -21,7 +21,7 @@ from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import sessionmaker
@@ -119,13 +119,13 @@ class Database:
     def scrub(self) -> bool:
         """Make what was erased unreadable in the files; False, and a line in the log, if it has to be tried again (`housekeeping`)."""
         try:
-            with _as_unavailable(log=False), self._write_lock(WAIT):
-                done = erasure.scrub(self.engine)
-        except UnavailableError:
-            done = False
-        if not done:
-            _log.warning("what was erased can still be read in the files of the database, which others use; it is tried again in a minute")
-        return done
+            with self._write_lock(WAIT):
+                held_up = "" if erasure.scrub(self.engine) else "others read it at this moment"
+        except (QuaestorError, SQLAlchemyError) as error:  # what was committed stays so
+            held_up = _driver_words(error)
+        if held_up:
+            _log.warning("what was erased can still be read in the files of the database, got %s; it is tried again in a minute", held_up)
+        return not held_up
 
     @contextmanager
     def _write_lock(self, wait: float) -> Iterator[None]:
@@ -182,7 +182,12 @@ def _log_error(error: Exception) -> None:
     moment = monotonic()
     if moment - _logged >= QUIET:
         _logged = moment
-        _log.error("database: it cannot be used, got %s", " ".join(str(getattr(error, "orig", None) or error).split()))
+        _log.error("database: it cannot be used, got %s", _driver_words(error))
+
+
+def _driver_words(error: Exception) -> str:
+    """The driver's message, without statement and values."""
+    return " ".join(str(getattr(error, "orig", None) or error).split())
 
 
 def _refuse_writing(work: Work, *_: Any) -> None:
