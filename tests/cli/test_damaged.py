@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -104,8 +105,11 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("command", COMMANDS)
+EACH = [*((damage, "serve") for damage in DAMAGES), *((cut_in_half, command) for command in COMMANDS[1:])]
+OTHERS = [pytest.param(*pair, marks=pytest.mark.long) for pair in product(DAMAGES, COMMANDS) if pair not in EACH]
+
+
+@pytest.mark.parametrize(("damage", "command"), [*EACH, *OTHERS])
 def test_a_database_that_cannot_be_used(data, capsys, damage, command):
     file = data / "quaestor.db"
     damage(file)

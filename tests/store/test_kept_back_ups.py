@@ -51,7 +51,7 @@ def go_on(database):
         assert attempts.enter(work, work.get_one(Pupil, 4).code, "").id == 4
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", FILES[:1] + [pytest.param(file, marks=pytest.mark.long) for file in FILES[1:]], ids=lambda file: file.stem)
 def test_it_is_restored_and_goes_on(file, tmp_path, capsys):
     data = str(tmp_path / "data")
     restore(file, "--data", data, capsys)
