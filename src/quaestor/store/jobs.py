@@ -6,7 +6,7 @@ has claimed it, or it was deleted, `LostError` tells the worker to stop.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import and_, delete, func, or_, select, true, update
@@ -33,8 +33,7 @@ class LostError(QuaestorError):
 
 
 def ask(work: Work, teacher: Teacher, kind: str, subject: str, asked: Mapping[str, Any]) -> Job:
-    """Request a job; jobs older than `KEPT` are deleted."""
-    work.execute(delete(Job).where(Job.created < now() - KEPT))
+    """Request a job."""
     is_open = Job.state.in_((WAITING, RUNNING))
     count = work.scalar(select(func.count()).where(Job.teacher_id == teacher.id, is_open)) or 0
     if count >= MOST_OPEN:
@@ -140,6 +139,11 @@ def give_back(work: Work, number: int, worker: str, is_try: bool) -> None:
 def drop(work: Work, job: Job) -> None:
     """Delete a job, finished or not; its worker stops at the next heartbeat."""
     work.execute(delete(Job).where(Job.id == job.id))
+
+
+def forget_old(work: Work, moment: datetime) -> None:
+    """Delete jobs older than `KEPT`."""
+    work.execute(delete(Job).where(Job.created < moment - KEPT))
 
 
 def _free() -> Any:

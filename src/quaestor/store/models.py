@@ -333,3 +333,16 @@ class Job(Base):
     tries: Mapped[int]
     beat: Mapped[datetime]
     created: Mapped[datetime] = mapped_column(index=True)
+
+
+class Erasure(Base):
+    """An erasure that is not finished: what it erased can still be read in the files (`store.erasure`).
+
+    `rewritten`: on SQLite, whether only the write-ahead log is left.
+    """
+
+    __tablename__ = "erasure"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime]
+    rewritten: Mapped[bool]

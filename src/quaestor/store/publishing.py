@@ -20,8 +20,9 @@ from quaestor.inference.layout import layout_of
 from quaestor.selection.rules import Rules
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
+from quaestor.store.erasure import erased
 from quaestor.store.inserts import insert
-from quaestor.store.media import chosen, hash_of, keep_images
+from quaestor.store.media import chosen, drop_unused, hash_of, keep_images
 from quaestor.store.media import image as image
 from quaestor.store.memory import Memory
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
@@ -94,6 +95,14 @@ def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
     if found is None or found.teacher_id != teacher.id:
         raise MissingError(say("there is no such bank"))
     return found
+
+
+def drop_bank(work: Work, kept: BankVersion) -> None:
+    """Delete a bank that no test uses, with its images; IntegrityError if one uses it."""
+    work.delete(kept)
+    work.flush()
+    drop_unused(work)
+    erased(work)
 
 
 def open_bank(kept: BankVersion) -> Bank:

@@ -21,6 +21,7 @@ from quaestor.store.publishing import open_bank
 
 MOST = 4_000_000  # questions of all cached sessions together: some 500 MB of look-aheads in the worst case
 _EACH = 1000  # the further cost of a session, in questions
+_AT_ONCE = 500  # keys in one query
 _LONG = {"earlier", "history"}  # cached properties that hold the earlier sessions: too large to keep
 
 _LINES = (
@@ -100,6 +101,15 @@ def remember(attempt: Attempt, session: Session, at: datetime) -> None:
 def forget(attempt: Attempt) -> None:
     """Remove the session of an attempt from the cache."""
     _memory.forget(attempt.key)
+
+
+def forget_erased(work: Work) -> None:
+    """Remove the sessions of attempts that were deleted or made nameless, by whichever process, from the cache of this one."""
+    keys = _memory.keys()
+    for first in range(0, len(keys), _AT_ONCE):
+        some = keys[first : first + _AT_ONCE]
+        for key in set(some) - set(work.scalars(select(Attempt.key).where(Attempt.key.in_(some)))):
+            _memory.forget(key)
 
 
 def forget_all() -> None:

@@ -37,7 +37,7 @@ from quaestor.web.desk import (
     trial,
 )
 from quaestor.web.guard import Guard
-from quaestor.web.housekeeping import keep_house, keep_scoring
+from quaestor.web.housekeeping import keep_house, keep_purging, keep_scoring
 from quaestor.web.jobs import Foreman
 from quaestor.web.pages import read_templates
 from quaestor.web.settings import Settings, from_environment
@@ -68,7 +68,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(keep_house(kept)), asyncio.create_task(keep_scoring(kept))]
+        tasks = [asyncio.create_task(keep(kept)) for keep in (keep_house, keep_purging, keep_scoring)]
         app.state.foremen = [Foreman(kept, kinds) for kinds in (working.LONG, working.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()

@@ -9,7 +9,7 @@ from sqlalchemy import delete, select
 import quaestor as qs
 from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, Api, begin, fits
 from quaestor.store import clock, sittings, teachers
-from quaestor.store.database import UnavailableError
+from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.store.models import Attempt, BankVersion, Token
 from quaestor.web.api import PREFIX
 
@@ -232,6 +232,18 @@ def test_a_database_that_is_away(small, monkeypatch):
     for refused in (api.get("/tests"), api.post("/sessions", {"test": 1, "name": "Ada"}), Api(small.app, "forged").get("/tests")):
         assert (refused.status_code, refused.json()["type"]) == (503, "urn:quaestor:unavailable")
         assert int(refused.headers["retry-after"]) >= 5
+
+
+def test_a_database_that_is_damaged(small, monkeypatch):
+    api = small.api()
+
+    def damaged():
+        raise DamagedError
+
+    monkeypatch.setattr(small.database, "read", damaged)
+    refused = api.get("/tests").json()
+    assert (refused["status"], refused["type"]) == (500, "urn:quaestor:error")
+    assert refused["detail"] == "the database of this server is damaged; please tell the people who run it"
 
 
 def test_an_error_that_nobody_foresaw(small, monkeypatch):

@@ -158,6 +158,14 @@ def test_the_same_request_is_done_once(world):
         assert work.scalar(select(func.count()).select_from(Event)) == 1
 
 
+def test_what_was_asked_is_kept_so_that_it_cannot_be_tried_out(small):
+    small.publish()
+    small.api().post("/sessions", {"test": 1, "name": "Ada"}, key="one")
+    small.api().post("/sessions", {"test": 1, "name": "Ada"}, key="two")  # with another token
+    with small.database.read() as work:
+        assert len(set(work.scalars(select(Reply.request)))) == 2
+
+
 def test_a_refusal_is_not_kept(small):
     small.publish()
     api = small.api()

@@ -15,7 +15,7 @@ from quaestor.i18n import say
 from quaestor.report.graph import skill_graph
 from quaestor.store import drafts
 from quaestor.store.models import BankVersion, Correction, Draft, Published
-from quaestor.store.publishing import MissingError, bank_of, image, open_bank, unusable
+from quaestor.store.publishing import MissingError, bank_of, drop_bank, image, open_bank, unusable
 from quaestor.web import pictures
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
@@ -96,8 +96,7 @@ def drop(request: Request, number: int, form: Posted) -> Response:
                 say("a bank is deleted when no test uses it, got {count} that {count:does; delete it|do; delete these} first", count=used)
             )
         try:
-            work.delete(kept)
-            work.flush()
+            drop_bank(work, kept)
         except IntegrityError as error:  # a test published at this very moment
             raise QuaestorError(say("a bank is deleted when no test uses it, got one that was published just now")) from error
     return go(request, "banks")

@@ -180,7 +180,7 @@ def drop(request: Request, number: int, form: Posted) -> Response:
         test = published(work, teacher, number)
         sure = "".join(field(form, "code").split()).upper() == test.code
         if sure:
-            work.delete(test)  # its pupils, attempts and answers go with it
+            privacy.delete_test(work, test)
     if not sure:
         return _ask_drop(request, teacher, test, say("this is not the code of the test; nothing was deleted"))
     return go(request, "desk")

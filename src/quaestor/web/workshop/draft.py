@@ -99,7 +99,7 @@ def drop(request: Request, draft: int, form: Posted) -> Response:
         _only_author(bench)
         if not field(form, "sure"):
             return _page(request, bench, 400, say("please tick that you are sure"))
-        bench.work.delete(bench.draft)
+        drafts.drop(bench.work, bench.draft)
     return go(request, "banks")
 
 
