@@ -25,12 +25,12 @@ from quaestor.store.shown import image_of, shown, with_images
 from quaestor.store.sittings import by_number
 from quaestor.store.teachers import AccessError
 from quaestor.web import notes
-from quaestor.web.lanes import in_turn, quickly
+from quaestor.web.lanes import Patient, came, in_turn, quickly
 from quaestor.web.pages import database, go, page
 from quaestor.web.refusals import Tried, missed, tried, wrong_with
 from quaestor.web.visits import TAKER, field, posted
 
-routes = APIRouter(prefix="/take/{attempt}")
+routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
 
 
@@ -53,21 +53,21 @@ async def question(request: Request, attempt: int) -> Response:
     return now if now is not None else await run_in_threadpool(_finish, request, attempt)
 
 
-def _now(request: Request, attempt: int, prompt: bool) -> Response | None:
+def _now(request: Request, attempt: int) -> Response | None:
     """The page of the present question, with what is to be said of the answer before it; None when the test is over."""
     answer = tried(request)
     with database(request).read() as work:
-        stands = _standing(request, work, attempt, prompt)
+        stands = _standing(request, work, attempt)
         if stands.over:
             return None
         mine = answer if answer is not None and answer.is_for(stands) else None
-        wrong = wrong_with(work, stands, mine, prompt) if mine is not None else ""
+        wrong = wrong_with(work, stands, mine) if mine is not None else ""
     return _ask(request, stands, wrong, mine, missed(stands, answer))
 
 
-def _standing(request: Request, work: Work, attempt: int, prompt: bool = False) -> Sitting:
+def _standing(request: Request, work: Work, attempt: int) -> Sitting:
     """Where an attempt of this browser stands; if its question has an image, the attempt knows it."""
-    stands = sitting(work, own(request, work, attempt), prompt)
+    stands = sitting(work, own(request, work, attempt))
     if stands.session.next is not None and stands.session.next.media:
         with_images(stands.attempt)
     return stands
@@ -139,9 +139,9 @@ def _path(attempt: int) -> str:
     return f"/take/{attempt}"
 
 
-def _prepared(request: Request, attempt: int, answer: Tried, prompt: bool) -> Ready:
+def _prepared(request: Request, attempt: int, answer: Tried) -> Ready:
     with database(request).read() as work:
-        return prepare(work, own(request, work, attempt), answer.step, answer.given, prompt, answer.asked)
+        return prepare(work, own(request, work, attempt), answer.step, answer.given, answer.asked, came(request))
 
 
 def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
@@ -149,10 +149,10 @@ def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
         return write(work, ready)
 
 
-def _twice(request: Request, attempt: int, answer: Tried, prompt: bool) -> Sitting | None:
+def _twice(request: Request, attempt: int, answer: Tried) -> Sitting | None:
     """Where the test stands, if this very answer was taken before: a double click, or a form that was sent again."""
     with database(request).read() as work:
-        stands = sitting(work, own(request, work, attempt), prompt)
+        stands = sitting(work, own(request, work, attempt))
     return stands if answer.is_in(stands) else None
 
 
@@ -179,10 +179,10 @@ async def feedback(request: Request, attempt: int, step: int) -> Response:
     return await quickly(request, partial(_feedback, request, attempt, step))
 
 
-def _feedback(request: Request, attempt: int, step: int, prompt: bool) -> Response:
+def _feedback(request: Request, attempt: int, step: int) -> Response:
     with database(request).read() as work:
         mine = own(request, work, attempt)
-        stands = sitting(work, with_images(mine), prompt)
+        stands = sitting(work, with_images(mine))
     lines = [line for line in stands.session.log if isinstance(line, Answer)]
     if mine.test.mode != "practice" or not 1 <= step <= len(lines):
         return go(request, "question", attempt=attempt)
@@ -198,9 +198,9 @@ async def result(request: Request, attempt: int) -> Response:
     return await quickly(request, partial(_result, request, attempt))
 
 
-def _result(request: Request, attempt: int, prompt: bool) -> Response:
+def _result(request: Request, attempt: int) -> Response:
     with database(request).read() as work:
-        stands = sitting(work, own(request, work, attempt), prompt)
+        stands = sitting(work, own(request, work, attempt))
         outcome, changes = outcome_of(work, stands.attempt), changes_of(work, stands.attempt)
     if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)

@@ -11,11 +11,12 @@ from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.publishing import bank_of, open_bank, publish
 from quaestor.web.desk.offer import Offer, blank, sent
 from quaestor.web.desk.trial_form import rules_of
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/banks/{number}/publish")
+routes = APIRouter(prefix="/desk/banks/{number}/publish", route_class=Patient)
 
 
 @routes.get("", name="publish")

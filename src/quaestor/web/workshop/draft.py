@@ -12,13 +12,14 @@ from quaestor.store import drafts, teachers
 from quaestor.store.media import MediaError
 from quaestor.store.models import Media
 from quaestor.store.publishing import MissingError
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import go
 from quaestor.web.teacher.access import Posted
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import NO_CONFLICT, Bench, conflict, opened, saved, shown, speaker, whole
 from quaestor.web.workshop.check import graph
 
-routes = APIRouter(prefix="/desk/drafts/{draft}")
+routes = APIRouter(prefix="/desk/drafts/{draft}", route_class=Patient)
 FIELDS = ("title", "description", "language", "author", "licence", "imprecision")
 
 
