@@ -13,8 +13,9 @@ from quaestor.session.limited import STEP, Decided, blindly, decided
 from quaestor.store import attempts, pace, sessions
 from quaestor.store.entry import look_ahead
 from quaestor.store.models import Attempt
-from quaestor.store.pace import SlowError, is_quick, is_serving
+from quaestor.store.pace import is_quick, key_of
 from quaestor.store.results import outcome_of
+from quaestor.store.serving import SlowError, is_serving
 
 SLOW = qs.Bank(slow_document(skills=3, questions=6))
 RULES = qs.Rules(stop=qs.max_questions(5))
@@ -75,8 +76,8 @@ def test_a_server_is_told_what_takes_long_and_goes_on_when_it_is_there(database)
     code = give(database, SLOW, RULES)
     with serving(), database.read() as work, pytest.raises(SlowError) as slow:
         look_ahead(work, code, 7)
-    assert (slow.value.kind, slow.value.session.log) == (STEP, ())
-    pace.keep_found(slow.value.key, decided(slow.value.session))
+    assert (slow.value.kind, slow.value.asked.log) == (STEP, ())
+    pace.keep_found(slow.value.key, decided(slow.value.asked))
     with serving(), database.read() as work:
         assert look_ahead(work, code, 8).next is not None  # nothing is drawn: the first step is everybody's
 
@@ -138,7 +139,7 @@ def test_what_was_cut_short_is_told(database):
         for step in range(1, 6):
             attempt = work.get(Attempt, number)
             state = attempts.sitting(work, attempt).session
-            pace.keep_found(SlowError(STEP, (then := state.enter(state.next.id, "yes", 0.0))).key, blindly(then))
+            pace.keep_found(key_of(STEP, then := state.enter(state.next.id, "yes", 0.0)), blindly(then))
             attempts.write(work, attempts.prepare(work, attempt, step, "yes", at=attempt.started))
     with database.read() as work:
         found = outcome_of(work, work.get(Attempt, number))

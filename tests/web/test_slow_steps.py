@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from threading import current_thread
 from types import SimpleNamespace
 
 import pytest
@@ -11,9 +12,9 @@ import quaestor as qs
 from helpers.browsing import application, enter, give
 from helpers.slow_banks import slow_document
 from quaestor.session.limited import KINDS, STEP, WHY
-from quaestor.store import pace, sessions
-from quaestor.store.pace import SlowError
-from quaestor.web import slow_steps
+from quaestor.store import pace, publishing, sessions
+from quaestor.store.serving import SlowError
+from quaestor.web import slow_steps, taker
 from quaestor.web.slow_steps import SlowSteps
 
 SMALL = qs.Bank(slow_document(skills=3, questions=6))
@@ -47,10 +48,8 @@ class Visitor:
 
 def task(bank=SMALL, rules=None, kind=WHY, number=0):
     """A question on a session; `number` tells those apart that are alike."""
-    slow = SlowError(kind, qs.Session(bank))
-    session = slow.session if rules is None else SimpleNamespace(bank=bank, rules=rules, seed=0, log=())
-    slow.session, slow.key = session, f"{slow.key} {number}"
-    return slow
+    session = qs.Session(bank) if rules is None else SimpleNamespace(bank=bank, rules=rules, seed=0, log=())
+    return SlowError(kind, bank.version, session, f"{kind} {bank.version} {number}")
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +101,7 @@ def test_who_asks_the_same_waits_for_the_same(processes):
 
 def test_what_the_engine_refuses_is_refused_here(processes):
     slow = task(kind=STEP, number=2)
-    slow.session = SimpleNamespace(bank=SMALL, rules=qs.Rules(first=("Q99",)), seed=0, log=())
+    slow.asked = SimpleNamespace(bank=SMALL, rules=qs.Rules(first=("Q99",)), seed=0, log=())
     with pytest.raises(qs.QuaestorError, match="Q99"):
         asyncio.run(processes.work_out(slow, Visitor()))
 
@@ -118,8 +117,8 @@ def test_a_process_beyond_its_limit_is_ended_and_replaced(limited, caplog, rules
 
 def test_a_step_of_a_process_that_was_ended_goes_on_without_bounds(limited):
     slow = task(kind=STEP, number=3)
-    hidden = slow.session
-    slow.session = SimpleNamespace(bank=SMALL, rules=Stuck(), seed=0, log=())
+    hidden = slow.asked
+    slow.asked = SimpleNamespace(bank=SMALL, rules=Stuck(), seed=0, log=())
     slow_steps_blindly = slow_steps.blindly
     slow_steps.blindly = lambda session: slow_steps_blindly(hidden)
     try:
@@ -162,3 +161,35 @@ def test_a_bank_never_has_all_processes(monkeypatch, limited):
         return slow
 
     assert found(asyncio.run(beside()))[0].question in OTHER.questions
+
+
+def test_a_large_bank_is_read_elsewhere(make_database, monkeypatch, processes):
+    monkeypatch.setattr(publishing, "LARGE", 100)
+    database = make_database("sqlite")
+    app = application(database)
+    app.state.slow_steps = processes
+    code = give(database)
+    publishing._banks.clear()
+    sessions.forget_all()
+    monkeypatch.setattr(publishing, "load_bytes", lambda *_: pytest.fail("a large bank was read in the server"))
+    browser = enter(app, code)
+    assert browser.step == 1
+    assert "What is" in browser.page.text
+
+
+def test_a_page_with_many_options_is_made_in_a_thread_and_too_many_are_refused(make_database, monkeypatch):
+    def bank(count):
+        options = [f"option {number}" for number in range(count)]
+        asked = {"text": "Which?", "options": options, "correct": options[0], "skill": "a", "right": [0.2, 0.8]}
+        return qs.Bank({"skills": {"a": {}}, "questions": {"Q1": asked, "Q2": asked}})
+
+    database = make_database("sqlite")
+    where = []
+    render = taker.page
+    monkeypatch.setattr(taker, "page", lambda *told, **more: (where.append(current_thread().name), render(*told, **more))[1])
+    for count in (3, 101):
+        assert enter(application(database), give(database, bank(count), RULES)).step == 1
+    assert not where[0].startswith("AnyIO worker")
+    assert where[1].startswith("AnyIO worker")
+    with pytest.raises(qs.QuaestorError, match=r"Q1: a question in the browser has at most 1000 options, got 1001"):
+        give(database, bank(1001), RULES)

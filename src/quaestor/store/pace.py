@@ -1,13 +1,10 @@
 """Which tests have steps that may take long, and what steps of these came to.
 
 The steps of most banks are quick whatever was answered: exact numbers and few skills, or intervals where a closed form serves. All others
-may take very long, some only late in a test. A server never works these out where others wait: it raises `SlowError`, has the step worked
-out by a process with limits (`web.slow_steps`), which puts it here (`keep_found`), and tries again. Programs that serve nobody else (the
-command line, jobs) work it out at once.
+may take very long, some only late in a test: a server has these worked out elsewhere (`store.serving`), and finds them here.
 """
 
 import hashlib
-from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any
 
@@ -18,20 +15,12 @@ from quaestor.inference.layout import layout_of
 from quaestor.session.limited import KINDS, STEP
 from quaestor.session.session import Session
 from quaestor.store.memory import Memory
+from quaestor.store.serving import SlowError, is_serving
 
 MOST = 2_000_000  # numbers that a quick step may go through: some 20 ms
 MOST_SKILLS, MOST_PARENTS = 60, 3  # of a credal bank with quick steps
 SECONDS = 10.0  # of a step, where nobody waits for it
 _found: Memory[str, tuple[Any]] = Memory(10_000)
-is_serving: ContextVar[bool] = ContextVar("is_serving", default=False)  # whether this is done for one of many who wait
-
-
-class SlowError(Exception):
-    """Something that may take long is needed where others wait."""
-
-    def __init__(self, kind: str, session: Session) -> None:
-        super().__init__(f"a {kind} of the bank '{session.bank.title}' may take long")
-        self.kind, self.session, self.key = kind, session, _key(kind, session)
 
 
 def is_quick(bank: Bank) -> bool:
@@ -60,11 +49,12 @@ def work_out(session: Session) -> None:
 
 def found(kind: str, session: Session) -> Any:
     """What something that may take long came to: a step of a session, or another of `limited.KINDS`."""
-    kept = _found.get(_key(kind, session))
+    key = key_of(kind, session)
+    kept = _found.get(key)
     if kept is not None:
         return kept[0]
     if is_serving.get():
-        raise SlowError(kind, session)
+        raise SlowError(kind, session.bank.version, session, key)
     return KINDS[kind](session, SECONDS)
 
 
@@ -73,7 +63,7 @@ def keep_found(key: str, value: Any) -> None:
     _found.put(key, (value,))
 
 
-def _key(kind: str, session: Session) -> str:
+def key_of(kind: str, session: Session) -> str:
     """A sign of it: takers who begin a test that draws nothing share the first step."""
     if not session.log and not session.rules.is_random:
         session = replace(session, seed=0)

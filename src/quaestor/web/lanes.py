@@ -23,7 +23,7 @@ from starlette.responses import Response
 from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
 from quaestor.store.entry import new_seed
-from quaestor.store.pace import SlowError, is_serving
+from quaestor.store.serving import SlowError, is_serving
 from quaestor.web.pages import database
 from quaestor.web.slow_steps import SlowSteps
 

@@ -1,4 +1,4 @@
-"""Steps that may take long, worked out by processes with a limit on time and memory, so that nobody else waits for them.
+"""Steps that may take long, and large banks that have to be read, by processes with a limit on time and memory: nobody else waits for them.
 
 A few processes serve this one. A bank never has all of them, so that a test with slow steps leaves others a way; a process that is not
 done in time, or that nobody waits for any more, is ended and replaced. What it found until then is used (`session.limited`); of one that
@@ -6,6 +6,7 @@ had to be ended nothing is left, and the test goes on without bounds.
 """
 
 import asyncio
+import gc
 import logging
 import os
 import pickle
@@ -28,13 +29,17 @@ from starlette.requests import ClientDisconnect
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.i18n import packed, said, unpacked
-from quaestor.session.limited import KINDS, STEP, blindly
+from quaestor.formats.files import load_bytes
+from quaestor.i18n import packed, said, say, unpacked
+from quaestor.inference.layout import layout_of
+from quaestor.session.limited import KINDS, PATH, STEP, blindly
 from quaestor.session.session import Session
-from quaestor.store.pace import SlowError, keep_found
+from quaestor.store.pace import keep_found
+from quaestor.store.publishing import BANK, remember_bank
+from quaestor.store.serving import SlowError
 
 SECONDS, MEGABYTES, PROCESSES = 3.0, 1000, 2  # what a step may take, and how many are worked out at once
-LONGER = {"path": 4}  # what may take so many times as long: nobody is in the middle of a test
+LONGER = {PATH: 4, BANK: 40}  # what may take so many times as long: nobody is in the middle of a test
 GRACE = 2.0  # seconds after its limit within which a process must have replied
 BANKS = 8  # that a process remembers
 NICENESS = 5
@@ -106,7 +111,7 @@ class SlowSteps:
         with self._changed:
             while not self._closed:
                 for task in self._tasks.values():
-                    bank = task.slow.session.bank.version
+                    bank = task.slow.bank
                     if task not in self._begun and self._busy[bank] < most:
                         self._begun.add(task)
                         self._busy[bank] += 1
@@ -127,7 +132,7 @@ class SlowSteps:
                 if not is_alive:
                     process = None
                 if not self._is_left(task):
-                    keep_found(task.slow.key, value)
+                    _keep(task.slow, value)
             except QuaestorError as refused:
                 error = refused
             except Exception as unforeseen:
@@ -148,7 +153,7 @@ class SlowSteps:
         with self._changed:
             self._tasks.pop(task.slow.key, None)
             self._begun.discard(task)
-            self._busy[task.slow.session.bank.version] -= 1
+            self._busy[task.slow.bank] -= 1
             self._changed.notify_all()
         if error is None:
             task.done.set_result(None)
@@ -170,8 +175,8 @@ class _Process:
 
     def ask(self, task: _Task, seconds: float, is_left: Callable[[], bool]) -> tuple[Any, bool]:
         """What a task came to, and whether the process is still there; it is ended if it takes too long, or nobody waits any more."""
-        kind, session = task.slow.kind, task.slow.session
-        self._end.send((kind, *self._told(session.bank), session.rules, session.seed, session.log, seconds))
+        kind, asked = task.slow.kind, task.slow.asked
+        self._end.send((kind, asked, seconds) if kind == BANK else (kind, self._told(asked), seconds))
         until = monotonic() + seconds + GRACE
         try:
             while not self._end.poll(0.05):
@@ -180,21 +185,24 @@ class _Process:
             value, error = self._end.recv()
         except (EOFError, OSError):
             if not is_left():
-                _log.warning("slow steps: a %s of the bank %s was ended at its limit", kind, session.bank.version)
+                _log.warning("slow steps: a %s of the bank %s was ended at its limit", kind, task.slow.bank)
             self.end()
-            return (blindly(session) if kind == STEP and not is_left() else None), False
+            if kind == BANK and not is_left():
+                raise QuaestorError(say("this bank is too large for this server")) from None
+            return (blindly(asked) if kind == STEP and not is_left() else None), False
         if error:
             raise QuaestorError(unpacked(error))
         return value, True
 
-    def _told(self, bank: Bank) -> tuple[str, bytes | None]:
-        """The version of a bank, and the bank itself where the process does not know it."""
+    def _told(self, session: Session) -> tuple[Any, ...]:
+        """A session in parts: the version of its bank, the bank itself where the process does not know it, and the rest."""
+        bank = session.bank
         is_known = bank.version in self._banks
         self._banks[bank.version] = None
         self._banks.move_to_end(bank.version)
         while len(self._banks) > BANKS:
             self._banks.popitem(last=False)
-        return bank.version, None if is_known else pickle.dumps(bank)
+        return bank.version, None if is_known else pickle.dumps(bank), session.rules, session.seed, session.log
 
     def end(self) -> None:
         """End it at once."""
@@ -213,18 +221,45 @@ def _main(end: Connection, megabytes: int) -> None:
     banks: OrderedDict[str, Bank] = OrderedDict()
     with suppress(EOFError, OSError):
         while True:
-            kind, version, content, rules, seed, log, seconds = end.recv()
-            if content is not None:
-                banks[version] = pickle.loads(content)
-            banks.move_to_end(version)
-            while len(banks) > BANKS:
-                banks.popitem(last=False)
+            kind, asked, seconds = end.recv()
             value, error = None, ""
             try:
-                value = KINDS[kind](Session(banks[version], rules, seed, log), seconds)
+                value = _read(asked) if kind == BANK else KINDS[kind](_session(banks, *asked), seconds)
             except QuaestorError as refused:
                 error = packed(said(refused))
             end.send((value, error))
+
+
+def _read(content: str) -> bytes:
+    return pickle.dumps(load_bytes(content.encode(), ".yaml"))
+
+
+def _session(banks: OrderedDict[str, Bank], version: str, content: bytes | None, *rest: Any) -> Session:
+    """A session of a bank that is known or told."""
+    if content is not None:
+        banks[version] = pickle.loads(content)
+    banks.move_to_end(version)
+    while len(banks) > BANKS:
+        banks.popitem(last=False)
+    return Session(banks[version], *rest)
+
+
+def _keep(slow: SlowError, value: Any) -> None:
+    """Put what came of it where the next try finds it.
+
+    A large bank is made ready here, in a thread, part by part; the collector would look through all of it again and again.
+    """
+    if slow.kind != BANK:
+        keep_found(slow.key, value)
+        return
+    gc.disable()
+    try:
+        bank = pickle.loads(value)
+        layout_of(bank)
+    finally:
+        gc.enable()
+    gc.freeze()
+    remember_bank(bank)
 
 
 def _limit_memory(megabytes: int) -> None:

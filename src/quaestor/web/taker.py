@@ -1,6 +1,6 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -32,6 +32,7 @@ from quaestor.web.visits import TAKER, field, posted
 
 routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
+LONG = 100  # options from which on a page takes too long to make where others wait
 
 
 class StrangerError(AccessError):
@@ -50,11 +51,25 @@ def own(request: Request, work: Work, number: int) -> Attempt:
 async def question(request: Request, attempt: int) -> Response:
     """The question to answer now."""
     now = await quickly(request, partial(_now, request, attempt))
-    return now if now is not None else await run_in_threadpool(_finish, request, attempt)
+    if now is None:
+        return await run_in_threadpool(_finish, request, attempt)
+    asked = now.stands.session.next
+    is_long = asked is not None and len(asked.options) > LONG
+    return await run_in_threadpool(_ask, request, now) if is_long else _ask(request, now)
 
 
-def _now(request: Request, attempt: int) -> Response | None:
-    """The page of the present question, with what is to be said of the answer before it; None when the test is over."""
+@dataclass(frozen=True)
+class Shown:
+    """What the page of a question shows: what is wrong with an answer to it, and that one before did not count."""
+
+    stands: Sitting
+    wrong: str = ""
+    answer: Tried | None = None
+    lost: str = ""
+
+
+def _now(request: Request, attempt: int) -> Shown | None:
+    """The present question, with what is to be said of the answer before it; None when the test is over."""
     answer = tried(request)
     with database(request).read() as work:
         stands = _standing(request, work, attempt)
@@ -62,7 +77,7 @@ def _now(request: Request, attempt: int) -> Response | None:
             return None
         mine = answer if answer is not None and answer.is_for(stands) else None
         wrong = wrong_with(work, stands, mine) if mine is not None else ""
-    return _ask(request, stands, wrong, mine, missed(stands, answer))
+    return Shown(stands, wrong, mine, missed(stands, answer))
 
 
 def _standing(request: Request, work: Work, attempt: int) -> Sitting:
@@ -79,7 +94,8 @@ def _finish(request: Request, attempt: int) -> Response:
     return go(request, "result", attempt=attempt)
 
 
-def _ask(request: Request, stands: Sitting, wrong: str, answer: Tried | None, lost: str = "", status: int = 200) -> Response:
+def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
+    stands, answer = shown.stands, shown.answer
     asked = stands.session.next
     assert asked is not None
     found = findings(stands.session)
@@ -93,8 +109,8 @@ def _ask(request: Request, stands: Sitting, wrong: str, answer: Tried | None, lo
         image=image_of(stands.attempt, asked),
         options=stands.options(asked),
         entries=(answer.entries if answer is not None else None) or (),
-        wrong=wrong,
-        lost=lost,
+        wrong=shown.wrong,
+        lost=shown.lost,
         shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
         sure=sum(one.sure for one in found),
         progress=progress(stands.step, stands.session.at_most),
@@ -170,7 +186,7 @@ def _again(request: Request, attempt: int, answer: Tried) -> Response:
         if stands.over or stands.step != answer.step:
             return _lost(request, "question", attempt, answer)
         wrong = wrong_with(work, stands, answer)
-    return _ask(request, stands, wrong, answer, status=400)
+    return _ask(request, Shown(stands, wrong, answer), status=400)
 
 
 @routes.get("/feedback/{step}", name="feedback")
