@@ -4,16 +4,19 @@ import asyncio
 import os
 import signal
 import time
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
 import quaestor as qs
 from helpers.servers import Server, publish, until
 from helpers.slow_banks import slow_document
 from helpers.takers import Browser, Taker
+from quaestor.store.models import Published
 
 pytestmark = pytest.mark.long
 MEMORY = 1_500  # megabytes of all processes of the server
@@ -99,6 +102,43 @@ def test_others_do_not_wait_for_a_slow_bank(make_database, record_property, kind
         os.kill(server.process.pid, signal.SIGTERM)
         server.process.wait(20)
         assert time.monotonic() - begun < 5
+
+
+def large_bank(count):
+    asked = {"options": ["a", "b", "c"], "correct": "a", "skill": "a"}
+    right = [[0.2, 0.5, round(0.6 + number / 1000, 3)] for number in range(300)]
+    questions = {f"Q{number}": {**asked, "text": f"What is {number} + 1?", "right": right[number % 300]} for number in range(count)}
+    return qs.Bank({"quaestor": 2, "title": "Large", "skills": {"a": {"levels": ["no", "partly", "yes"]}}, "questions": questions})
+
+
+def test_others_do_not_wait_for_a_large_bank(make_database, record_property):
+    database = make_database("sqlite")
+    quick, large = publish(database, qs.load("german"), 10), publish(database, large_bank(100_000), 5)
+    with database.work() as work:  # not one of those that are read before the server answers
+        work.execute(update(Published).where(Published.code == large).values(closes=datetime(2100, 1, 1)))
+    with Server(database.engine.url.render_as_string(hide_password=False)) as server:
+        rows = [[Watched(server.port, quick, f"taker {row}.{number}") for number in range(6)] for row in range(10)]
+        first = Watched(server.port, large, "Ada")
+
+        async def both():
+            others = asyncio.gather(*(quickly(row, 0.5) for row in rows))
+            await asyncio.sleep(2)
+            begun = time.monotonic()
+            page = await first.enter()
+            page = await first.get(page.to)
+            opened = time.monotonic() - begun
+            await others
+            for taker in chain([first], *rows):
+                taker.browser.close()
+            return page, opened
+
+        page, opened = asyncio.run(both())
+        took = np.array([seconds for row in rows for taker in row for seconds in taker.took])
+        told = f"{len(took)} answers, 99 of 100 in {1000 * np.quantile(took, 0.99):.0f} ms, the slowest {1000 * took.max():.0f} ms"
+        told += f"; opened after {opened:.0f} s; {memory(server.process.pid):.0f} MB"
+        record_property("a bank of 100,000 questions", told)
+        assert "What is" in page.text
+        assert np.quantile(took, 0.99) < 0.15, told
 
 
 def test_what_nobody_waits_for_is_ended(make_database):

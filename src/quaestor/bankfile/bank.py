@@ -93,7 +93,8 @@ class Bank:
         stated, made = list(self._document.get("questions", {}).items()), list(self.questions.values())
         parts = [pickle.dumps((stated[at : at + _PART], made[at : at + _PART])) for at in range(0, len(made), _PART)]
         head = {**self._document, "questions": {}}
-        return _restored, (head, tuple(self.skills.values()), parts, self._warned[0], self.source, self.version)
+        known = {name: self.__dict__[name] for name in ("version", "model_version") if name in self.__dict__}
+        return _restored, (head, tuple(self.skills.values()), parts, self._warned[0], self.source, known)
 
     @lazy
     def warnings(self) -> tuple[Problem, ...]:
@@ -121,6 +122,11 @@ class Bank:
         return all(skill.table.is_precise for skill in self.skills.values()) and all(
             question.table.is_precise for question in self.questions.values()
         )
+
+    @lazy
+    def pilots(self) -> frozenset[str]:
+        """The ids of the questions that are only tried out."""
+        return frozenset(question.id for question in self.questions.values() if question.pilot)
 
     @lazy
     def version(self) -> str:
@@ -198,7 +204,7 @@ class Bank:
 
 
 def _restored(
-    document: dict[str, Any], skills: Sequence[Skill], parts: Sequence[bytes], warned: list[Problem], source: str, version: str
+    document: dict[str, Any], skills: Sequence[Skill], parts: Sequence[bytes], warned: list[Problem], source: str, known: dict[str, str]
 ) -> Bank:
     """A bank as `Bank.__reduce__` took it apart."""
     questions: dict[str, Question] = {}
@@ -209,7 +215,7 @@ def _restored(
     found = object.__new__(Bank)
     named = MappingProxyType({skill.id: skill for skill in skills})
     found.__dict__.update(_document=document, skills=named, questions=MappingProxyType(questions), _warned=(warned, None))
-    found.__dict__.update(source=source, version=version)
+    found.__dict__.update(source=source, **known)
     return found
 
 

@@ -134,7 +134,7 @@ class Session:
         most = self.rules.stop.most_questions() if self.rules.stop is not None else None
         if most is None:
             return None
-        pilots = {question.id for question in self.bank.questions.values() if question.pilot}
+        pilots = self.bank.pilots
         named = pilots & {name for names in (self.rules.first, *self.rules.testlets) for name in names}
         planned = min(self.rules.pilots + len(named), len(pilots))
         return min(most, len(self.bank.questions) - len(pilots)) + max(planned, len(pilots.intersection(self.asked)))

@@ -7,7 +7,7 @@ from datetime import datetime
 from time import monotonic
 from types import MappingProxyType
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
@@ -26,14 +26,14 @@ from quaestor.store.media import image as image
 from quaestor.store.memory import Memory
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
 from quaestor.store.secrets import code_of
-from quaestor.store.serving import SlowError, is_serving
+from quaestor.store.serving import BANK, SlowError, is_serving
 from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 MOST_PUPILS = 2000
 MOST_NAMED = 10  # names in one sentence
 CODE = 6  # characters of the code of a test
-BANK, LARGE = "reading", 200_000  # characters of a bank from which on reading it takes too long where others wait
+LARGE = 200_000  # characters of a bank from which on reading it takes too long where others wait
 MOST_OPTIONS = 1000  # of a question in a browser
 _banks: Memory[str, Bank] = Memory(64)
 
@@ -118,10 +118,14 @@ def remember_bank(bank: Bank) -> None:
 
 
 def open_latest(work: Work, most: int = 20, seconds: float = 1.0) -> None:
-    """Read the banks of the latest tests that are open into the cache, for so many seconds, so that the first page does not wait for it."""
+    """Read the banks of the latest tests that are open into the cache, for so many seconds, so that the first page does not wait for it.
+
+    Large ones are left for whoever needs them: the server begins to serve at once.
+    """
     end = monotonic() + seconds
     is_open = or_(Published.closes.is_(None), Published.closes > now())
-    for test in work.scalars(select(Published).where(is_open).order_by(Published.id.desc()).limit(most)):
+    small = select(Published).join(BankVersion).where(is_open, func.length(BankVersion.content) <= LARGE)
+    for test in work.scalars(small.order_by(Published.id.desc()).limit(most)):
         if monotonic() > end:
             return
         layout_of(open_bank(test.bank))

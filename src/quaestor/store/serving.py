@@ -7,6 +7,7 @@ line, jobs) do everything at once.
 from contextvars import ContextVar
 from typing import Any
 
+BANK = "reading"  # of a large bank; the other kinds are those of `session.limited`
 is_serving: ContextVar[bool] = ContextVar("is_serving", default=False)  # whether this is done for one of many who wait
 
 

@@ -10,43 +10,34 @@ import gc
 import logging
 import os
 import pickle
-import signal
+import subprocess
 import sys
 from collections import Counter, OrderedDict
-from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
-from multiprocessing import get_all_start_methods, get_context
-from multiprocessing.connection import Connection
-from threading import Condition, Thread
-from time import monotonic
+from threading import Condition, Thread, Timer
 from typing import Any
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
-from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.formats.files import load_bytes
-from quaestor.i18n import packed, said, say, unpacked
+from quaestor.i18n import say, unpacked
 from quaestor.inference.layout import layout_of
-from quaestor.session.limited import KINDS, PATH, STEP, blindly
+from quaestor.session.limited import PATH, STEP, blindly
 from quaestor.session.session import Session
+from quaestor.session.sufficiency import questions_for
 from quaestor.store.pace import keep_found
-from quaestor.store.publishing import BANK, remember_bank
-from quaestor.store.serving import SlowError
+from quaestor.store.publishing import remember_bank
+from quaestor.store.serving import BANK, SlowError
+from quaestor.web.slow_process import BANKS
 
 SECONDS, MEGABYTES, PROCESSES = 3.0, 1000, 2  # what a step may take, and how many are worked out at once
 LONGER = {PATH: 4, BANK: 40}  # what may take so many times as long: nobody is in the middle of a test
 GRACE = 2.0  # seconds after its limit within which a process must have replied
-BANKS = 8  # that a process remembers
-NICENESS = 5
+ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 LOOK = 0.5  # seconds between two looks at whether somebody still waits
-_CONTEXT = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
-if _CONTEXT.get_start_method() == "forkserver":
-    _CONTEXT.set_forkserver_preload([__name__])
 _log = logging.getLogger("quaestor.web")
 
 
@@ -54,6 +45,7 @@ _log = logging.getLogger("quaestor.web")
 class _Task:
     slow: SlowError
     waiting: int = 0
+    process: "_Process | None" = None
     done: "Future[None]" = field(default_factory=Future)
 
 
@@ -85,6 +77,9 @@ class SlowSteps:
         """End all processes."""
         with self._changed:
             self._closed = True
+            for task in self._begun:
+                if task.process is not None:
+                    task.process.kill()
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
@@ -102,8 +97,12 @@ class SlowSteps:
     def _leave(self, task: _Task) -> None:
         with self._changed:
             task.waiting -= 1
-            if not task.waiting and task not in self._begun:
+            if task.waiting:
+                return
+            if task not in self._begun:
                 self._tasks.pop(task.slow.key, None)
+            elif task.process is not None:
+                task.process.kill()
 
     def _next(self) -> _Task | None:
         """The next task, when there is one that may begin; None at the end."""
@@ -123,36 +122,54 @@ class SlowSteps:
         """Hand tasks to one process, one after the other."""
         process: _Process | None = None
         while (task := self._next()) is not None:
+            if process is None or process.was_killed:
+                process = _Process(self._megabytes)
             error: Exception | None = None
             try:
-                if process is None:
-                    process = _Process(self._megabytes)
-                seconds = self._seconds * LONGER.get(task.slow.kind, 1)
-                value, is_alive = process.ask(task, seconds, partial(self._is_left, task))
-                if not is_alive:
-                    process = None
-                if not self._is_left(task):
-                    _keep(task.slow, value)
+                self._work_off(task, process)
+            except EOFError:
+                process.kill()
+                error = self._ended(task)
             except QuaestorError as refused:
                 error = refused
             except Exception as unforeseen:
                 _log.exception("slow steps: unforeseen error")
+                process.kill()
                 error = unforeseen
-                if process is not None:
-                    process.end()
-                    process = None
+            if process.was_killed:
+                process.bury()
             self._finish(task, error)
         if process is not None:
-            process.end()
+            process.kill()
+            process.bury()
+
+    def _work_off(self, task: _Task, process: "_Process") -> None:
+        with self._changed:
+            task.process = process
+            if self._is_left(task):
+                return
+        value = process.ask(task.slow, self._seconds * LONGER.get(task.slow.kind, 1))
+        _keep(task.slow, value)
 
     def _is_left(self, task: _Task) -> bool:
         """Whether nobody waits for a task any more."""
         return self._closed or not task.waiting
 
+    def _ended(self, task: _Task) -> Exception | None:
+        """What becomes of a task whose process was killed: a test goes on without bounds."""
+        if self._is_left(task):
+            return None
+        _log.warning("slow steps: a %s of the bank %s was ended at its limit", task.slow.kind, task.slow.bank)
+        if task.slow.kind == BANK:
+            return QuaestorError(say("this bank is too large for this server"))
+        _keep(task.slow, blindly(task.slow.asked) if task.slow.kind == STEP else None)
+        return None
+
     def _finish(self, task: _Task, error: Exception | None) -> None:
         with self._changed:
             self._tasks.pop(task.slow.key, None)
             self._begun.discard(task)
+            task.process = None
             self._busy[task.slow.bank] -= 1
             self._changed.notify_all()
         if error is None:
@@ -162,37 +179,32 @@ class SlowSteps:
 
 
 class _Process:
-    """A process that works tasks out, and what it knows of banks."""
+    """A process that works tasks out, and the banks that it knows."""
 
     def __init__(self, megabytes: int) -> None:
-        self._end, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(  # type: ignore[attr-defined]
-            target=_main, args=(theirs, megabytes), name="slow steps", daemon=True
-        )
-        self._process.start()
-        theirs.close()
+        command = [sys.executable, "-m", "quaestor.web.slow_process", str(megabytes)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **ONE_CORE})
         self._banks: OrderedDict[str, None] = OrderedDict()
+        self.was_killed = False
 
-    def ask(self, task: _Task, seconds: float, is_left: Callable[[], bool]) -> tuple[Any, bool]:
-        """What a task came to, and whether the process is still there; it is ended if it takes too long, or nobody waits any more."""
-        kind, asked = task.slow.kind, task.slow.asked
-        self._end.send((kind, asked, seconds) if kind == BANK else (kind, self._told(asked), seconds))
-        until = monotonic() + seconds + GRACE
+    def ask(self, slow: SlowError, seconds: float) -> Any:
+        """What something came to; EOFError when the process was killed: by somebody else, by its limit, or since it had no memory left."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        limit = Timer(seconds + GRACE, self.kill)
+        limit.start()
         try:
-            while not self._end.poll(0.05):
-                if is_left() or monotonic() > until:
-                    raise EOFError
-            value, error = self._end.recv()
-        except (EOFError, OSError):
-            if not is_left():
-                _log.warning("slow steps: a %s of the bank %s was ended at its limit", kind, task.slow.bank)
-            self.end()
-            if kind == BANK and not is_left():
-                raise QuaestorError(say("this bank is too large for this server")) from None
-            return (blindly(asked) if kind == STEP and not is_left() else None), False
+            asked = slow.asked if slow.kind == BANK else self._told(slow.asked)
+            pickle.dump((slow.kind, asked, seconds), self._process.stdin)
+            self._process.stdin.flush()
+            value, error = pickle.load(self._process.stdout)
+        except (OSError, pickle.UnpicklingError) as broken:
+            raise EOFError from broken
+        finally:
+            limit.cancel()
         if error:
             raise QuaestorError(unpacked(error))
-        return value, True
+        return value
 
     def _told(self, session: Session) -> tuple[Any, ...]:
         """A session in parts: the version of its bank, the bank itself where the process does not know it, and the rest."""
@@ -204,44 +216,15 @@ class _Process:
             self._banks.popitem(last=False)
         return bank.version, None if is_known else pickle.dumps(bank), session.rules, session.seed, session.log
 
-    def end(self) -> None:
-        """End it at once."""
+    def kill(self) -> None:
+        """End it at once; whoever waits for it gets an EOFError."""
+        self.was_killed = True
         self._process.kill()
-        self._process.join()
-        self._end.close()
 
-
-def _main(end: Connection, megabytes: int) -> None:
-    """What a process does: tasks, until the other end is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
-    _limit_memory(megabytes)
-    banks: OrderedDict[str, Bank] = OrderedDict()
-    with suppress(EOFError, OSError):
-        while True:
-            kind, asked, seconds = end.recv()
-            value, error = None, ""
-            try:
-                value = _read(asked) if kind == BANK else KINDS[kind](_session(banks, *asked), seconds)
-            except QuaestorError as refused:
-                error = packed(said(refused))
-            end.send((value, error))
-
-
-def _read(content: str) -> bytes:
-    return pickle.dumps(load_bytes(content.encode(), ".yaml"))
-
-
-def _session(banks: OrderedDict[str, Bank], version: str, content: bytes | None, *rest: Any) -> Session:
-    """A session of a bank that is known or told."""
-    if content is not None:
-        banks[version] = pickle.loads(content)
-    banks.move_to_end(version)
-    while len(banks) > BANKS:
-        banks.popitem(last=False)
-    return Session(banks[version], *rest)
+    def bury(self) -> None:
+        """Close what a process that was killed leaves behind."""
+        with suppress(OSError):  # what could not be sent
+            self._process.communicate()
 
 
 def _keep(slow: SlowError, value: Any) -> None:
@@ -255,7 +238,7 @@ def _keep(slow: SlowError, value: Any) -> None:
     gc.disable()
     try:
         bank = pickle.loads(value)
-        layout_of(bank)
+        _ = layout_of(bank), questions_for(bank), bank.pilots
     finally:
         gc.enable()
     gc.freeze()
