@@ -70,7 +70,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(keep_house(kept)), asyncio.create_task(keep_scoring(kept))]
-        app.state.foremen = [Foreman(kept, kinds) for kinds in (working.LONG, working.SHORT)]
+        app.state.foremen = [*(Foreman(kept, working.LONG, each=1) for _ in range(2)), Foreman(kept, working.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()
         yield

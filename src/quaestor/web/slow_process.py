@@ -15,6 +15,7 @@ from quaestor.i18n import packed, said
 from quaestor.session.limited import KINDS
 from quaestor.session.session import Session
 from quaestor.store.serving import BANK
+from quaestor.web.process_limits import limit_memory
 
 BANKS = 8  # that a process remembers
 NICENESS = 5
@@ -25,7 +26,7 @@ def main(megabytes: int) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which closes the input
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    _limit_memory(megabytes)
+    limit_memory(megabytes)
     asking, telling = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     sys.stdout = sys.stderr
     banks: OrderedDict[str, Bank] = OrderedDict()
@@ -57,16 +58,6 @@ def _session(banks: OrderedDict[str, Bank], version: str, content: bytes | None,
     while len(banks) > BANKS:
         banks.popitem(last=False)
     return Session(banks[version], *rest)
-
-
-def _limit_memory(megabytes: int) -> None:
-    """Let this process take so much memory more than it has; not where the system knows no such limit."""
-    if sys.platform == "linux":
-        import resource
-
-        with open("/proc/self/status") as status:
-            held = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData"))
-        resource.setrlimit(resource.RLIMIT_DATA, (held + megabytes * 1_000_000,) * 2)
 
 
 if __name__ == "__main__":
