@@ -5,8 +5,10 @@ import pytest
 
 import quaestor as qs
 from helpers.slow_banks import slow_document
+from quaestor.report.slowness import told_cost
+from quaestor.selection.dry_run import DryRun
 from quaestor.session import limited
-from quaestor.session.limited import blindly, decide, decided, path, why, within
+from quaestor.session.limited import blindly, cost, decide, decided, path, why, within
 
 SMALL = qs.Bank(slow_document(skills=3, questions=3))
 SLOW = qs.Bank(slow_document(skills=5, levels=3))
@@ -42,13 +44,23 @@ def test_with_less_the_bounds_hold_all_the_same(seconds, monkeypatch):
         assert (bounds.upper >= exact[skill].inner_upper - 1e-9).all()
 
 
-def test_a_step_that_would_take_minutes_ends_in_time_with_bounds():
-    with within(20.0):
-        found = decide(after(SLOW, *[0, 1] * 4), 1.0)
+def test_a_step_that_would_take_minutes_ends_in_time():
+    with within(30.0):
+        found = decide(after(SLOW, *[0, 1] * 4), 0.5)
     assert found.cut
-    assert found.question in SLOW.questions
-    assert found.question not in list(SLOW.questions)[:8]
-    assert any(bounds.lower.max() > 0 for bounds in found.beliefs.values())
+    assert found.question in list(SLOW.questions)[8:]
+
+
+def test_bounds_that_were_found_before_the_time_was_up_are_used(monkeypatch):
+    def late(session):
+        _ = session.beliefs
+        raise limited.OverTimeError
+
+    monkeypatch.setattr(limited, "decided", late)
+    found = decide(after(SMALL, 1), 60.0)
+    assert found.cut
+    for skill, bounds in qs.Session(SMALL).answer("Q1", 1).beliefs.items():
+        np.testing.assert_array_equal(found.beliefs[skill].lower, bounds.lower)
 
 
 def test_where_memory_is_not_enough_the_test_goes_on(monkeypatch):
@@ -87,3 +99,19 @@ def test_why_and_path_are_told_in_time_or_not_at_all():
     slow = after(SLOW, *[0, 1] * 3)
     assert why(slow, 0.1) is None
     assert path(slow, 0.1) is None
+
+
+def test_the_cost_of_a_bank_is_told_as_far_as_it_was_seen():
+    small = cost(qs.Session(SMALL), 60.0)
+    assert not small.is_cut
+    assert small.answered in (0, 1, 2)
+    slow = cost(qs.Session(SLOW), 1.0)
+    assert slow.is_cut
+
+
+def test_a_cost_in_words():
+    assert told_cost(SMALL, DryRun(0.01, 0.2, 2, 2, False), 3) == ""
+    told = told_cost(SLOW, DryRun(0.1, 2.5, 4, 2, True), 3)
+    assert "at least 2.5 s after 4 questions on several skills" in told
+    assert "What takes longer than 3 s goes on with results that are true but rough." in told
+    assert "longer than a server can wait" in told_cost(SLOW, None, 3)

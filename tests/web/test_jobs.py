@@ -240,12 +240,12 @@ def begun(monkeypatch):
     return found
 
 
+@pytest.mark.long
 def test_a_cancelled_job_is_ended_and_the_next_one_begins(database, ask, stuck, foreman, begun):
     number = stuck()
     foreman.wake()
-    until(
-        lambda: look(database, number).state == jobs.RUNNING and begun and look(database, number).beat > look(database, number).created, 60
-    )
+    until(lambda: bool(begun), 60)
+    time.sleep(1.5)  # it is in the middle of something that does not look up
     after = ask()
     with database.work() as work:
         jobs.drop(work, work.get(Job, number))
@@ -265,6 +265,7 @@ def test_a_job_that_does_not_end_is_ended_at_its_limit(database, stuck, monkeypa
     assert "was ended" in unpacked(look(database, number).words)
 
 
+@pytest.mark.long
 def test_a_stuck_job_holds_nobody_elses(database, ask, stuck):
     numbers = [stuck("slow@school.example"), stuck("slow@school.example"), ask()]
     made = [Foreman(database, working.LONG, each=1) for _ in range(2)]

@@ -21,6 +21,7 @@ from quaestor.inference.engine import Bracket
 from quaestor.inference.evidence import Evidence
 from quaestor.inference.reached import Reached
 from quaestor.model.beliefs import Beliefs
+from quaestor.selection.dry_run import DryRun, first_steps
 from quaestor.selection.plan import plan_of
 from quaestor.selection.step import Decision, step
 from quaestor.selection.stopping.combined import any_of
@@ -102,8 +103,14 @@ def path(session: Session, seconds: float) -> Path | None:
     return None
 
 
-STEP, WHY, PATH = "step", "why", "path"
-KINDS: Mapping[str, Callable[[Session, float], Any]] = {STEP: decide, WHY: why, PATH: path}
+def cost(session: Session, seconds: float) -> DryRun:
+    """How long steps with a bank take, as far as that is seen in so many seconds."""
+    with within(seconds):
+        return first_steps(session.bank, OverTimeError)
+
+
+STEP, WHY, PATH, COST = "step", "why", "path", "cost"
+KINDS: Mapping[str, Callable[[Session, float], Any]] = {STEP: decide, WHY: why, PATH: path, COST: cost}
 
 
 def _of(session: Session, decision: Decision) -> Decided:

@@ -4,9 +4,13 @@ import pytest
 
 import quaestor as qs
 from helpers.browsing import enter, give
+from helpers.desk import freeze, put_bank
 from helpers.slow_banks import slow_document
+from quaestor.formats.files import dump_bytes
+from quaestor.selection.dry_run import DryRun
 from quaestor.session.limited import KINDS, PATH, WHY
 from quaestor.store import pace
+from quaestor.web import cost
 
 SMALL = qs.Bank(slow_document(skills=3, questions=6))
 RULES = qs.Rules(stop=qs.max_questions(2))
@@ -39,3 +43,12 @@ def test_where_it_takes_too_long_the_page_says_so(taken, join, monkeypatch):
     assert "What each answer changed takes too long to work out for this bank" in page
     assert "What each answer was worth" not in page
     assert "To work out why takes too long for this bank" in desk.get(f"{taken}/why/1").text
+
+
+@pytest.mark.parametrize(("found", "told"), [(DryRun(0.1, 2.5, 4, 2, True), True), (DryRun(0.1, 0.2, 4, 4, False), False), (None, True)])
+def test_what_steps_cost_is_said_after_an_upload_and_before_publishing(ada, monkeypatch, found, told):
+    monkeypatch.setattr(cost, "found", lambda kind, session: found)
+    draft = put_bank(ada, dump_bytes(SMALL, ".yaml")).headers["location"]
+    assert ("takers may have to wait for the next question" in ada.get(draft).text) is told
+    bank = freeze(ada, draft)
+    assert ("takers may have to wait for the next question" in ada.get(f"{bank}/publish").text) is told
