@@ -12,10 +12,11 @@ from quaestor.report.letters import letter
 from quaestor.session.limited import STEP, Decided, blindly, decided
 from quaestor.store import attempts, pace, sessions
 from quaestor.store.entry import look_ahead
-from quaestor.store.models import Attempt
+from quaestor.store.models import Attempt, Scoring
 from quaestor.store.pace import is_quick, key_of
 from quaestor.store.results import outcome_of
 from quaestor.store.serving import SlowError, is_serving
+from quaestor.store.verify import verify
 
 SLOW = qs.Bank(slow_document(skills=3, questions=6))
 RULES = qs.Rules(stop=qs.max_questions(5))
@@ -141,8 +142,16 @@ def test_what_was_cut_short_is_told(database):
             state = attempts.sitting(work, attempt).session
             pace.keep_found(key_of(STEP, then := state.enter(state.next.id, "yes", 0.0)), blindly(then))
             attempts.write(work, attempts.prepare(work, attempt, step, "yes", at=attempt.started))
+    pace._found.clear()
     with database.read() as work:
         found = outcome_of(work, work.get(Attempt, number))
         told = letter(SLOW, RULES, found)
+        assert [one.differences for one in verify(work, work.get(Attempt, number).test)] == [()]  # rough, but true
+    with database.work() as work:
+        row = work.get(Scoring, (number, 0))
+        row.skills = {**row.skills, "skill 1": {**row.skills["skill 1"], "lower": [0.99, 0.0]}}
+    with database.read() as work:
+        (row,) = verify(work, work.get(Attempt, number).test)
+        assert [what for what, *_ in row.differences] == ["skill 1 bounds"]
     assert all(one.cut for one in found.skills.values())
     assert any("this result is true but rough" in note for note in told.notes)
