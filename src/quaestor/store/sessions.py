@@ -16,8 +16,9 @@ from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store.memory import Memory
 from quaestor.store.models import Attempt, Correction, Event, Published
-from quaestor.store.pace import engine, foresee
+from quaestor.store.pace import is_quick, work_out
 from quaestor.store.publishing import open_bank
+from quaestor.store.steps import stored_step
 
 MOST = 4_000_000  # questions of all cached sessions together: some 500 MB of look-aheads in the worst case
 _EACH = 1000  # the further cost of a session, in questions
@@ -38,11 +39,8 @@ def begun(test: Published, seed: int) -> Session:
     return Session(open_bank(test.bank), read_rules(test.rules), seed)
 
 
-def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Session, datetime]:
-    """The session of an attempt, up to date with its log, and when its present question was shown: when the one before was answered.
-
-    `prompt`: raise SlowError if the session is not cached and steps of the test take long.
-    """
+def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
+    """The session of an attempt, up to date with its log, and when its present question was shown: when the one before was answered."""
     session, at, revision = _memory.get(attempt.key) or (None, attempt.started, 0)
     if revision != attempt.test.revision:
         session, at = None, attempt.started
@@ -57,12 +55,11 @@ def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Sess
         return _copy(session), at
     if session is None:
         session = begun(attempt.test, attempt.seed)
-        if prompt:
-            foresee(attempt.test_id, session.bank, session.rules)
-    with engine(attempt.test_id, prompt):
-        if lines:
-            session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
-        remember(attempt, session, at)
+    if lines:
+        session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
+    if not is_quick(session.bank) and (found := stored_step(work, attempt, session, at)) is not None:
+        found.into(session)
+    remember(attempt, session, at)
     return session, at
 
 
@@ -85,11 +82,6 @@ def line_of(anew: Mapping[str, Question], question: str, answer: str | None, ent
     if question in anew and answer is not None and entry is not None:
         answer = anew[question].classify(entry)
     return Answer(question, answer, entry, seconds / 60)
-
-
-def work_out(session: Session) -> None:
-    """Work out what every page needs, so that the session has it when it is shown: the next question, and what is known."""
-    session.next, session.beliefs  # noqa: B018
 
 
 def remember(attempt: Attempt, session: Session, at: datetime) -> None:

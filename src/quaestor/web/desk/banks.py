@@ -17,11 +17,12 @@ from quaestor.store import drafts
 from quaestor.store.models import BankVersion, Correction, Draft, Published
 from quaestor.store.publishing import MissingError, bank_of, drop_bank, image, open_bank, unusable
 from quaestor.web import pictures
+from quaestor.web.lanes import Patient
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
 from quaestor.web.teacher.access import FORMATS, Posted, download, signed_in
 
-routes = APIRouter(prefix="/desk/banks")
+routes = APIRouter(prefix="/desk/banks", route_class=Patient)
 A_PAGE = 100  # questions that are shown at once
 
 
