@@ -11,6 +11,7 @@ from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, Api, begin, fits
 from quaestor.store import clock, sittings, teachers
 from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.store.models import Attempt, BankVersion, Token
+from quaestor.web import lanes
 from quaestor.web.api import PREFIX
 
 BODIES = {
@@ -274,5 +275,6 @@ def test_what_is_deleted_between_reading_and_writing_is_missing(small, monkeypat
     monkeypatch.setattr(small.database, "work", real)
     number = begin(api, test)["session"]
     monkeypatch.setattr(small.database, "work", meanwhile)
-    monkeypatch.setattr(sittings, "now", lambda: clock.now() + timedelta(hours=1))
+    for module in (sittings, lanes):
+        monkeypatch.setattr(module, "now", lambda: clock.now() + timedelta(hours=1))
     assert api.get(f"/sessions/{number}").status_code == 404

@@ -14,6 +14,7 @@ from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from quaestor.formats.files import dump_bytes
 from quaestor.store import clock, corrections, publishing, rescoring, sittings, teachers
 from quaestor.store.models import Attempt, Event, Published, Reply
+from quaestor.web import lanes
 from quaestor.web.api import PREFIX
 
 KEYS = {"correct", "accept", "option_classes", "explanation", "table", "classes", "gain", "probability", "skill", "skills"}
@@ -253,7 +254,8 @@ def test_time_runs_out(world, monkeypatch):
     world.publish(minutes=5)
     api = world.api()
     state = begin(api)
-    monkeypatch.setattr(sittings, "now", lambda: clock.now() + timedelta(minutes=6))
+    for module in (sittings, lanes):
+        monkeypatch.setattr(module, "now", lambda: clock.now() + timedelta(minutes=6))
     late = api.post("/sessions/1/answers", {"step": 1, "entry": right(state["question"])})
     assert (late.status_code, late.json()["type"]) == (409, "urn:quaestor:over")
     shown = api.get("/sessions/1").json()
