@@ -85,7 +85,8 @@ class Foreman:
             with suppress(jobs.LostError), self._database.work() as work:  # it was done, deleted or taken up by another
                 if is_over:
                     words = say(
-                        "it took longer than {minutes:g} {minutes:minute|minutes} and was ended; a smaller bank, fewer students or exact numbers take less",
+                        "it took longer than {minutes:g} {minutes:minute|minutes} and was ended;"
+                        " a smaller bank, fewer students or exact numbers take less",
                         minutes=self._longest / 60,
                     )
                     jobs.fail(work, number, worker, words)
