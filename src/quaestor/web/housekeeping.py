@@ -1,4 +1,5 @@
-"""What has to be done now and then, whoever is there: names are erased when their time is up, outcomes that are missing are worked out."""
+"""What has to be done now and then, whoever is there: names are erased when their time is up, counters of the rate limits forgotten, and
+outcomes that are missing worked out."""
 
 import asyncio
 import logging
@@ -7,7 +8,7 @@ from collections.abc import Callable
 from fastapi.concurrency import run_in_threadpool
 
 from quaestor.errors import QuaestorError
-from quaestor.store import rescoring
+from quaestor.store import limits, rescoring
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.privacy import erase_names, forgetful
@@ -48,7 +49,9 @@ def look_after(database: Database) -> None:
 
 
 def tidy(database: Database) -> None:
-    """Erase names, a unit of work for each test: what goes wrong with one holds up no other."""
+    """Forget old counters; erase names, a unit of work for each test: what goes wrong with one holds up no other."""
+    with database.work() as work:
+        limits.forget_old(work)
     with database.read() as work:
         tests = forgetful(work)
     for test in tests:
