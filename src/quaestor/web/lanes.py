@@ -7,6 +7,9 @@ up in the meantime. With a database elsewhere, which may be slow or away, everyt
 
 Tests whose steps take long (`store.pace`) have a lane of their own: few threads, so that the others wait a little now and then instead of
 once for the whole, and so that a class with a slow test leaves the threads of the pages free (`benchmarks/web.py` measures both).
+
+So have passwords: hashing one takes 64 MB and several cores by design, and a flood of sign-ins shall fill neither memory nor cores nor the
+threads of the pages. Who signs in is counted (`store.limits`) when their turn comes, so a crowd that waits counts no more than one.
 """
 
 import asyncio
@@ -28,19 +31,29 @@ from quaestor.web.pages import database
 T = TypeVar("T")
 PATIENCE = 0.5  # seconds of trying again before a thread waits
 PAUSE = 0.004  # seconds between tries
-AT_ONCE = 2  # slow steps that are worked out at a time
+SLOW, HASHES = 2, 1  # slow steps that are worked out, and passwords that are hashed, at a time
 _slow: RunVar[CapacityLimiter] = RunVar("slow steps")
+_hashes: RunVar[CapacityLimiter] = RunVar("hashes")
 
 
 async def quickly(request: Request, make: Callable[[bool], T]) -> T:
     """Do something that only reads; `make` is told whether it must be prompt, and raises `SlowError` where it cannot."""
     with suppress(SlowError):
         return make(True) if database(request).is_file else await run_in_threadpool(make, True)
-    lane = _slow.get(None)
+    return await run_sync(make, False, limiter=_lane(_slow, SLOW))
+
+
+async def hashing(do: Callable[[], T]) -> T:
+    """Do something that hashes a password, when its turn comes."""
+    return await run_sync(do, limiter=_lane(_hashes, HASHES))
+
+
+def _lane(kind: RunVar[CapacityLimiter], at_once: int) -> CapacityLimiter:
+    lane = kind.get(None)
     if lane is None:
-        lane = CapacityLimiter(AT_ONCE)
-        _slow.set(lane)
-    return await run_sync(make, False, limiter=lane)
+        lane = CapacityLimiter(at_once)
+        kind.set(lane)
+    return lane
 
 
 async def in_turn(request: Request, write: Callable[[bool], T]) -> T:
