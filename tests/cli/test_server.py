@@ -16,7 +16,7 @@ from helpers.paths import ROOT
 from quaestor.cli import main
 from quaestor.cli.web import database_of
 from quaestor.errors import QuaestorError
-from quaestor.store import teachers
+from quaestor.store import leaving, teachers
 from quaestor.web.settings import MEANINGS, PREFIX, Settings, from_environment, to_environment
 
 DOCS = ROOT / "docs"
@@ -96,7 +96,10 @@ def test_a_port_that_is_taken(tmp_path, capsys):
 def test_sign_in_links_back_up_and_restore(tmp_path, capsys):
     data, other, file = (str(tmp_path / name) for name in ("data", "other", "all.zip"))
     with database_of(Settings(data=data), make=True) as database, database.work() as work:
-        teachers.owner(work, "Owner@School.example")
+        owner = teachers.owner(work, "Owner@School.example")
+        leaving.lock(work, teachers.use_link(work, teachers.invitation(work, owner, "ada@school.example")).id)
+    assert main(["sign-in", "ada@school.example", "--data", data]) == 1
+    assert "this teacher is locked; unlock them first" in capsys.readouterr().err
     assert main(["sign-in", "OWNER@school.example", "--data", data]) == 0
     capsys.readouterr()
     assert main(["sign-in", "--data", data, "--address", "https://t.example/q/"]) == 0

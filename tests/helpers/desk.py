@@ -5,7 +5,8 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
-from quaestor.store import publishing, teachers
+from helpers.school import QUICK
+from quaestor.store import publishing, secrets, teachers
 from quaestor.store.attempts import answer, enter, sitting
 from quaestor.store.models import Published, Teacher
 from quaestor.web.app import create
@@ -41,7 +42,9 @@ def kept(make_database):
 
 
 @pytest.fixture
-def desk_app(kept):
+def desk_app(kept, monkeypatch):
+    """The application; passwords are quick there."""
+    monkeypatch.setattr(secrets, "_hasher", QUICK)
     return create(Settings(), kept)
 
 

@@ -15,7 +15,7 @@ import quaestor as qs
 from helpers.browsing import PICTURE, Browser
 from quaestor.formats.files import bundled_banks
 from quaestor.i18n import say
-from quaestor.store import attempts, clock, corrections, drafts, jobs, publishing, scoring, teachers, timing
+from quaestor.store import attempts, clock, corrections, drafts, jobs, leaving, publishing, scoring, teachers, timing
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
 from quaestor.web.language import MONTHS
@@ -159,6 +159,9 @@ class Place:
             invited = teachers.invitation(work, self.owner, "colleague@school.example")
             self.colleague = teachers.use_link(work, invited)
             self.colleague.name = "Colleagueħ"
+            self.locked = teachers.use_link(work, teachers.invitation(work, self.owner, "locked@school.example"))
+            self.locked.name = "Lockedħ"
+            leaving.lock(work, self.locked.id)
             self.invitation = teachers.invitation(work, self.owner, "new@school.example")
             self.link = teachers.sign_in_link(work, self.owner)
             teachers.api_token(work, self.owner, "Platformħ", ["banks", "results"])

@@ -30,7 +30,7 @@ def answer_all(told):
 def fail(database, kind, who, times=1):
     for _ in range(times):
         with database.work() as work:
-            limits.failed(work, kind, who)
+            limits.count(work, kind, who)
 
 
 def fail_ten_times(url):

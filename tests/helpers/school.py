@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
-from quaestor.store import attempts, drafts, jobs, publishing, secrets, sessions, teachers, timing
+from quaestor.store import attempts, drafts, jobs, leaving, publishing, secrets, sessions, teachers, timing
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
 from quaestor.store.secrets import hashed
@@ -28,6 +28,7 @@ PASSWORD = "four plain words here"
 TITLE, NAMES = "Sums of 5b", ("Grace Hopper", "Alan Turing", "Emmy Noether")
 FORM = {"title": "Week 3", "most": "2", "sure": "no", "mode": "exam", "retakes": "none"}
 UNSTEADY = {"tries": None, "token": "used"}  # tables and columns that a refused request may change
+QUICK = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 _key = count()
 
 
@@ -62,7 +63,9 @@ class School:
             self.people["other"].password = teachers.password_hash(PASSWORD)
             self.cookies = {who: teachers.log_in(work, person) for who, person in self.people.items()}
             self.places["secret"] = teachers.invitation(work, self.owner, "new@school.example")
-            self.places["person"] = self.people["teacher"].id
+            away = teachers.use_link(work, teachers.invitation(work, self.owner, "away@school.example"))
+            leaving.lock(work, away.id)
+            self.places |= {"person": self.people["teacher"].id, "locked": away.id}
 
     def _things(self) -> None:
         with self.database.work() as work:
@@ -178,7 +181,7 @@ def opened(folder, migrated_file, **changed):
     shutil.copy(migrated_file, folder / "quaestor.db")
     database = Database(f"sqlite:///{folder / 'quaestor.db'}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(secrets, "_hasher", PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
+        patch.setattr(secrets, "_hasher", QUICK)
         patch.setattr(live, "LIFE", -1.0)
         patch.setattr(live, "LOOK", 0.0)
         made = School(database, **changed)

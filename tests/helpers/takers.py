@@ -6,6 +6,7 @@ or the server asks for patience sends the same thing again.
 """
 
 import asyncio
+import json
 import random
 import re
 from dataclasses import dataclass, field
@@ -53,6 +54,7 @@ class Browser:
 
     def __init__(self, port: int, cookies: dict[str, str] | None = None) -> None:
         self.port, self.cookies = port, dict(cookies or {})
+        self.headers: dict[str, str] = {}
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def get(self, path: str) -> Page:
@@ -61,14 +63,18 @@ class Browser:
     async def post(self, path: str, fields: list[tuple[str, str]]) -> Page:
         return await self._send("POST", path, urlencode(fields).encode())
 
-    async def _send(self, method: str, path: str, body: bytes) -> Page:
+    async def post_json(self, path: str, content: object) -> Page:
+        return await self._send("POST", path, json.dumps(content).encode(), "application/json")
+
+    async def _send(self, method: str, path: str, body: bytes, kind: str = "application/x-www-form-urlencoded") -> Page:
         try:
             if self._streams is None:
                 self._streams = await asyncio.open_connection("127.0.0.1", self.port)
             cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
             head = f"{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAccept-Language: en\r\nCookie: {cookies}\r\n"
+            head += "".join(f"{name}: {value}\r\n" for name, value in self.headers.items())
             if method == "POST":
-                head += f"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {len(body)}\r\n"
+                head += f"Content-Type: {kind}\r\nContent-Length: {len(body)}\r\n"
             self._streams[1].write(head.encode() + b"\r\n" + body)
             async with asyncio.timeout(PATIENCE):
                 return await self._read(self._streams[0])

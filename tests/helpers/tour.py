@@ -11,7 +11,7 @@ from sqlalchemy import select
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
-from quaestor.store import drafts, publishing, teachers
+from quaestor.store import drafts, leaving, publishing, teachers
 from quaestor.store.models import Attempt, Draft, Published, Teacher
 from quaestor.web import demo
 
@@ -44,6 +44,10 @@ class Tour:
             self.cookie = teachers.log_in(work, owner)
             self.link = teachers.sign_in_link(work, owner)
             self.invitation = teachers.invitation(work, owner, "colleague@school.example")
+            self.colleague, self.locked = (
+                teachers.use_link(work, teachers.invitation(work, owner, f"{who}@school.example")).id for who in ("ada", "grace")
+            )
+            leaving.lock(work, self.locked)
             self.faulty = drafts.begin_draft(work, owner, FAULTY, "a bank with faults").id
             self.bare = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "An empty bank"}, "begun from nothing").id
             self.draft = work.scalars(select(Draft.id).where(Draft.title.like("Fraction%"))).first()
@@ -102,6 +106,8 @@ class Tour:
         yield Stop("error-desk", "desk/tests/9999", "teacher", False, 404)
         yield Stop("desk", "desk")
         yield Stop("people", "desk/people", main=False)
+        yield Stop("person", f"desk/people/{self.colleague}", main=False)
+        yield Stop("person-locked", f"desk/people/{self.locked}", main=False)
         yield Stop("account", "desk/account", main=False)
         yield Stop("banks", "desk/banks")
         yield Stop("bank", f"desk/banks/{self.bank}")

@@ -26,7 +26,7 @@ def fill(database):
         work.execute(Base.metadata.tables["media"].insert(), [{"hash": "0" * 64, "kind": "image/png", "content": bytes(range(256))}])
         test = publishing.publish(work, teacher, kept, RULES, publishing.Conditions(minutes=12.5, keep_days=30), "Ünïcode \u2028 test")
         publishing.add_pupils(work, test, ["Ada", "Ḃob"])
-        limits.failed(work, "code", "192.0.2.1")
+        limits.count(work, "code", "192.0.2.1")
         for number in range(3):
             attempt = attempts.enter(work, test.code, f"taker {number}")
             for step in range(1, number + 2):

@@ -1,6 +1,7 @@
-"""Rate limits: only failures count, over all workers, and only for a while."""
+"""Rate limits: every try is counted before it is made, only failures stay counted, over all workers, and only for a while."""
 
 import multiprocessing
+from contextlib import ExitStack
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from helpers.processes import fail, fail_ten_times
 from quaestor.store import clock, limits, secrets
 from quaestor.store.models import Tries
 from quaestor.store.teachers import AccessError
+from quaestor.web import housekeeping
 
 
 def refuse(database, kind, who):
@@ -43,10 +45,13 @@ def test_old_windows_of_others_are_forgotten_and_nobody_is_named(database, monke
     fail(database, "code", "192.0.2.1")
     with database.read() as work:
         assert "192.0.2.1" not in work.scalar(select(Tries.who))
-    monkeypatch.setattr(limits, "now", lambda: clock.now() + timedelta(hours=1))
+    monkeypatch.setattr(limits, "now", lambda: clock.now() + timedelta(minutes=11))
     fail(database, "token", "192.0.2.2")
+    fail(database, "sign-in", "192.0.2.2")
+    monkeypatch.setattr(housekeeping, "now", lambda: clock.now() + timedelta(minutes=22))
+    housekeeping.purge(database)
     with database.read() as work:
-        assert work.scalars(select(Tries.kind)).all() == ["token"]
+        assert work.scalars(select(Tries.kind)).all() == ["sign-in"]
 
 
 def test_the_last_minute_is_one_minute():
@@ -73,10 +78,8 @@ def test_one_of_an_address_does_not_shut_the_others_out(database, monkeypatch):
     monkeypatch.setitem(limits.LIMITS, "code by address", limits.Limit(5, 10))
 
     def tries(who):
-        with database.read() as work:
-            limits.refuse(work, "code", *who, address="192.0.2.1")
         with database.work() as work:
-            limits.failed(work, "code", *who, address="192.0.2.1")
+            limits.count(work, "code", *who, address="192.0.2.1")
 
     for who in (["Ben"], ["Ben"], ["Cem"], [], []):
         tries(who)
@@ -105,7 +108,7 @@ def test_hashes_cannot_be_tried_out_and_are_others_each_day(monkeypatch):
 def test_nobody_is_kept_under_a_hash_without_a_key(make_database):
     database = make_database("sqlite")
     with database.work() as work:
-        limits.failed(work, "code", "Ada@school.example", address="192.0.2.1")
+        limits.count(work, "code", "Ada@school.example", address="192.0.2.1")
     plain = {secrets.hashed(text) for text in ("code\nada@school.example", "code by address\n192.0.2.1")}
     with database.read() as work:
         kept = set(work.scalars(select(Tries.who)))
@@ -124,3 +127,62 @@ def test_failures_add_up_over_processes(database):
         assert work.scalar(select(Tries.count)) == 30
     with pytest.raises(limits.LimitError):
         refuse(database, "code", "192.0.2.1")
+
+
+def trying(database, address=""):
+    return limits.counting(database, "sign-in", ["ada@school.example"], AccessError, address)
+
+
+def test_tries_at_the_same_moment_are_counted_before_any_of_them_fails(database):
+    with ExitStack() as under_way:
+        for _ in range(10):
+            under_way.enter_context(trying(database))
+        with pytest.raises(limits.LimitError):
+            under_way.enter_context(trying(database))
+    with ExitStack() as under_way:  # none of them failed, so none of them counts, and neither does the one that was refused
+        for _ in range(10):
+            under_way.enter_context(trying(database))
+
+
+def wrong(database, **more):
+    with pytest.raises(AccessError), trying(database, **more):
+        raise AccessError("the address or the password is wrong")
+
+
+def test_a_success_makes_no_room_for_other_guesses(database):
+    """Whoever can sign in from an address takes back that try, not the failures before it, of themselves or of others there."""
+    for _ in range(9):
+        wrong(database, address="192.0.2.1")
+        with trying(database, address="192.0.2.1"):
+            pass
+    with database.read() as work:
+        assert set(work.execute(select(Tries.kind, Tries.count)).all()) == {("sign-in", 9), ("sign-in by address", 9)}
+    wrong(database)
+    with pytest.raises(limits.LimitError), trying(database):
+        pass
+
+
+def test_what_ends_otherwise_is_no_failure(database):
+    with pytest.raises(ValueError, match="the database is away"), trying(database):
+        raise ValueError("the database is away")
+    with database.read() as work:
+        assert work.scalars(select(Tries)).all() == []
+
+
+def test_a_try_is_not_taken_back_from_a_window_that_began_later(database, monkeypatch):
+    with trying(database):
+        monkeypatch.setattr(limits, "now", lambda: clock.now() + timedelta(minutes=16))
+        wrong(database)
+    with database.read() as work:
+        assert work.scalars(select(Tries.count)).all() == [1]
+
+
+def test_a_refused_try_counts_nowhere(database, monkeypatch):
+    monkeypatch.setitem(limits.LIMITS, "sign-in by address", limits.Limit(3, 15))
+    for _ in range(3):
+        wrong(database, address="192.0.2.1")
+    for _ in range(20):
+        with pytest.raises(limits.LimitError), database.work() as work:
+            limits.count(work, "sign-in", "ada@school.example", address="192.0.2.1")
+    with database.read() as work:
+        assert set(work.execute(select(Tries.kind, Tries.count)).all()) == {("sign-in", 3), ("sign-in by address", 3)}

@@ -10,7 +10,7 @@ from sqlalchemy import MetaData, select, text
 import quaestor as qs
 from helpers.databases import KINDS
 from quaestor.store import attempts, backup, publishing, rescoring, results, teachers
-from quaestor.store.models import Attempt, Published, Scoring
+from quaestor.store.models import Attempt, Published, Scoring, Teacher
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(3))
 EARLIER = "0002"
@@ -48,6 +48,7 @@ def test_a_database_of_an_earlier_version_goes_on(make_database, kind):
         for attempt in work.scalars(select(Attempt)):
             assert attempt.due == attempt.started + timedelta(minutes=30)
             assert (attempt.extra, attempt.set_aside) == (0, None)
+        assert work.scalars(select(Teacher.locked)).all() == [None]
     assert told(database) == before
     with database.work() as work:
         assert attempts.enter(work, work.get(Published, 1).code, "Zoe").id == 4

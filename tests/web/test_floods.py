@@ -86,6 +86,13 @@ def test_large_bodies_of_any_kind_are_cut_off(school, path):
         assert peak < 35 * MEGABYTE
 
 
+@pytest.mark.parametrize(("token", "expected"), [(None, 401), ("forged", 401), ("not banks", 403)])
+def test_nothing_of_a_body_is_read_before_the_token_is_known(school, token, expected):
+    keys = [(b"authorization", f"Bearer {school.tokens.get(token, token)}".encode())] if token else []
+    status, took, _ = flood(school, "/api/v1/banks", b'{"a": "', b"a" * 65536, 100, [*keys, (b"idempotency-key", b"x")], "application/json")
+    assert (status, took) == (expected, 0)
+
+
 @pytest.mark.parametrize("length", [b"9" * 5000, b"-1", b"1e9", b"", b"0x10"])
 def test_odd_lengths_are_no_server_error(school, length):
     status, _, _ = flood(school, "/desk/banks", b"", b"", 0, [(b"content-length", length)])

@@ -42,7 +42,6 @@ def test_what_the_database_keeps_of_a_secret_is_no_secret(school):
 def test_old_cookies_links_and_withdrawn_tokens_open_nothing(school, monkeypatch):
     later = clock.now() + timedelta(days=15)
     monkeypatch.setattr(teachers, "now", lambda: later)
-    monkeypatch.setattr("quaestor.web.desk.sign_in.now", lambda: later)
     assert school.get("teacher", "/desk").status_code == 303
     secret = school.places["secret"]
     assert school.get("anonymous", f"/sign-in/{secret}").status_code == 400

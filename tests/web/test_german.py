@@ -317,7 +317,7 @@ STORE = {
     "minutes": lambda: publishing.Conditions(minutes=0),
     "closes": lambda: publishing.Conditions(opens=datetime(2026, 1, 2), closes=datetime(2026, 1, 1)),
     "keep": lambda: publishing.Conditions(keep_days=0),
-    "password": lambda: teachers.set_password(None, None, "short"),
+    "password": lambda: teachers.new_password("short"),
     "image": lambda: media.chosen(KINDS, {}),
     "kind": lambda: media.chosen(KINDS, {"pie.png": b"GIF"}),
     "size": lambda: media.chosen(KINDS, {"pie.png": b"x" * 3_000_000}),

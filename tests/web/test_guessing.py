@@ -1,10 +1,15 @@
 """Guessing codes, passwords, tokens and who has an account: it ends soon, and nobody else is shut out."""
 
+import asyncio
 import re
 import time
+from collections import Counter
+from threading import Event, get_ident
 
 import pytest
 from fastapi.testclient import TestClient
+from httpx2 import ASGITransport, AsyncClient
+from sqlalchemy import select
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from helpers.browsing import Browser, application, give
@@ -12,7 +17,10 @@ from helpers.databases import KINDS
 from helpers.school import PASSWORD
 from quaestor.store import limits, teachers
 from quaestor.store.database import Database
+from quaestor.store.invitations import invited
+from quaestor.store.models import Tries
 from quaestor.store.secrets import hashed
+from quaestor.web import entry
 from quaestor.web.visits import address
 
 
@@ -47,6 +55,23 @@ def test_a_child_who_types_anything_does_not_shut_the_class_out(school):
     assert school.get("anonymous", f"/c/{school.places['code']}").status_code == 429
     assert school.get("taker", f"/c/{school.places['code']}").status_code == 200
     assert school.client.get(f"/c/{school.places['code']}").status_code == 200
+
+
+def test_a_code_is_counted_before_it_is_looked_up_and_a_right_one_not_at_all(school, monkeypatch):
+    def counts(work):
+        return work.scalars(select(Tries.count)).all()
+
+    def look(work, code):
+        seen.append(counts(work))
+        return invited(work, code)
+
+    seen = []
+    monkeypatch.setattr(entry, "invited", look)
+    for code, status in ((school.places["code"], 200), ("WRONG", 404), (school.places["code"], 200)):
+        assert school.get("anonymous", f"/c/{code}").status_code == status
+    assert seen == [[1, 1], [1, 1], [2, 2]]  # of the browser, and of its address
+    with school.database.read() as work:
+        assert counts(work) == [1, 1]
 
 
 @pytest.mark.parametrize("cookies", [lambda number: {}, lambda number: {"cookie": f"visit=made-up-{number}"}])
@@ -134,12 +159,46 @@ def test_nobody_learns_who_has_an_account(school, monkeypatch):
     assert len(hashes) == 5
 
 
+def test_a_flood_of_sign_ins_hashes_one_password_at_a_time_and_holds_up_no_page(school, monkeypatch):
+    """More sign-ins than there are threads for pages: a page is answered while the first is still being hashed."""
+    under_way, most, begun, go_on = set(), [], Event(), Event()
+
+    def slow(kept, given):
+        under_way.add(get_ident())
+        most.append(len(under_way))
+        begun.set()
+        assert go_on.wait(30)
+        under_way.remove(get_ident())
+        return False
+
+    async def flood():
+        async with AsyncClient(transport=ASGITransport(school.app), base_url="http://testserver") as client:
+            fields = {"form_token": hashed("form flood"), "password": "wrong"}
+            sent = [
+                client.post("/sign-in", data={**fields, "email": f"{one}@school.example"}, headers={"cookie": "visit=flood"})
+                for one in range(60)
+            ]
+            waiting = asyncio.gather(*sent)
+            try:
+                assert await asyncio.to_thread(begun.wait, 30)
+                return (await asyncio.wait_for(client.get("/sign-in"), 10)).status_code
+            finally:
+                go_on.set()
+                replies.extend(reply.status_code for reply in await waiting)
+
+    replies = []
+    monkeypatch.setattr(teachers, "password_fits", slow)
+    assert asyncio.run(flood()) == 200
+    assert Counter(replies) == {400: 10, 429: 50}
+    assert most == [1] * 10
+
+
 @pytest.mark.long
 def test_sign_in_takes_as_long_for_nobody(make_database):
     """With real hashes: medians of five tries differ by less than half."""
     database = make_database("sqlite")
     with database.work() as work:
-        teachers.set_password(work, teachers.owner(work, "owner@school.example"), PASSWORD)
+        teachers.set_password(work, teachers.owner(work, "owner@school.example"), teachers.new_password(PASSWORD))
     app, times = application(database), {}
     for email in ("owner@school.example", "nobody@school.example"):
         browser = Browser(app)

@@ -74,7 +74,7 @@ def test_what_has_had_its_time_goes_by_the_clock_though_nobody_comes(make_databa
         token = teachers.by_token(work, teachers.api_token(work, owner, "platform", ["sessions"]), "sessions")
         attempt = attempts.enter(work, code, "Ada")
         replies.keep(work, token, "key", "/answers", "hash", 201, {"session": attempt.id, "name": "Ada"}, attempt.id)
-        limits.failed(work, "code", "a browser", address="192.0.2.1")
+        limits.count(work, "code", "a browser", address="192.0.2.1")
         jobs.ask(work, owner, "trial", "bank 1", {})
 
     def left(**passed):

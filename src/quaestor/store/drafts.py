@@ -19,10 +19,12 @@ from quaestor.errors import QuaestorError, placed
 from quaestor.i18n import packed, say, unpacked
 from quaestor.store.clock import now
 from quaestor.store.erasure import erased
+from quaestor.store.inserts import insert
 from quaestor.store.media import check_image, drop_unused, keep_images
 from quaestor.store.models import BankVersion, Colleague, Draft, Edition, Job, Media, Teacher
 from quaestor.store.parts import Document, Path, part, with_part
 from quaestor.store.publishing import MissingError, keep_bank
+from quaestor.store.teachers import hold
 from quaestor.store.texts import line
 
 UNTITLED = "A bank without a title"
@@ -173,9 +175,8 @@ def add_images(work: Work, draft: Draft, by: Teacher, images: Mapping[str, bytes
 
 def share(work: Work, draft: Draft, teacher: Teacher) -> None:
     """Allow another teacher to edit a draft."""
-    if teacher.id != draft.teacher_id and work.get(Colleague, (draft.id, teacher.id)) is None:
-        work.add(Colleague(draft_id=draft.id, teacher_id=teacher.id))
-        work.flush()
+    if teacher.id != draft.teacher_id and hold(work, teacher.id) is not None:
+        work.execute(insert(work, Colleague).values(draft_id=draft.id, teacher_id=teacher.id).on_conflict_do_nothing())
 
 
 def unshare(work: Work, draft: Draft, teacher_id: int) -> None:

@@ -1,8 +1,10 @@
-"""Rate limits over all workers: failures are counted in the database, and after too many of them further tries are refused.
+"""Rate limits over all workers: every try is counted in the database before it is made, and refused when there were too many that failed.
 
-Only failures count. Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a
-limit ten times as high. A time window begins with its first failure. Addresses and e-mails are stored as hashes that cannot be tried out
-(`secrets.keyed`), until the window is over.
+The count and the limit are one statement, so of any number of tries at the same moment no more than the limit are made. What succeeds does
+not count: the try is taken back, that one alone, so that nobody's success makes room for other guesses. A refused try counts nowhere.
+Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a limit ten times as
+high. A time window begins with its first failure. Addresses and e-mails are stored as hashes that cannot be
+tried out (`secrets.keyed`), until the window is over.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
 
-from sqlalchemy import case, delete, select
+from sqlalchemy import case, delete, or_, select, update
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
@@ -38,7 +40,6 @@ LIMITS = {
     "sign-in by address": Limit(100, 15),
     "token": Limit(60, 10),  # wrong API tokens from an address
 }
-_LONGEST = timedelta(minutes=max(limit.minutes for limit in LIMITS.values()))
 
 
 class LimitError(QuaestorError):
@@ -50,8 +51,20 @@ class LimitError(QuaestorError):
         super().__init__(say("there were too many tries that failed; please try again in {count} {count:minute|minutes}", count=count))
 
 
+@dataclass(frozen=True)
+class Counted:
+    """A try in one counter: of which limit, of whom (a hash), in the window that began then."""
+
+    kind: str
+    who: str
+    began: datetime
+
+
 def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
-    """Raise LimitError if one of `who`, or the address, had too many failures of this kind (a name in `LIMITS`); only reads."""
+    """Raise LimitError if one of `who`, or the address, had too many failures of this kind (a name in `LIMITS`).
+
+    Only reads, so that a flood that is refused anyway waits for no writer; what counts is `count`.
+    """
     asked = _counters(kind, who, address)
     where = Tries.kind.in_([one for one, _ in asked]), Tries.who.in_([one for _, one in asked])
     rows = work.execute(select(Tries.kind, Tries.began, Tries.count).where(*where)).all()
@@ -61,40 +74,70 @@ def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
         raise LimitError(ceil(left))
 
 
-def failed(work: Work, kind: str, *who: str, address: str = "") -> None:
-    """Count a failure. Call it in a unit of work of its own, as `counting` does: the one that failed is rolled back, count included."""
-    moment = now()
-    forget_old(work, moment)
+def count(work: Work, kind: str, *who: str, address: str = "") -> list[Counted]:
+    """Count a try before it is made; LimitError if that is one too many, and then the unit of work is to be rolled back.
+
+    Until its end other tries of the same person or address wait: rolled back, it was never counted.
+    """
+    made, moment = [], now()
     for counter, name in sorted(_counters(kind, who, address)):  # always in this order, so that there is no deadlock
-        is_old = Tries.began < moment - timedelta(minutes=LIMITS[counter].minutes)
+        limit = LIMITS[counter]
+        is_old = Tries.began <= moment - timedelta(minutes=limit.minutes)
         again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
         row = insert(work, Tries).values(kind=counter, who=name, began=moment, count=1)
-        work.execute(row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again))
+        fits = or_(is_old, Tries.count < limit.failures)
+        began = work.scalar(
+            row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again, where=fits).returning(Tries.began)
+        )
+        if began is None:
+            refuse(work, kind, *who, address=address)
+            raise LimitError(1)  # the window has ended since
+        made.append(Counted(counter, name, began))
+    return made
 
 
-def forget_old(work: Work, moment: datetime) -> None:
-    """Delete counters whose window is over."""
-    work.execute(delete(Tries).where(Tries.began < moment - _LONGEST))
+def take_back(work: Work, counted: Iterable[Counted]) -> None:
+    """Take back a try that did not fail; a window that has begun since keeps its own."""
+    for one in counted:
+        mine = Tries.kind == one.kind, Tries.who == one.who, Tries.began == one.began
+        work.execute(delete(Tries).where(*mine, Tries.count == 1))
+        work.execute(update(Tries).where(*mine).values(count=Tries.count - 1))
 
 
 @contextmanager
 def counting(database: Database, kind: str, who: Iterable[str], error: type[Exception], address: str = "") -> Iterator[None]:
-    """Raise LimitError after too many failures; if the block raises `error`, count a failure for each of `who` and for the address.
+    """Count a try for each of `who` and for the address before the block; unless it raises `error`, the try is taken back after it.
 
     Use it around units of work, not inside one.
     """
     names = list(who)
     with database.read() as work:
         refuse(work, kind, *names, address=address)
+    with database.work() as work:
+        counted = count(work, kind, *names, address=address)
     try:
         yield
     except error:
-        with database.work() as work:
-            failed(work, kind, *names, address=address)
         raise
+    except BaseException:
+        _take_back(database, counted)
+        raise
+    _take_back(database, counted)
+
+
+def _take_back(database: Database, counted: list[Counted]) -> None:
+    with database.work() as work:
+        take_back(work, counted)
+
+
+def forget_old(work: Work, moment: datetime) -> None:
+    """Delete the counters whose windows are over, but those that are in use at this moment."""
+    for kind, limit in LIMITS.items():
+        old = select(Tries.who).where(Tries.kind == kind, Tries.began <= moment - timedelta(minutes=limit.minutes))
+        work.execute(delete(Tries).where(Tries.kind == kind, Tries.who.in_(old.with_for_update(skip_locked=True))))
 
 
 def _counters(kind: str, who: Iterable[str], address: str) -> list[tuple[str, str]]:
-    """The counters of a failure: kinds of limits, and hashes of browsers, e-mails or addresses."""
+    """The counters of a try: kinds of limits, and hashes of browsers, e-mails or addresses."""
     asked = [(kind, name) for name in who] + ([(f"{kind} by address", address)] if address else [])
     return [(counter, keyed(f"{counter}\n{name.strip().lower()}")) for counter, name in asked]

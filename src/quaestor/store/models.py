@@ -28,7 +28,7 @@ class Base(DeclarativeBase):
 
 
 class Teacher(Base):
-    """A teacher, who publishes tests; the owner may invite others."""
+    """A teacher, who publishes tests; the owner may invite others. `locked`: since when they cannot sign in, if so."""
 
     __tablename__ = "teacher"
 
@@ -38,6 +38,7 @@ class Teacher(Base):
     password: Mapped[str | None] = mapped_column(String(200))
     is_owner: Mapped[bool] = mapped_column(default=False)
     created: Mapped[datetime]
+    locked: Mapped[datetime | None]
 
 
 class Link(Base):

@@ -5,7 +5,6 @@ from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
@@ -73,22 +72,26 @@ async def begin(request: Request, form: Posted) -> Response:
 
 async def _invitation(request: Request, code: str) -> Invited:
     """What a code opens; wrong codes are counted."""
-    try:
-        return await quickly(request, partial(_look, request, code))
-    except UnknownCodeError:
-        await run_in_threadpool(_count, request)
-        raise
+    found = await in_turn(request, partial(_look, request, code))
+    if found is None:
+        raise UnknownCodeError(UNKNOWN)
+    return found
 
 
-def _look(request: Request, code: str) -> Invited:
+def _look(request: Request, code: str, prompt: bool) -> Invited | None:
+    """What a code opens, or None. The try is counted in the unit of work that looks; if the code is right, nothing of it is written."""
+    who, where = browser(request), address(request)
     with database(request).read() as work:
-        limits.refuse(work, "code", *browser(request), address=address(request))
-        return invited(work, code)
-
-
-def _count(request: Request) -> None:
-    with database(request).work() as work:
-        limits.failed(work, "code", *browser(request), address=address(request))
+        limits.refuse(work, "code", *who, address=where)
+    with database(request).work(prompt=prompt) as work:
+        limits.count(work, "code", *who, address=where)
+        try:
+            found = invited(work, code)
+        except UnknownCodeError:
+            return None
+        work.expunge_all()  # what was found outlives the roll-back
+        work.rollback()
+    return found
 
 
 def _first(request: Request, code: str) -> Session | None:

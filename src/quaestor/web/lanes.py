@@ -7,6 +7,10 @@ up in the meantime. With a database elsewhere, which may be slow or away, everyt
 
 Steps that may take long are worked out by processes of their own (`web.slow_steps`): what needs one is broken off and tried again when the
 step is there, so that nothing waits for it but the browser that needs it.
+
+Passwords have a lane of their own: hashing one takes 64 MB and several cores by design, and a flood of sign-ins shall fill neither memory
+nor cores nor the threads of the pages. Who signs in is counted (`store.limits`) when their turn comes, so a crowd that waits counts no more
+than one.
 """
 
 import asyncio
@@ -15,6 +19,9 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, TypeVar
 
+from anyio import CapacityLimiter
+from anyio.lowlevel import RunVar
+from anyio.to_thread import run_sync
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.routing import APIRoute
@@ -31,6 +38,8 @@ T = TypeVar("T")
 PATIENCE = 0.5  # seconds of trying again before a thread waits
 PAUSE = 0.004  # seconds between tries
 TRIES = 20  # slow steps that one request may need
+HASHES = 1  # passwords that are hashed at a time
+_hashes: RunVar[CapacityLimiter] = RunVar("hashes")
 
 
 async def patiently(request: Request, make: Callable[[], Awaitable[T]]) -> T:
@@ -84,6 +93,15 @@ async def quickly(request: Request, make: Callable[[], T]) -> T:
         return make() if database(request).is_file else await run_in_threadpool(make)
 
     return await patiently(request, made)
+
+
+async def hashing(do: Callable[[], T]) -> T:
+    """Do something that hashes a password, when its turn comes."""
+    lane = _hashes.get(None)
+    if lane is None:
+        lane = CapacityLimiter(HASHES)
+        _hashes.set(lane)
+    return await run_sync(do, limiter=lane)
 
 
 async def in_turn(request: Request, write: Callable[[bool], T]) -> T:

@@ -1,8 +1,9 @@
-"""A note from a form that was refused to the page after it: what was entered, in a cookie for the path of that page.
+"""A note from a form to the page after it, in a cookie for the path of that page: an entry that was refused, or a secret to be shown once.
 
 A refused form answers with a redirect, so that Back and reload never ask whether to send it again. The page that is opened then reads the
-note, tries the entry once more, and says what is wrong with it. So a note holds only what this browser sent, needs no signature, works with
-any number of workers, and leaves nothing on the server. A cookie holds 4 kB; a form that does not fit in is shown again directly.
+note, tries the entry once more, and says what is wrong with it; a page that shows a secret looks first whether it opens something of this
+teacher. So a note needs no signature, works with any number of workers, and leaves nothing on the server. A cookie holds 4 kB; a form that
+does not fit in is shown again directly.
 """
 
 import json

@@ -1,19 +1,19 @@
 """Who may use the API: bearer tokens with scopes. Wrong ones are counted for each address, and too many are turned away for a while.
 
-A token is looked up in the unit of work of the request itself, in one query, and never written to there; when it was last used is noted
-afterwards, at most once an hour.
+A token is looked up before anything else of a request is read, and again in every unit of work of the request: a token that was withdrawn
+since opens nothing. When it was last used is noted afterwards, at most once an hour.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.orm import Session as Work
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -23,7 +23,7 @@ from quaestor.store.limits import LimitError
 from quaestor.store.models import Token
 from quaestor.store.teachers import UnknownTokenError, by_token, note_use
 from quaestor.web import problems
-from quaestor.web.lanes import Patient
+from quaestor.web.lanes import Patient, quickly
 from quaestor.web.pages import database
 from quaestor.web.visits import address
 
@@ -57,7 +57,7 @@ ForSessionsOrResults = Annotated[Bearer, needs("sessions", "results")]
 
 
 class Route(Patient):
-    """A route of the API: nothing of a request is read before it has brought a token, and no body but JSON is.
+    """A route of the API: nothing of a request is read before it has brought a token that may do it, and no body but JSON is.
 
     Whoever brings a wrong token learns only that, not what else is wrong with the request.
     """
@@ -67,15 +67,11 @@ class Route(Patient):
         handle: Callable[[Request], Awaitable[Response]] = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
-            _secret(request)
-            try:
-                if self.body_field is not None and not _is_json(request):
-                    raise HTTPException(415, "the body is JSON, with the header Content-Type: application/json")
-                self._refuse_unknown(request)
-                return await handle(request)
-            except (RequestValidationError, HTTPException):
-                await run_in_threadpool(self._check, request)
-                raise
+            await quickly(request, partial(self._check, request))
+            if self.body_field is not None and not _is_json(request):
+                raise HTTPException(415, "the body is JSON, with the header Content-Type: application/json")
+            self._refuse_unknown(request)
+            return await handle(request)
 
         return guarded
 
@@ -90,8 +86,9 @@ class Route(Patient):
             raise RequestValidationError([{"type": "extra_forbidden", "loc": ("query", name)} for name in unknown])
 
     def _check(self, request: Request) -> None:
-        with reading(request, Bearer(_secret(request), self.scopes)):
-            pass
+        secret = _secret(request)
+        with database(request).read() as work:
+            by_token(work, secret, *self.scopes)
 
 
 def _secret(request: Request) -> str:
@@ -121,6 +118,13 @@ def reading(request: Request, bearer: Bearer) -> Iterator[tuple[Work, Token]]:
             note_use(work, token.id)
 
 
+@contextmanager
+def writing(request: Request, bearer: Bearer) -> Iterator[tuple[Work, Token]]:
+    """A unit of work that writes, and the token that may do it, which cannot be withdrawn before it ends."""
+    with database(request).work() as work:
+        yield work, by_token(work, bearer.secret, *bearer.scopes)
+
+
 def refused(request: Request, error: Exception) -> Response:
     """The reply to a token that is missing or wrong."""
     if not isinstance(error, NoTokenError):
@@ -128,7 +132,7 @@ def refused(request: Request, error: Exception) -> Response:
             with database(request).read() as work:
                 limits.refuse(work, KIND, address(request))
             with database(request).work() as work:
-                limits.failed(work, KIND, address(request))
+                limits.count(work, KIND, address(request))
         except LimitError as limit:
             response = problems.of(limit)
             response.headers["retry-after"] = str(limit.seconds)

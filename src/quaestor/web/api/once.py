@@ -19,8 +19,7 @@ from quaestor.store.attempts import EntryError, StaleError
 from quaestor.store.models import Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed
-from quaestor.web.api.access import Bearer, reading
-from quaestor.web.pages import database
+from quaestor.web.api.access import Bearer, reading, writing
 from quaestor.web.problems import KEY, reply
 
 Key = Annotated[
@@ -46,7 +45,7 @@ def once(request: Request, bearer: Bearer, key: str, body: BaseModel | None, pla
             there = replies.earlier(work, token, key, route, asked)
             write = plan(work, token) if there is None else None
         if write is not None:
-            with database(request).work() as work:
+            with writing(request, bearer) as (work, token):
                 there = replies.Earlier(*write(work))
                 told_of = there.body.get("session") if there.body is not None else None
                 replies.keep(work, token, key, route, asked, there.status, there.body, told_of)

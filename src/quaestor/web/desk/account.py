@@ -1,4 +1,9 @@
-"""A teacher's own account: name, password, and tokens for programs. A token is shown once, when it is made."""
+"""A teacher's own account: name, password, and tokens for programs.
+
+A token is shown once: after the redirect, from a note in a cookie, so that loading the page again makes no second one.
+"""
+
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
@@ -8,22 +13,25 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
 from quaestor.store import teachers
 from quaestor.store.limits import counting
-from quaestor.store.models import Login, Token
+from quaestor.store.models import Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed, password_fits
 from quaestor.store.texts import line
-from quaestor.web.lanes import Patient
+from quaestor.web import notes
+from quaestor.web.lanes import Patient, hashing
 from quaestor.web.pages import database, go, page, url
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import TEACHER, field
 
-routes = APIRouter(prefix="/desk/account", route_class=Patient)
+PATH = "/desk/account"
+routes = APIRouter(prefix=PATH, route_class=Patient)
+CHANGED = say("the password was changed; all other browsers are signed out, and all tokens have ended")
 
 
 @routes.get("", name="account")
 def account(request: Request, changed: bool = False) -> Response:
     """Name, password and tokens; `changed`: the password has just been changed."""
-    return _show(request, notice=say("the password was changed; all other browsers are signed out") if changed else "")
+    return _show(request, secret=str(notes.read(request).get("token", "")), notice=CHANGED if changed else "")
 
 
 @routes.post("/name", name="rename")
@@ -35,20 +43,22 @@ def rename(request: Request, form: Posted) -> Response:
 
 
 @routes.post("/password", name="password")
-def password(request: Request, form: Posted) -> Response:
-    """A new password; it needs the present one, and signs out all other browsers."""
-    present, wanted = str(form.get("present", "")), str(form.get("password", ""))
+async def password(request: Request, form: Posted) -> Response:
+    """A new password; it needs the present one, signs out all other browsers and ends all tokens."""
+    return await hashing(partial(_change, request, str(form.get("present", "")), str(form.get("password", ""))))
+
+
+def _change(request: Request, present: str, wanted: str) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
     try:
         with counting(database(request), "sign-in", [teacher.email], teachers.AccessError):
             if teacher.password is not None and not password_fits(teacher.password, present):
                 raise teachers.AccessError(say("the present password is wrong"))
+        made = teachers.new_password(wanted)
         with database(request).work() as work:
-            teacher = signed_in(request, work)
-            teachers.set_password(work, teacher, wanted)
-            here = hashed(request.cookies.get(TEACHER, ""))
-            work.execute(delete(Login).where(Login.teacher_id == teacher.id, Login.token != here))
+            teachers.hold(work, teacher.id, alone=True)
+            teachers.set_password(work, signed_in(request, work), made, request.cookies.get(TEACHER, ""))
     except teachers.AccessError as error:
         return _show(request, wrong={"password": said(error)})
     except QuaestorError as error:
@@ -70,7 +80,9 @@ def make_token(request: Request, form: Posted) -> Response:
             secret = teachers.api_token(work, teacher, name, scopes)
     except QuaestorError as error:
         return _show(request, wrong={"token": told(error)})
-    return _show(request, secret=secret)
+    response = go(request, "account")
+    notes.leave(request, response, PATH, {"token": secret})
+    return response
 
 
 @routes.post("/tokens/{number}/delete", name="drop-token")
@@ -78,10 +90,9 @@ def drop_token(request: Request, number: int, form: Posted) -> Response:
     """Withdraw a token: it opens nothing from now on."""
     with database(request).work() as work:
         teacher = signed_in(request, work)
-        found = work.get(Token, number)
-        if found is None or found.teacher_id != teacher.id:
+        mine = delete(Token).where(Token.id == number, Token.teacher_id == teacher.id)
+        if not work.execute(mine).rowcount:  # type: ignore[attr-defined]
             raise MissingError(say("there is no such token"))
-        work.delete(found)
     return go(request, "account")
 
 
@@ -89,7 +100,9 @@ def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "
     with database(request).read() as work:
         teacher = signed_in(request, work)
         tokens = work.scalars(select(Token).where(Token.teacher_id == teacher.id).order_by(Token.id)).all()
-    status = 400 if wrong else 200
-    shortest = teachers.SHORTEST_PASSWORD
-    values = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": secret, "notice": notice, "shortest": shortest}
-    return page(request, "desk/account.html", status, teacher=teacher, **values)
+    shown = secret if hashed(secret) in {token.token for token in tokens} else ""
+    values = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": shown, "notice": notice}
+    status, shortest = 400 if wrong else 200, teachers.SHORTEST_PASSWORD
+    response = page(request, "desk/account.html", status, teacher=teacher, shortest=shortest, **values)
+    notes.drop(request, response, PATH)
+    return response

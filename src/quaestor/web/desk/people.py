@@ -1,35 +1,42 @@
-"""Teachers of this installation: the owner invites them and makes them new sign-in links. Links are shown once."""
+"""Teachers of this installation: the owner invites them, makes them new sign-in links, locks and removes them.
+
+A link is shown once: after the redirect, from a note in a cookie, so that loading the page again makes no second one.
+"""
+
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.store import teachers
-from quaestor.store.models import Teacher
+from quaestor.store import leaving, teachers
+from quaestor.store.models import Attempt, Published, Teacher
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import tidy_email
+from quaestor.web import notes
 from quaestor.web.lanes import Patient
-from quaestor.web.pages import database, page, public_url
+from quaestor.web.pages import database, go, page, public_url
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/people", route_class=Patient)
+PATH = "/desk/people"
+routes = APIRouter(prefix=PATH, route_class=Patient)
 
 
 def _owner(request: Request, work: Work) -> Teacher:
     found = signed_in(request, work)
     if not found.is_owner:
-        raise teachers.AccessError(say("only the owner may invite teachers"))
+        raise teachers.AccessError(say("only the owner of this server may do that"))
     return found
 
 
 @routes.get("", name="people")
 def people(request: Request) -> Response:
     """All teachers, and a form to invite another."""
-    return _show(request)
+    return _show(request, notes.read(request))
 
 
 @routes.post("", name="invite")
@@ -40,8 +47,8 @@ def invite(request: Request, form: Posted) -> Response:
         with database(request).work() as work:
             secret = teachers.invitation(work, _owner(request, work), email)
     except QuaestorError as error:
-        return _show(request, wrong=told(error), email=email)
-    return _show(request, link=public_url(request, "use-link", secret=secret), of=tidy_email(email))
+        return _show(request, {}, told(error), email)
+    return _after(request, {"link": secret})
 
 
 @routes.post("/{number}/link", name="link-for")
@@ -49,18 +56,86 @@ def link_for(request: Request, number: int, form: Posted) -> Response:
     """A new sign-in link for a teacher who lost their password."""
     with database(request).work() as work:
         _owner(request, work)
-        found = work.get(Teacher, number)
+        found = teachers.hold(work, number)
         if found is None:
             raise MissingError(say("there is no such teacher"))
         secret = teachers.sign_in_link(work, found)
-    return _show(request, link=public_url(request, "use-link", secret=secret), of=found.email)
+    return _after(request, {"link": secret})
 
 
-def _show(request: Request, link: str = "", of: str = "", wrong: str = "", email: str = "") -> Response:
+@routes.get("/{number}", name="person")
+def person(request: Request, number: int) -> Response:
+    """One teacher: what they have here, and what locking or removing them would do."""
+    return _person(request, number)
+
+
+@routes.post("/{number}/lock", name="lock")
+def lock(request: Request, number: int, form: Posted) -> Response:
+    """Lock a teacher."""
+    with database(request).work() as work:
+        _owner(request, work)
+        leaving.lock(work, number)
+    return go(request, "person", number=number)
+
+
+@routes.post("/{number}/unlock", name="unlock")
+def unlock(request: Request, number: int, form: Posted) -> Response:
+    """Let a teacher in again."""
+    with database(request).work() as work:
+        _owner(request, work)
+        leaving.unlock(work, number)
+    return go(request, "person", number=number)
+
+
+@routes.post("/{number}/remove", name="remove")
+def remove(request: Request, number: int, form: Posted) -> Response:
+    """Remove a teacher, once their address was typed; what they had here is the owner's from then on."""
+    with database(request).work() as work:
+        owner = _owner(request, work)
+        found = work.get(Teacher, number)
+        sure = found is not None and tidy_email(field(form, "email")) == found.email
+        if sure:
+            leaving.remove(work, number, owner)
+    if found is None or not sure:
+        return _person(request, number, say("this is not the address of the teacher; nobody was removed"))
+    return _after(request, {"removed": found.name or found.email})
+
+
+def _after(request: Request, note: dict[str, str]) -> Response:
+    """To the page of all teachers, which says once what was done."""
+    response = go(request, "people")
+    notes.leave(request, response, PATH, note)
+    return response
+
+
+def _show(request: Request, note: dict[str, Any], wrong: str = "", email: str = "") -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
         all_of_them = work.scalars(select(Teacher).order_by(Teacher.email)).all()
-    status = 400 if wrong else 200
-    hours = teachers.LINK_HOURS
-    values = {"people": all_of_them, "link": link, "of": of, "wrong": wrong, "email": email, "hours": hours}
-    return page(request, "desk/people.html", status, teacher=owner, **values)
+        link, of = _made(request, work, str(note.get("link", "")))
+    values = {"people": all_of_them, "link": link, "of": of, "wrong": wrong, "email": email, "hours": teachers.LINK_HOURS}
+    response = page(request, "desk/people.html", 400 if wrong else 200, teacher=owner, removed=str(note.get("removed", "")), **values)
+    notes.drop(request, response, PATH)
+    return response
+
+
+def _made(request: Request, work: Work, secret: str) -> tuple[str, str]:
+    """The link of a secret and for whom it is; nothing where it opens nothing: whatever a note says, it is a link of ours."""
+    try:
+        found = teachers.open_link(work, secret)
+    except teachers.AccessError:
+        return "", ""
+    email = found.email or work.get_one(Teacher, found.teacher_id).email
+    return public_url(request, "use-link", secret=secret), email
+
+
+def _person(request: Request, number: int, wrong: str = "") -> Response:
+    with database(request).read() as work:
+        owner = _owner(request, work)
+        found = work.get(Teacher, number)
+        if found is None:
+            raise MissingError(say("there is no such teacher"))
+        tests = work.scalar(select(func.count()).where(Published.teacher_id == number)) or 0
+        takers = work.scalar(select(func.count(Attempt.id)).join(Published).where(Published.teacher_id == number)) or 0
+    values = {"person": found, "tests": tests, "takers": takers, "wrong": wrong}
+    return page(request, "desk/person.html", 400 if wrong else 200, teacher=owner, **values)

@@ -5,27 +5,26 @@ Opening a link shows a button and uses nothing up, so that programs which look a
 """
 
 from contextlib import AbstractContextManager
+from functools import partial
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import delete
+from starlette.datastructures import FormData
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
 from quaestor.store import teachers
-from quaestor.store.clock import now
 from quaestor.store.limits import counting
-from quaestor.store.models import Link, Login, Teacher
-from quaestor.store.secrets import hashed, token
+from quaestor.store.models import Teacher
+from quaestor.store.secrets import token
 from quaestor.store.texts import line, tidy_email
-from quaestor.web.lanes import Patient
+from quaestor.web.lanes import Patient, hashing
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, told
 from quaestor.web.visits import TEACHER, address, browser, drop_cookie, field, remember, set_cookie
 
 routes = APIRouter(route_class=Patient)
 LIMIT = "sign-in"
-TOO_OLD = say("this link was used already or is too old; ask for a new one")
 DAY = 24 * 3600
 
 
@@ -39,16 +38,19 @@ def ask(request: Request) -> Response:
 
 
 @routes.post("/sign-in", name="sign-in-now")
-def sign_in(request: Request, form: Posted) -> Response:
+async def sign_in(request: Request, form: Posted) -> Response:
     """Sign in by address and password; wrong ones are counted."""
-    email, password = field(form, "email"), str(form.get("password", ""))
+    return await hashing(partial(_sign_in, request, field(form, "email"), str(form.get("password", ""))))
+
+
+def _sign_in(request: Request, email: str, password: str) -> Response:
     try:
         with _counted(request, tidy_email(email)), database(request).read() as work:
             found = teachers.by_password(work, email, password)
+        with database(request).work() as work:
+            secret = teachers.log_in(work, found)
     except teachers.AccessError as error:
         return page(request, "desk/sign_in.html", 400, email=email, wrong=said(error))
-    with database(request).work() as work:
-        secret = teachers.log_in(work, found)
     return _welcome(request, secret)
 
 
@@ -59,20 +61,26 @@ def show_link(request: Request, secret: str) -> Response:
 
 
 @routes.post("/sign-in/{secret}", name="use-link-now")
-def use_link(request: Request, secret: str, form: Posted) -> Response:
+async def use_link(request: Request, secret: str, form: Posted) -> Response:
     """Use a one-time link: an invitation needs a name and a password, a sign-in link may set a new password."""
+    return await hashing(partial(_use_link, request, secret, form))
+
+
+def _use_link(request: Request, secret: str, form: FormData) -> Response:
     name, password = line(field(form, "name"), 200), str(form.get("password", ""))
     try:
-        with _counted(request), database(request).work() as work:
-            teacher = teachers.use_link(work, secret)
-            if "name" in form:
-                if not name:
-                    raise QuaestorError(say("please enter your name"))
-                teacher.name = name
-            if password or "name" in form:
-                teachers.set_password(work, teacher, password)
-                work.execute(delete(Login).where(Login.teacher_id == teacher.id))  # whoever knew the last one is signed out
-            login = teachers.log_in(work, teacher)
+        with _counted(request):
+            with database(request).read() as work:
+                teachers.open_link(work, secret)
+            if "name" in form and not name:
+                raise QuaestorError(say("please enter your name"))
+            made = teachers.new_password(password) if password or "name" in form else ""
+            with database(request).work() as work:
+                teacher = teachers.use_link(work, secret)
+                teacher.name = name or teacher.name
+                if made:
+                    teachers.set_password(work, teacher, made)
+                login = teachers.log_in(work, teacher)
     except teachers.AccessError:
         return _gone(request)
     except QuaestorError as error:
@@ -81,14 +89,15 @@ def use_link(request: Request, secret: str, form: Posted) -> Response:
 
 
 def _counted(request: Request, *emails: str) -> AbstractContextManager[None]:
-    """Failures are counted by browser, by address and by the e-mail that was tried."""
+    """Tries are counted by browser, by address and by the e-mail that is tried; those that fail stay counted."""
     return counting(database(request), LIMIT, [*browser(request), *emails], teachers.AccessError, address(request))
 
 
 def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Response:
     with database(request).read() as work:
-        link = work.get(Link, hashed(secret))
-        if link is None or link.used is not None or link.expires < now():
+        try:
+            link = teachers.open_link(work, secret)
+        except teachers.AccessError:
             return _gone(request)
         known = work.get(Teacher, link.teacher_id) if link.teacher_id is not None else teachers.by_email(work, link.email)
     email = known.email if known is not None else link.email
@@ -99,6 +108,7 @@ def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Res
         400 if wrong else 200,
         secret=secret,
         invited=link.kind == "invitation",
+        known=known is not None,
         email=email,
         name=called,
         wrong=wrong,
@@ -107,7 +117,7 @@ def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Res
 
 
 def _gone(request: Request) -> Response:
-    return page(request, "desk/sign_in.html", 400, email="", wrong=TOO_OLD)
+    return page(request, "desk/sign_in.html", 400, email="", wrong=teachers.GONE)
 
 
 def _welcome(request: Request, secret: str) -> Response:

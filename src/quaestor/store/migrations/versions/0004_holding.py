@@ -1,4 +1,4 @@
-"""Erasures that are not finished, and steps that take long: what comes next is stored, so that all processes of a server ask the same."""
+"""Erasures that are not finished; steps that take long, stored so that all processes of a server ask the same; teachers who are locked."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0003"
 
 
 def upgrade() -> None:
-    """Make the table and the column."""
+    """Make the table and the columns; nobody is locked."""
     op.create_table(
         "erasure",
         sa.Column("id", sa.Integer, primary_key=True),
@@ -16,9 +16,11 @@ def upgrade() -> None:
         sa.Column("rewritten", sa.Boolean, nullable=False),
     )
     op.add_column("outcome", sa.Column("step", sa.JSON))
+    op.add_column("teacher", sa.Column("locked", sa.DateTime))
 
 
 def downgrade() -> None:
     """Drop them."""
+    op.drop_column("teacher", "locked")
     op.drop_column("outcome", "step")
     op.drop_table("erasure")
