@@ -1,6 +1,6 @@
 """Rate limits over all workers: failures are counted in the database, and after too many of them further tries are refused.
 
-Only failures count. Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a
+Only failures count, but for the attempts at a test, whose number its teacher limits (`admit`). Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a
 limit ten times as high. A time window begins with its first failure. Addresses and e-mails are stored as hashes, until the window is over.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from math import ceil
 
-from sqlalchemy import case, delete, select
+from sqlalchemy import case, delete, or_, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
@@ -24,7 +24,7 @@ from quaestor.store.secrets import hashed
 
 @dataclass(frozen=True)
 class Limit:
-    """A largest number of failures within a window of minutes."""
+    """A largest number of failures, or of attempts, within a window of minutes."""
 
     failures: int
     minutes: int
@@ -36,17 +36,19 @@ LIMITS = {
     "sign-in": Limit(10, 15),  # wrong passwords and links of a browser, and for an e-mail
     "sign-in by address": Limit(100, 15),
     "token": Limit(60, 10),  # wrong API tokens from an address
+    "begun": Limit(3, 24 * 60),  # attempts at one test in a browser, where its teacher sets no other number
+    "begun by address": Limit(100, 24 * 60),  # and from an address: a school has one for all its classes
 }
-_LONGEST = timedelta(minutes=max(limit.minutes for limit in LIMITS.values()))
 
 
 class LimitError(QuaestorError):
-    """Too many failures; `seconds` is how long to wait."""
+    """Too many failures, or too many of what `words` tell of; `seconds` is how long to wait."""
 
-    def __init__(self, seconds: int) -> None:
+    def __init__(self, seconds: int, words: str = "") -> None:
         self.seconds = seconds
         count = ceil(seconds / 60)
-        super().__init__(say("there were too many tries that failed; please try again in {count} {count:minute|minutes}", count=count))
+        failed = say("there were too many tries that failed; please try again in {count} {count:minute|minutes}", count=count)
+        super().__init__(words or failed)
 
 
 def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
@@ -63,12 +65,32 @@ def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
 def failed(work: Work, kind: str, *who: str, address: str = "") -> None:
     """Count a failure. Call it in a unit of work of its own, as `counting` does: the one that failed is rolled back, count included."""
     moment = now()
-    work.execute(delete(Tries).where(Tries.began < moment - _LONGEST))
+    for old, limit in LIMITS.items():
+        work.execute(delete(Tries).where(Tries.kind == old, Tries.began < moment - timedelta(minutes=limit.minutes)))
     for counter, name in sorted(_counters(kind, who, address)):  # always in this order, so that there is no deadlock
         is_old = Tries.began < moment - timedelta(minutes=LIMITS[counter].minutes)
         again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
         row = insert(work, Tries).values(kind=counter, who=name, began=moment, count=1)
         work.execute(row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again))
+
+
+def admit(work: Work, kind: str, who: str, most: int, words: str) -> None:
+    """Count one of a kind; LimitError with these words if that is more than so many in the window of its limit.
+
+    Count and limit are one statement, so of any number at the same moment no more get through. Call it in the unit of work that does what
+    is counted: until its end others of the same browser or address wait, and rolled back it was never counted.
+    """
+    moment, window = now(), timedelta(minutes=LIMITS[kind].minutes)
+    ((_, name),) = _counters(kind, [who], "")
+    is_old = Tries.began <= moment - window
+    again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
+    row = insert(work, Tries).values(kind=kind, who=name, began=moment, count=1)
+    fits = row.on_conflict_do_update(
+        index_elements=[Tries.kind, Tries.who], set_=again, where=or_(is_old, Tries.count < most)
+    ).returning(Tries.began)
+    if work.scalar(fits) is None:
+        began = work.scalar(select(Tries.began).where(Tries.kind == kind, Tries.who == name)) or moment
+        raise LimitError(max(1, ceil((began + window - moment).total_seconds())), words)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 
 from quaestor.i18n import said
 from quaestor.store import limits
-from quaestor.store.entry import enter
+from quaestor.store.entry import Origin, enter
 from quaestor.store.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, invited
 from quaestor.store.models import Attempt
 from quaestor.store.secrets import tidy
@@ -89,7 +89,7 @@ def _count(request: Request) -> None:
 
 def _enter(request: Request, code: str, name: str, once: str, prompt: bool) -> Attempt:
     with database(request).work(prompt=prompt) as work:
-        return enter(work, code, name, once)
+        return enter(work, code, name, once, origin=Origin("".join(browser(request)), address(request)))
 
 
 def _open(request: Request, attempt: Attempt) -> Response:

@@ -1,14 +1,18 @@
 """Publishing a test: the form, and what comes of it."""
 
+from collections.abc import Sequence
+from functools import cache
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.formats.files import bundled_banks, load
 from quaestor.i18n import say
-from quaestor.store.models import BankVersion, Teacher
-from quaestor.store.publishing import bank_of, open_bank, publish
+from quaestor.store.models import BankVersion, Published, Teacher
+from quaestor.store.publishing import bank_of, open_bank, open_with, publish
 from quaestor.web.desk.offer import Offer, blank, sent
 from quaestor.web.desk.trial_form import rules_of
 from quaestor.web.pages import database, go, page
@@ -16,6 +20,7 @@ from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
 routes = APIRouter(prefix="/desk/banks/{number}/publish")
+MOST_NAMED = 3  # other tests of the same bank that are named
 
 
 @routes.get("", name="publish")
@@ -23,8 +28,9 @@ def ask(request: Request, number: int, trial: int | None = None, side: int = 0) 
     """The form with defaults that are right for most, or with the rules of a trial; `side`: which of two that were compared."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
+        others = open_with(work, kept)
         tried = rules_of(work, teacher, trial, side) if trial is not None else {}
-    return _show(request, teacher, kept, bank, Offer({**blank(bank, kept.title), **tried}))
+    return _show(request, teacher, kept, bank, others, Offer({**blank(bank, kept.title), **tried}))
 
 
 @routes.post("", name="publish-now")
@@ -32,6 +38,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
     """Publish, or the form again with what is wrong beside each field."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
+        others = open_with(work, kept)
     offer = sent(bank, kept.title, lambda name: field(form, name))
     rules, conditions, scheme = offer.rules(bank), offer.conditions(), offer.scheme()
     if not offer.filled["title"]:
@@ -45,7 +52,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
             return go(request, "test", number=made.id)
         except QuaestorError as error:
             offer.wrong["form"] = told(error)
-    return _show(request, teacher, kept, bank, offer, 400)
+    return _show(request, teacher, kept, bank, others, offer, 400)
 
 
 def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVersion, Bank]:
@@ -54,8 +61,22 @@ def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVers
     return teacher, kept, open_bank(kept)
 
 
-def _show(request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, offer: Offer, status: int = 200) -> Response:
-    return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer, ruling=_ruling_out(bank))
+def _show(
+    request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, others: Sequence[Published], offer: Offer, status: int = 200
+) -> Response:
+    known = {
+        "ruling": _ruling_out(bank),
+        "shown_by": [test.title for test in others if test.mode == "practice"][:MOST_NAMED],
+        "spoilt": [test.title for test in others if test.mode == "exam"][:MOST_NAMED],
+        "bundled": bank.version in _bundled(),
+    }
+    return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer, **known)
+
+
+@cache
+def _bundled() -> frozenset[str]:
+    """The versions of the banks that come with this software, whose keys everybody can read."""
+    return frozenset(load(name).version for name in bundled_banks())
 
 
 def _ruling_out(bank: Bank) -> str:
