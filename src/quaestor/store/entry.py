@@ -79,15 +79,18 @@ def enter(
 
 def _count(work: Work, test: Published, origin: Origin) -> None:
     """Count an attempt that begins, for its browser and its address; LimitError, with which the attempt is undone, if it is one too many."""
-    again = say("If you have begun before, go on with your personal code. If not, please tell your teacher.")
     if test.per_browser is not None and origin.browser:
-        told = {"count": test.per_browser, "again": again}
-        words = say("On this device this test was begun {count} {count:time|times} within a day, and that is the limit. {again}", **told)
+        words = say(
+            "this test was begun {count} {count:time|times} on this device within a day, and that is the limit. If you have begun it, go on with your"
+            " personal code; if not, please tell your teacher",
+            count=test.per_browser,
+        )
         limits.admit(work, "begun", f"{test.id} {origin.browser}", test.per_browser, words)
     if test.per_address is not None:
-        told = {"count": test.per_address, "again": again}
         words = say(
-            "From your school or home this test was begun {count} {count:time|times} within a day, and that is the limit. {again}", **told
+            "this test was begun {count} {count:time|times} from your school or home within a day, and that is the limit. If you have begun it, go on"
+            " with your personal code; if not, please tell your teacher",
+            count=test.per_address,
         )
         limits.admit(work, "begun by address", f"{test.id} {origin.address}", test.per_address, words)
 
