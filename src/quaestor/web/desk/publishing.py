@@ -68,15 +68,15 @@ def _show(
         "ruling": _ruling_out(bank),
         "shown_by": [test.title for test in others if test.mode == "practice"][:MOST_NAMED],
         "spoilt": [test.title for test in others if test.mode == "exam"][:MOST_NAMED],
-        "bundled": bank.version in _bundled(),
+        "bundled": bank.model_version in _bundled(),
     }
     return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer, **known)
 
 
 @cache
 def _bundled() -> frozenset[str]:
-    """The versions of the banks that come with this software, whose keys everybody can read."""
-    return frozenset(load(name).version for name in bundled_banks())
+    """The banks that come with this software, whose keys everybody can read, by their skills and tables: titles and words may differ."""
+    return frozenset(load(name).model_version for name in bundled_banks())
 
 
 def _ruling_out(bank: Bank) -> str:
