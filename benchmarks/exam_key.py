@@ -1,7 +1,7 @@
-"""The key of an exam tried out over HTTP: of how many of 15 questions two attackers find the right option of four, and in how many attempts.
+"""The key of an exam tried out over HTTP: of how many of 15 questions two attackers find the right option of four.
 
-The stranger has nothing but the pages; the expert has the software, the rules and all tables, everything but the key (`helpers.key_attack`).
-Chance finds 3.75. Needs the folder `tests` on its path.
+The stranger has nothing but the pages; the expert has the software, the rules and all tables, everything but the key
+(`helpers.key_attack`). Chance finds 3.75. Needs the folder `tests` on its path.
 """
 
 import tempfile
@@ -27,7 +27,8 @@ EXAMS: tuple[tuple[str, dict[str, str], type, int], ...] = (
 def main() -> None:
     """Print a table."""
     bank = small_bank()
-    print(f"{describe()}\n\n| exam | attacker | attempts | requests | keys found of {len(targets(bank))} |\n| --- | --- | --- | --- | --- |")
+    print(f"{describe()}\n\n| exam | attacker | attempts | requests | keys found of {len(targets(bank))} |")
+    print("| --- | --- | --- | --- | --- |")
     for words, fields, kind, tries in EXAMS:
         with tempfile.TemporaryDirectory() as folder:
             url = f"sqlite:///{folder}/quaestor.db"

@@ -49,7 +49,7 @@ def publish_exam(database: Database, bank: qs.Bank, **fields: str) -> tuple[str,
     filled = {**blank(bank, "An exam"), **fields}
     offer = sent(bank, "An exam", lambda name: filled.get(name, ""))
     rules, conditions = offer.rules(bank), offer.conditions()
-    assert rules is not None and conditions is not None, offer.wrong
+    assert offer.good, offer.wrong
     with database.work() as work:
         teacher = owner(work, "owner@localhost")
         test = publish(work, teacher, keep_bank(work, teacher, bank), rules, conditions)

@@ -47,9 +47,7 @@ class Origin:
     address: str
 
 
-def enter(
-    work: Work, written: str, name: str = "", form: str = "", first: Session | None = None, origin: Origin | None = None
-) -> Attempt:
+def enter(work: Work, written: str, name: str = "", form: str = "", first: Session | None = None, origin: Origin | None = None) -> Attempt:
     """Begin or continue a test.
 
     A running attempt of a pupil is continued; if it is over, a new one begins where retakes are allowed, else the finished attempt is
@@ -78,18 +76,18 @@ def enter(
 
 
 def _count(work: Work, test: Published, origin: Origin) -> None:
-    """Count an attempt that begins, for its browser and its address; LimitError, with which the attempt is undone, if it is one too many."""
+    """Count an attempt that begins, for its browser and its address; LimitError, which undoes the attempt, if it is one too many."""
     if test.per_browser is not None and origin.browser:
         words = say(
-            "this test was begun {count} {count:time|times} on this device within a day, and that is the limit. If you have begun it, go on with your"
-            " personal code; if not, please tell your teacher",
+            "this test was begun {count} {count:time|times} on this device within a day, and that is the limit. If you have begun it,"
+            " go on with your personal code; if not, please tell your teacher",
             count=test.per_browser,
         )
         limits.admit(work, "begun", f"{test.id} {origin.browser}", test.per_browser, words)
     if test.per_address is not None:
         words = say(
-            "this test was begun {count} {count:time|times} from your school or home within a day, and that is the limit. If you have begun it, go on"
-            " with your personal code; if not, please tell your teacher",
+            "this test was begun {count} {count:time|times} from your school or home within a day, and that is the limit. If you have begun"
+            " it, go on with your personal code; if not, please tell your teacher",
             count=test.per_address,
         )
         limits.admit(work, "begun by address", f"{test.id} {origin.address}", test.per_address, words)

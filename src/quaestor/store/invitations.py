@@ -75,11 +75,6 @@ class Invited:
         return not self.name and not self.test.by_list
 
     @property
-    def told_later(self) -> bool:
-        """Whether the result is told only once the test is closed, and it is not."""
-        return holds_back(self.test)
-
-    @property
     def shut(self) -> str:
         """Why nobody can begin with this code at present, in words; empty if it can be used."""
         if self.present is not None:

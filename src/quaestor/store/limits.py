@@ -1,7 +1,8 @@
 """Rate limits over all workers: failures are counted in the database, and after too many of them further tries are refused.
 
-Only failures count, but for the attempts at a test, whose number its teacher limits (`admit`). Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a
-limit ten times as high. A time window begins with its first failure. Addresses and e-mails are stored as hashes, until the window is over.
+Only failures count, but for the attempts at a test, whose number its teacher limits (`admit`). Each is counted twice: for the browser at
+its address, and for the whole address, which may be a school's and so has a limit ten times as high, or higher. A time window begins with
+its first failure. Addresses and e-mails are stored as hashes, until the window is over.
 """
 
 from collections.abc import Iterable, Iterator
@@ -85,9 +86,9 @@ def admit(work: Work, kind: str, who: str, most: int, words: str) -> None:
     is_old = Tries.began <= moment - window
     again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
     row = insert(work, Tries).values(kind=kind, who=name, began=moment, count=1)
-    fits = row.on_conflict_do_update(
-        index_elements=[Tries.kind, Tries.who], set_=again, where=or_(is_old, Tries.count < most)
-    ).returning(Tries.began)
+    fits = row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again, where=or_(is_old, Tries.count < most)).returning(
+        Tries.began
+    )
     if work.scalar(fits) is None:
         began = work.scalar(select(Tries.began).where(Tries.kind == kind, Tries.who == name)) or moment
         raise LimitError(max(1, ceil((began + window - moment).total_seconds())), words)

@@ -12,7 +12,7 @@ from starlette.datastructures import FormData
 from quaestor.i18n import said
 from quaestor.store import limits
 from quaestor.store.entry import Origin, enter
-from quaestor.store.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, invited
+from quaestor.store.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, holds_back, invited
 from quaestor.store.models import Attempt
 from quaestor.store.secrets import tidy
 from quaestor.store.texts import line
@@ -46,7 +46,8 @@ async def by_link(request: Request, code: str, nameless: bool = False) -> Respon
     except UnknownCodeError as error:
         return page(request, "home.html", 404, code=code, invited=None, asks_code=True, wrong=said(error))
     wrong = NAMELESS if nameless and found.needs_name else ""
-    return page(request, "home.html", code=code, invited=found, asks_code=found.needs_own_code, wrong=wrong)
+    told_later = holds_back(found.test)
+    return page(request, "home.html", code=code, invited=found, asks_code=found.needs_own_code, wrong=wrong, told_later=told_later)
 
 
 @routes.post("/enter", name="enter")

@@ -28,7 +28,7 @@ ALWAYS = (
     (NO_TOKEN, "The token is missing or not known"),
     (Kind(403, "scope", "The token may not do that"), "The token lacks the scope"),
     (INVALID, "The request does not fit: each problem with its place"),
-    (Kind(429, "limit", "Too many tries"), "Too many wrong tokens came from this address, or too many attempts at this test: see Retry-After"),
+    (Kind(429, "limit", "Too many tries"), "Too many wrong tokens from this address, or attempts at this test: see Retry-After"),
     (BY_STATUS[500], "Something went wrong; it was noted"),
     (Kind(503, "unavailable", "One moment, please"), "The database cannot be reached: see Retry-After"),
 )

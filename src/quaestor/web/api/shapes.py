@@ -117,7 +117,7 @@ class Begun(State):
 
 
 class SessionShape(Begun):
-    """A session with all that is known of it. `sure`: of how many of its skills the level is sure; null in an exam until the result is told."""
+    """A session with all that is known of it. `sure`: of how many skills the level is sure; null in an exam until the result is told."""
 
     model_config = example(**examples.SESSION)
     name: str
