@@ -147,7 +147,7 @@ class Tour:
         yield Stop("trial-faults", f"desk/drafts/{self.faulty}/try", main=False)
 
     def taking(self, page: Any) -> Iterator[str]:
-        """A taker's pages one after the other: every kind of question, an entry that is refused, the result; one that is told later; then practice."""
+        """A taker's pages one after the other: every kind of question, an entry that is refused, a result now and later; then practice."""
         for code, kind in ((self.kinds, "exam"), (self.held, "held"), (self.practice, "practice")):
             page.goto(self.site / f"c/{code}")
             page.locator("#name").fill("Wilhelmina Featherstonehaugh-Cholmondeley of Dulwich")
