@@ -54,7 +54,7 @@ class Walk:
         if words in self.shown:
             row = self.into.locator("xpath=ancestor::label")
             assert row.inner_text().strip().startswith(self.shown[words]), "the field shows the words of the page"
-        if self.into.get_attribute("type") == "checkbox":
+        if self.into.get_attribute("type") in ("checkbox", "radio"):
             self.into.check()
 
     def write(self, words):

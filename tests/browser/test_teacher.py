@@ -140,7 +140,8 @@ def test_a_bank_is_written_and_published_with_the_keyboard_alone(desk):
     keys.to("Publish a test").press()
     keys.to("Publish").press()
     assert page.locator("h1").inner_text().startswith("By keyboard")
-    assert re.fullmatch(r"[A-Z0-9]{6}", page.locator(".bigcode").inner_text())
+    keys.to("Names, one a line").type("Ada").to("Add to the class list").press()
+    assert re.fullmatch(r"[A-Z0-9]{8}", page.locator("td.code").inner_text())
 
 
 def test_what_a_question_means_changes_while_one_writes(site, desk):

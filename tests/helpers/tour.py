@@ -38,6 +38,7 @@ class Tour:
         self.demo = demo.add(site.database)
         self.empty = give(site.database, qs.load("fractions"), ORDER, title=LONG, email="owner@localhost", by_list=False)
         self.kinds = give(site.database, KINDS, ORDER, title="All kinds", email="owner@localhost", minutes=30)
+        self.held = give(site.database, KINDS, ORDER, title="Told later", email="owner@localhost", results="closed")
         self.practice = give(site.database, KINDS, ORDER, title="Practice", email="owner@localhost", mode="practice")
         with site.database.work() as work:
             owner = work.scalars(select(Teacher).where(Teacher.is_owner)).one()
@@ -152,8 +153,8 @@ class Tour:
         yield Stop("trial-faults", f"desk/drafts/{self.faulty}/try", main=False)
 
     def taking(self, page: Any) -> Iterator[str]:
-        """A taker's pages one after the other: every kind of question, an entry that is refused, the result; then practice."""
-        for code, kind in ((self.kinds, "exam"), (self.practice, "practice")):
+        """A taker's pages one after the other: every kind of question, an entry that is refused, a result now and later; then practice."""
+        for code, kind in ((self.kinds, "exam"), (self.held, "held"), (self.practice, "practice")):
             page.goto(self.site / f"c/{code}")
             page.locator("#name").fill("Wilhelmina Featherstonehaugh-Cholmondeley of Dulwich")
             follow(page.locator("main button"))

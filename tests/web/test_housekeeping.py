@@ -85,8 +85,8 @@ def test_what_has_had_its_time_goes_by_the_clock_though_nobody_comes(make_databa
             return [name for name, table in TABLES.items() if work.scalars(select(table)).first() is not None]
 
     assert left() == ["tries", "reply", "link", "login", "job"]
-    assert left(minutes=14) == ["tries", "reply", "link", "login", "job"]
-    assert left(minutes=16) == ["reply", "link", "login", "job"]
+    assert left(minutes=9) == ["tries", "reply", "link", "login", "job"]
+    assert left(minutes=11) == ["reply", "link", "login", "job"]
     assert left(hours=23) == ["reply", "link", "login", "job"]
     assert left(hours=25) == ["link", "login", "job"]
     assert left(hours=49) == ["login", "job"]

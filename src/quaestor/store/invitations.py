@@ -10,6 +10,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.publishing import CLOSED
 from quaestor.store.secrets import tidy
 from quaestor.store.sittings import deadline
 
@@ -81,6 +82,11 @@ class Invited:
         if self.test.opens is not None and now() < self.test.opens:
             return say("this test opens on {opens:%d %B %Y at %H:%M} UTC", opens=self.test.opens)
         return say("this test is closed") if is_past(self.test.closes) else ""
+
+
+def holds_back(test: Published) -> bool:
+    """Whether takers do not see their results yet: those of this test are told once it is closed."""
+    return test.results == CLOSED and not is_past(test.closes)
 
 
 def is_past(moment: datetime | None) -> bool:

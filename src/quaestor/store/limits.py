@@ -1,10 +1,12 @@
 """Rate limits over all workers: every try is counted in the database before it is made, and refused when there were too many that failed.
 
 The count and the limit are one statement, so of any number of tries at the same moment no more than the limit are made. What succeeds does
-not count: the try is taken back, that one alone, so that nobody's success makes room for other guesses. A refused try counts nowhere.
+not count: the try is taken back, that one alone, so that nobody's success makes room for other guesses. A refused try counts nowhere. Only
+of attempts at a test every one counts, where its teacher limits their number (`admit`).
+
 Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a limit ten times as
-high. A time window begins with its first failure. Addresses and e-mails are stored as hashes that cannot be
-tried out (`secrets.keyed`), until the window is over.
+high, or higher. A time window begins with its first failure. Addresses and e-mails are stored as hashes that cannot be tried out
+(`secrets.keyed`), until the window is over.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +29,7 @@ from quaestor.store.secrets import keyed
 
 @dataclass(frozen=True)
 class Limit:
-    """A largest number of failures within a window of minutes."""
+    """A largest number of failures, or of attempts, within a window of minutes."""
 
     failures: int
     minutes: int
@@ -39,16 +41,19 @@ LIMITS = {
     "sign-in": Limit(10, 15),  # wrong passwords and links of a browser, and for an e-mail
     "sign-in by address": Limit(100, 15),
     "token": Limit(60, 10),  # wrong API tokens from an address
+    "begun": Limit(3, 24 * 60),  # attempts at one test in a browser, where its teacher sets no other number
+    "begun by address": Limit(100, 24 * 60),  # and from an address: a school has one for all its classes
 }
 
 
 class LimitError(QuaestorError):
-    """Too many failures; `seconds` is how long to wait."""
+    """Too many failures, or too many of what `words` tell of; `seconds` is how long to wait."""
 
-    def __init__(self, seconds: int) -> None:
+    def __init__(self, seconds: int, words: str = "") -> None:
         self.seconds = seconds
         count = ceil(seconds / 60)
-        super().__init__(say("there were too many tries that failed; please try again in {count} {count:minute|minutes}", count=count))
+        failed = say("there were too many tries that failed; please try again in {count} {count:minute|minutes}", count=count)
+        super().__init__(words or failed)
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,25 @@ def take_back(work: Work, counted: Iterable[Counted]) -> None:
         mine = Tries.kind == one.kind, Tries.who == one.who, Tries.began == one.began
         work.execute(delete(Tries).where(*mine, Tries.count == 1))
         work.execute(update(Tries).where(*mine).values(count=Tries.count - 1))
+
+
+def admit(work: Work, kind: str, who: str, most: int, words: str) -> None:
+    """Count one of a kind; LimitError with these words if that is more than so many in the window of its limit.
+
+    Count and limit are one statement, so of any number at the same moment no more get through. Call it in the unit of work that does what
+    is counted: until its end others of the same browser or address wait, and rolled back it was never counted.
+    """
+    moment, window = now(), timedelta(minutes=LIMITS[kind].minutes)
+    ((_, name),) = _counters(kind, [who], "")
+    is_old = Tries.began <= moment - window
+    again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
+    row = insert(work, Tries).values(kind=kind, who=name, began=moment, count=1)
+    fits = row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again, where=or_(is_old, Tries.count < most)).returning(
+        Tries.began
+    )
+    if work.scalar(fits) is None:
+        began = work.scalar(select(Tries.began).where(Tries.kind == kind, Tries.who == name)) or moment
+        raise LimitError(max(1, ceil((began + window - moment).total_seconds())), words)
 
 
 @contextmanager

@@ -111,7 +111,8 @@ class Media(Base):
 class Published(Base):
     """A published test: a bank version with rules and conditions. `revision`: how often its scoring was corrected (`Correction`).
 
-    `grades`: the scheme of its grades (`store.grades`), if it has one.
+    `grades`: the scheme of its grades (`store.grades`), if it has one. `results`: when takers see theirs; `per_browser`, `per_address`: how
+    often it can be begun with its own code within a day (`store.entry`).
     """
 
     __tablename__ = "published"
@@ -130,6 +131,9 @@ class Published(Base):
     retakes: Mapped[str] = mapped_column(String(10))  # none, any, best
     by_list: Mapped[bool] = mapped_column(default=False)  # only pupils of the class list may take it
     keep_days: Mapped[int | None]
+    results: Mapped[str] = mapped_column(String(10), default="at once")  # at once, closed
+    per_browser: Mapped[int | None]
+    per_address: Mapped[int | None]
     revision: Mapped[int] = mapped_column(default=0)
     grades: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     created: Mapped[datetime]

@@ -31,6 +31,7 @@ from quaestor.store.serving import BANK, SlowError, is_serving
 from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
+AT_ONCE, CLOSED = "at once", "closed"  # when takers see their result: at the end of their attempt, once the test is closed
 MOST_PUPILS = 2000
 MOST_NAMED = 10  # names in one sentence
 CODE = 6  # characters of the code of a test
@@ -45,7 +46,10 @@ class MissingError(QuaestorError):
 
 @dataclass(frozen=True)
 class Conditions:
-    """The conditions of a test. `minutes`: time limit; `by_list`: only for pupils of the class list; `keep_days`: when names are erased."""
+    """The conditions of a test. `minutes`: time limit; `by_list`: only for pupils of the class list; `keep_days`: when names are erased.
+
+    `results`: when takers see theirs. `per_browser`, `per_address`: how many attempts may begin within a day, with the code of the test.
+    """
 
     mode: str = "exam"
     minutes: float | None = None
@@ -54,6 +58,9 @@ class Conditions:
     retakes: str = "none"
     by_list: bool = False
     keep_days: int | None = None
+    results: str = AT_ONCE
+    per_browser: int | None = None
+    per_address: int | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -65,8 +72,11 @@ class Conditions:
         if self.opens is not None and self.closes is not None and self.opens >= self.closes:
             found = say("{closes} after {opens}", closes=self.closes, opens=self.opens)
             raise QuaestorError(placed("closes", got(say("later than it opens"), found)))
-        if self.keep_days is not None and self.keep_days < 1:
-            raise QuaestorError(placed("keep_days", got(say("at least 1"), str(self.keep_days))))
+        if self.results not in (AT_ONCE, CLOSED):
+            raise QuaestorError(placed("results", got(say("one of {words}", words=f"{AT_ONCE}, {CLOSED}"), f"'{self.results}'")))
+        for name in ("keep_days", "per_browser", "per_address"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise QuaestorError(placed(name, got(say("at least 1"), str(getattr(self, name)))))
 
 
 def keep_bank(work: Work, teacher: Teacher, bank: Bank, images: Mapping[str, bytes] = MappingProxyType({})) -> BankVersion:
@@ -191,6 +201,12 @@ def publish(
 def published_by(work: Work, teacher: Teacher) -> Sequence[Published]:
     """A teacher's tests, the newest first."""
     return work.scalars(select(Published).where(Published.teacher_id == teacher.id).order_by(Published.id.desc())).all()
+
+
+def open_with(work: Work, kept: BankVersion) -> Sequence[Published]:
+    """The tests of its teacher that are not closed and have this bank, or another version of it under the same title."""
+    mine = select(Published).join(BankVersion).where(Published.teacher_id == kept.teacher_id, BankVersion.title == kept.title)
+    return work.scalars(mine.where(or_(Published.closes.is_(None), Published.closes > now())).order_by(Published.id)).all()
 
 
 def published(work: Work, teacher: Teacher, test_id: int) -> Published:

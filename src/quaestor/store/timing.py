@@ -34,6 +34,12 @@ def change_time(work: Work, test: Published, minutes: float | None, closes: date
     _set_due(work, test)
 
 
+def change_limits(test: Published, per_browser: int | None, per_address: int | None) -> None:
+    """Let a test be begun so often within a day, in one browser and from one address; None: without a limit."""
+    Conditions(per_browser=per_browser, per_address=per_address)  # raises for what cannot be
+    test.per_browser, test.per_address = per_browser, per_address
+
+
 def give_time(work: Work, whom: Attempt | Pupil, minutes: float) -> None:
     """Give an attempt, or every attempt of a pupil from now on, so many minutes more than the others, counted from the beginning."""
     if not 0 <= minutes <= MOST_EXTRA:

@@ -11,8 +11,8 @@ from starlette.datastructures import FormData
 from quaestor.i18n import said
 from quaestor.session.session import Session
 from quaestor.store import limits
-from quaestor.store.entry import enter, look_ahead
-from quaestor.store.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, invited
+from quaestor.store.entry import Origin, enter, look_ahead
+from quaestor.store.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, holds_back, invited
 from quaestor.store.models import Attempt
 from quaestor.store.pace import is_quick
 from quaestor.store.publishing import open_bank
@@ -48,7 +48,8 @@ async def by_link(request: Request, code: str, nameless: bool = False) -> Respon
     except UnknownCodeError as error:
         return page(request, "home.html", 404, code=code, invited=None, asks_code=True, wrong=said(error))
     wrong = NAMELESS if nameless and found.needs_name else ""
-    return page(request, "home.html", code=code, invited=found, asks_code=found.needs_own_code, wrong=wrong)
+    told_later = holds_back(found.test)
+    return page(request, "home.html", code=code, invited=found, asks_code=found.needs_own_code, wrong=wrong, told_later=told_later)
 
 
 @routes.post("/enter", name="enter")
@@ -102,7 +103,7 @@ def _first(request: Request, code: str) -> Session | None:
 
 def _enter(request: Request, code: str, name: str, once: str, first: Session | None, prompt: bool) -> Attempt:
     with database(request).work(prompt=prompt) as work:
-        return enter(work, code, name, once, first)
+        return enter(work, code, name, once, first, Origin("".join(browser(request)), address(request)))
 
 
 def _open(request: Request, attempt: Attempt) -> Response:

@@ -19,6 +19,7 @@ from quaestor.report.marking import worth
 from quaestor.session.log import Answer, SessionError
 from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting, write
 from quaestor.store.changes import changes_of
+from quaestor.store.invitations import holds_back
 from quaestor.store.models import Attempt
 from quaestor.store.results import outcome_of
 from quaestor.store.shown import image_of, shown, with_images
@@ -98,7 +99,7 @@ def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
     stands, answer = shown.stands, shown.answer
     asked = stands.session.next
     assert asked is not None
-    found = findings(stands.session)
+    found = findings(stands.session) if stands.attempt.test.mode == "practice" else []  # in an exam it would give the key away
     return page(
         request,
         "question.html",
@@ -220,6 +221,8 @@ def _result(request: Request, attempt: int) -> Response:
         outcome, changes = outcome_of(work, stands.attempt), changes_of(work, stands.attempt)
     if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)
+    if holds_back(stands.attempt.test):
+        return page(request, "held.html", stands=stands, lost=missed(stands, tried(request)))
     bank = stands.session.bank
     outcome = replace(outcome, anew=outcome.anew and not changes)  # the page says itself what has changed
     told = letter(bank, stands.session.rules, outcome, stands.attempt.test.grades is not None)

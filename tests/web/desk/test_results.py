@@ -63,7 +63,7 @@ def test_files_have_a_look_at_every_attempt(kept, ada):
 
 
 def test_the_path_of_a_taker(kept, ada):
-    where = put_test(ada).headers["location"]
+    where = put_test(ada, mode="practice").headers["location"]
     number = take(kept, "Ben", ("15", "12"))
     page = unescape(ada.get(f"{where}/takers/{number}").text)
     assert "What is" in page

@@ -28,7 +28,7 @@ ALWAYS = (
     (NO_TOKEN, "The token is missing or not known"),
     (Kind(403, "scope", "The token may not do that"), "The token lacks the scope"),
     (INVALID, "The request does not fit: each problem with its place"),
-    (Kind(429, "limit", "Too many tries"), "Too many wrong tokens came from this address: see Retry-After"),
+    (Kind(429, "limit", "Too many tries"), "Too many wrong tokens from this address, or attempts at this test: see Retry-After"),
     (BY_STATUS[500], "Something went wrong; it was noted"),
     (Kind(503, "unavailable", "One moment, please"), "The database cannot be reached: see Retry-After"),
 )
@@ -38,7 +38,7 @@ OF_WRITES = (
     (Kind(409, "stale-step", "The step was answered already"), "It does not fit where things stand, or the same request is at work"),
 )
 OF_BODIES = ((BY_STATUS[413], "The body is too large"), (BY_STATUS[415], "The body is not JSON"))
-OF_RESULTS = ((Kind(409, "running", "The session is not over"), "The session is not over"),)
+OF_RESULTS = ((Kind(409, "running", "The session is not over"), "The session is not over, or its result is told when the test is closed"),)
 SHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 FILES: dict[str, dict[str, dict[str, str]]] = {  # routes that reply with a file: its media types with their schemas
     "/banks/{bank}/content": {

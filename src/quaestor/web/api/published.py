@@ -26,7 +26,7 @@ Most = Annotated[
     int | None, Query(ge=1, le=shapes.MOST, description="how many sessions to read at most; all, if it is not given", examples=[100])
 ]
 Every = Annotated[bool, Query(description="sessions that do not count too", examples=[True])]
-CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_days")
+CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_days", "results", "per_browser", "per_address")
 
 
 @routes.post("", status_code=201, response_model=shapes.PublishedShape, summary="Publish a test")
@@ -105,6 +105,9 @@ def _told(request: Request, work: Work, test: Published) -> dict[str, Any]:
         "retakes": test.retakes,
         "by_list": test.by_list,
         "keep_days": test.keep_days,
+        "results": test.results,
+        "per_browser": test.per_browser,
+        "per_address": test.per_address,
         "revision": test.revision,
         "corrections": [_correction(one) for one in corrections_of(work, test)] if test.revision else [],
         "created": shapes.moment(test.created),

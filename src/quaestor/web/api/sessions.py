@@ -16,7 +16,8 @@ from quaestor.report.advice import findings
 from quaestor.session.log import Answer
 from quaestor.store import privacy
 from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, prepare, sitting, write
-from quaestor.store.entry import look_ahead
+from quaestor.store.entry import Origin, look_ahead
+from quaestor.store.invitations import holds_back
 from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.publishing import MissingError, published
 from quaestor.store.results import outcome_of
@@ -31,10 +32,12 @@ from quaestor.web.api.questions import feedback, result, state
 from quaestor.web.lanes import came, seed
 from quaestor.web.pages import database, public_url
 from quaestor.web.problems import KINDS, Kind, problem, reply
+from quaestor.web.visits import address
 
 routes = APIRouter(prefix=f"{PREFIX}/sessions", tags=["sessions"], route_class=Route)
 Number = Annotated[int, Path(alias="session", ge=1, le=shapes.MOST, description="the number of the session", examples=[12])]
 RUNNING = Kind(409, "running", "The session is not over")
+HELD = Kind(409, "held", "The result is told when the test is closed")
 
 
 def own(work: Work, token: Token, number: int) -> Attempt:
@@ -52,9 +55,10 @@ def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: K
     def plan(work: Work, token: Token) -> Write:
         code = _code(work, published(work, token.teacher, body.test), body)
         first = look_ahead(work, code, seed(request))
+        origin = Origin(body.taker or "", body.address or address(request))
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
-            stands = sitting(work, enter(work, code, body.name or "", first=first))
+            stands = sitting(work, enter(work, code, body.name or "", first=first, origin=origin))
             return 201, {**state(request, stands), **_begun(request, stands.attempt)}
 
         return write
@@ -95,6 +99,7 @@ def show(request: Request, number: Number, bearer: ForSessions) -> Response:
     stands = _standing(request, bearer, number)
     attempt = stands.attempt
     found = findings(stands.session)
+    is_told = attempt.test.mode == "practice" or (bool(stands.over) and not holds_back(attempt.test))
     more = {
         "name": attempt.name,
         "mode": attempt.test.mode,
@@ -102,7 +107,7 @@ def show(request: Request, number: Number, bearer: ForSessions) -> Response:
         "ended": shapes.moment(attempt.ended),
         "asked": len(stands.session.log),
         "skills": len(found),
-        "sure": sum(one.sure for one in found),
+        "sure": sum(one.sure for one in found) if is_told else None,
     }
     return reply({**state(request, stands), **_begun(request, attempt), **more})
 
@@ -147,17 +152,20 @@ def _after(request: Request, stands: Sitting) -> tuple[int, dict[str, Any]]:
     assert isinstance(line, Answer)
     asked = stands.session.bank.questions[line.question]
     told = feedback(asked, line) if stands.attempt.test.mode == "practice" else None
-    return 200, {**state(request, stands), "feedback": told, "result": result(stands) if stands.over else None}
+    is_told = stands.over and not holds_back(stands.attempt.test)
+    return 200, {**state(request, stands), "feedback": told, "result": result(stands) if is_told else None}
 
 
 @routes.get("/{session}/result", response_model=shapes.Result, summary="Read the result")
 def found(request: Request, number: Number, bearer: ForSessionsOrResults) -> Response:
-    """What was found. A token with the scope `sessions` reads it after the end, one with `results` at any time."""
+    """What was found. A token with the scope `sessions` reads it when it may be told to takers, one with `results` at any time."""
     stands = _standing(request, bearer, number)
-    if not stands.over:
+    if not stands.over or holds_back(stands.attempt.test):
         with reading(request, bearer) as (_, token):
             if "results" not in token.scopes:
-                return problem(RUNNING, "the result is read after the end, or with the scope 'results'; got a session that is running")
+                if not stands.over:
+                    return problem(RUNNING, "the result is read after the end, or with the scope 'results'; got a session that is running")
+                return problem(HELD, "the result is read once the test is closed, or with the scope 'results'; got a test that is open")
     with reading(request, bearer) as (work, token):
         outcome = outcome_of(work, own(work, token, number))
     return reply(result(stands, outcome if stands.over and not outcome.waits else None))

@@ -19,12 +19,18 @@ Ending = Literal[".yaml", ".yml", ".json", ".csv", ".xlsx"]
 
 
 class NewSession(Asked):
-    """Who takes which test. `code`: a pupil's own code, instead of the name, where the test is for a class list."""
+    """Who takes which test. `code`: a pupil's own code, instead of the name, where the test is for a class list.
+
+    `taker`: any text by which you know the person, or their browser, again, and `address`: from where they come, as the limits of the
+    test count them; without an address it is yours.
+    """
 
     model_config = example(test=3, name="Ada")
     test: Number
     name: Name | None = None
     code: Annotated[str, Field(min_length=1, max_length=40)] | None = None
+    taker: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    address: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
 class NewAnswer(Asked):
@@ -70,6 +76,9 @@ class NewTest(Asked):
     retakes: Literal["none", "any", "best"] = "none"
     by_list: bool = False
     keep_days: Annotated[int, BeforeValidator(whole), Field(ge=1, le=36500)] | None = None
+    results: Literal["at once", "closed"] = "at once"
+    per_browser: Annotated[int, BeforeValidator(whole), Field(ge=1, le=100_000)] | None = None
+    per_address: Annotated[int, BeforeValidator(whole), Field(ge=1, le=100_000)] | None = None
 
 
 class Question(Sent):
@@ -108,7 +117,7 @@ class Begun(State):
 
 
 class SessionShape(Begun):
-    """A session with all that is known of it. `sure`: of how many of its skills the level is sure."""
+    """A session with all that is known of it. `sure`: of how many skills the level is sure; null in an exam until the result is told."""
 
     model_config = example(**examples.SESSION)
     name: str
@@ -117,7 +126,7 @@ class SessionShape(Begun):
     ended: datetime | None
     asked: int
     skills: int
-    sure: int
+    sure: int | None
 
 
 class Feedback(Sent):
@@ -171,7 +180,7 @@ class Result(Sent):
 
 
 class Answered(State):
-    """After an answer or a skip: where the session stands, feedback in practice mode, and the result when it is over."""
+    """After an answer or a skip: where the session stands, feedback in practice mode, and the result when it is over and may be told."""
 
     model_config = example(**examples.ANSWERED)
     feedback: Feedback | None
@@ -293,6 +302,9 @@ class PublishedShape(Sent):
     retakes: Literal["none", "any", "best"]
     by_list: bool
     keep_days: int | None
+    results: Literal["at once", "closed"]
+    per_browser: int | None
+    per_address: int | None
     revision: int
     corrections: list[CorrectionShape]
     created: datetime

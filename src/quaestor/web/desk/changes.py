@@ -38,7 +38,9 @@ def change(request: Request, number: int, form: Posted) -> Response:
         filled = sent_time(test, lambda name: field(form, name))
         chosen = filled.time_of(test)
         if chosen is not None:
-            timing.change_time(work, test, *chosen)
+            minutes, closes, per_browser, per_address = chosen
+            timing.change_time(work, test, minutes, closes)
+            timing.change_limits(test, per_browser, per_address)
     return go(request, "test", number=number) if chosen is not None else shown(request, number, status=400, time=filled)
 
 

@@ -1,14 +1,18 @@
 """Publishing a test: the form, and what comes of it."""
 
+from collections.abc import Sequence
+from functools import cache
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.formats.files import bundled_banks, load
 from quaestor.i18n import say
-from quaestor.store.models import BankVersion, Teacher
-from quaestor.store.publishing import bank_of, open_bank, publish
+from quaestor.store.models import BankVersion, Published, Teacher
+from quaestor.store.publishing import bank_of, open_bank, open_with, publish
 from quaestor.web.cost import cost_of
 from quaestor.web.desk.offer import Offer, blank, sent
 from quaestor.web.desk.trial_form import rules_of
@@ -18,6 +22,7 @@ from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
 routes = APIRouter(prefix="/desk/banks/{number}/publish", route_class=Patient)
+MOST_NAMED = 3  # other tests of the same bank that are named
 
 
 @routes.get("", name="publish")
@@ -25,8 +30,9 @@ def ask(request: Request, number: int, trial: int | None = None, side: int = 0) 
     """The form with defaults that are right for most, or with the rules of a trial; `side`: which of two that were compared."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
+        others = open_with(work, kept)
         tried = rules_of(work, teacher, trial, side) if trial is not None else {}
-    return _show(request, teacher, kept, bank, Offer({**blank(bank, kept.title), **tried}))
+    return _show(request, teacher, kept, bank, others, Offer({**blank(bank, kept.title), **tried}))
 
 
 @routes.post("", name="publish-now")
@@ -34,6 +40,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
     """Publish, or the form again with what is wrong beside each field."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
+        others = open_with(work, kept)
     offer = sent(bank, kept.title, lambda name: field(form, name))
     rules, conditions, scheme = offer.rules(bank), offer.conditions(), offer.scheme()
     if not offer.filled["title"]:
@@ -47,7 +54,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
             return go(request, "test", number=made.id)
         except QuaestorError as error:
             offer.wrong["form"] = told(error)
-    return _show(request, teacher, kept, bank, offer, 400)
+    return _show(request, teacher, kept, bank, others, offer, 400)
 
 
 def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVersion, Bank]:
@@ -56,18 +63,23 @@ def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVers
     return teacher, kept, open_bank(kept)
 
 
-def _show(request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, offer: Offer, status: int = 200) -> Response:
-    return page(
-        request,
-        "desk/publish.html",
-        status,
-        teacher=teacher,
-        kept=kept,
-        bank=bank,
-        offer=offer,
-        ruling=_ruling_out(bank),
-        cost=cost_of(request, bank),
-    )
+def _show(
+    request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, others: Sequence[Published], offer: Offer, status: int = 200
+) -> Response:
+    known = {
+        "ruling": _ruling_out(bank),
+        "cost": cost_of(request, bank),
+        "shown_by": [test.title for test in others if test.mode == "practice"][:MOST_NAMED],
+        "spoilt": [test.title for test in others if test.mode == "exam"][:MOST_NAMED],
+        "bundled": bank.model_version in _bundled(),
+    }
+    return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer, **known)
+
+
+@cache
+def _bundled() -> frozenset[str]:
+    """The banks that come with this software, whose keys everybody can read, by their skills and tables: titles and words may differ."""
+    return frozenset(load(name).model_version for name in bundled_banks())
 
 
 def _ruling_out(bank: Bank) -> str:

@@ -1,4 +1,7 @@
-"""The form by which the time of a published test is changed: another time limit, another moment of closing, open again."""
+"""The form by which the time of a published test is changed: another time limit, another moment of closing, open again.
+
+An exam that everybody with the code can take also gets other limits by it, as its pupils may stand before them at this moment.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,15 +19,17 @@ SAME, NEVER, AT = "same", "never", "at"  # when it closes: as it is, when the te
 
 def blank_time(test: Published) -> dict[str, str]:
     """The form as it is shown first."""
-    return {"minutes": f"{test.minutes:g}" if test.minutes is not None else "", "closing": SAME, "closes": ""}
+    numbers = {name: "" if (value := getattr(test, name)) is None else f"{value:g}" for name in ("minutes", "per_browser", "per_address")}
+    return {**numbers, "closing": SAME, "closes": ""}
 
 
 @dataclass
 class TimeForm(Offer):
     """A form that was sent: the fields of the form for publishing that have to do with time, and `closing`."""
 
-    def time_of(self, test: Published) -> tuple[float | None, datetime | None] | None:
-        """The time limit and the moment of closing; None when something is wrong with them."""
+    def time_of(self, test: Published) -> tuple[float | None, datetime | None, int | None, int | None] | None:
+        """The time limit, the moment of closing and how often it may be begun; None when something is wrong with them."""
+        per_browser, per_address = self.limits() if test.mode == "exam" and not test.by_list else (test.per_browser, test.per_address)
         same = self.filled["minutes"] == blank_time(test)["minutes"]  # a program may have set 7.5
         minutes = test.minutes if same else self._whole("minutes", 1, 24 * 60)
         closing = self._one_of("closing", (SAME, NEVER, AT))
@@ -43,7 +48,7 @@ class TimeForm(Offer):
         except QuaestorError:
             self.wrong["closes"] = say("please choose a time after it opens")
             return None
-        return minutes, closes
+        return minutes, closes, per_browser, per_address
 
 
 def sent_time(test: Published, value: Callable[[str], str]) -> TimeForm:
