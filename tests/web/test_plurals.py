@@ -45,6 +45,7 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "a table has at most {most:,} rows",
     "a text has at most {most} characters",
     "a workbook has at most {most:,} bytes when unpacked",
+    "the cells of a sheet hold at most {most:,} characters",
     "an entry has at most {most} letters",
     "answers of at least {least} people are needed, got {count}",
     "at least {least} characters",
