@@ -13,6 +13,7 @@ import pytest
 
 from helpers.paths import ROOT
 from quaestor.cli import main
+from quaestor.cli import serve as serving
 from quaestor.cli.web import database_of
 from quaestor.errors import QuaestorError
 from quaestor.store import teachers
@@ -85,7 +86,8 @@ def test_addresses_that_are_printed(host, printed):
     assert Settings(host=host).public_address == printed
 
 
-def test_a_port_that_is_taken(tmp_path, capsys):
+def test_a_port_that_is_taken(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(serving, "TAKEN", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["serve", "--data", str(tmp_path), "--port", str(port)]) == 1

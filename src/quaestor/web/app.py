@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
+from multiprocessing import parent_process
 
 from fastapi import FastAPI, Request
 from fastapi.responses import Response
@@ -14,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 
 from quaestor import __version__
 from quaestor.errors import QuaestorError
+from quaestor.parent import leave_with
 from quaestor.store.database import Database
 from quaestor.store.publishing import open_latest
 from quaestor.web import entry, failures, taker, working
@@ -101,9 +103,12 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 def served() -> FastAPI:
     """The application as worker processes make it: all they know is in the environment.
 
-    What is there at the start stays for ever, so the collector need not look through it again and again while takers wait.
+    A worker leaves with the process that started it: it would keep the port. What is there at the start stays for ever, so the collector need not look through it again and again while takers wait.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    started_by = parent_process()
+    if started_by is not None and started_by.pid is not None:
+        leave_with(started_by.pid)
     app = create(from_environment())
     read_templates()
     with suppress(QuaestorError), app.state.database.read() as work:  # a database that is away now may be there later
