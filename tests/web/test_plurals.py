@@ -55,6 +55,7 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "one line of 1 to {most} characters is expected",
     "one probability for each of the {count} levels ({levels})",
     "one row for each of the {count} combinations of levels",
+    "this is done within {seconds:g} seconds and {megabytes:,} MB of memory",
     "the bank was saved by others all the time, got {count} tries; please try again",
 }
 SAME = ("Zeichen", "Bytes", "-mal", "nie gestellt")  # German words that have one form only

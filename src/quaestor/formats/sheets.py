@@ -119,7 +119,7 @@ def read_xlsx(data: bytes) -> Read:
                 problems += wrong
             titles = [page.title for page in book.worksheets]
             book.close()
-    except BankError:
+    except (BankError, MemoryError):
         raise
     except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
         told = f"{type(error).__name__}: {error}".splitlines()[0]

@@ -103,7 +103,8 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 def served() -> FastAPI:
     """The application as worker processes make it: all they know is in the environment.
 
-    A worker leaves with the process that started it: it would keep the port. What is there at the start stays for ever, so the collector need not look through it again and again while takers wait.
+    A worker leaves with the process that started it: it would keep the port. What is there at the start stays for ever, so the collector
+    need not look through it again and again while takers wait.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     started_by = parent_process()
