@@ -34,6 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from quaestor.web import demo, demo_class
     from quaestor.web.beginning import begin
+    from quaestor.web.connections import Connection
     from quaestor.web.settings import to_environment
 
     settings = settings_of(arguments)
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             access_log=False,
             server_header=False,
             log_level="warning",
+            http=Connection,
             loop="asyncio",  # uvloop accepts one connection a turn: under load most clients wait for one
             timeout_graceful_shutdown=STOP,
             timeout_worker_healthcheck=HANGS,
