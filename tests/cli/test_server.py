@@ -44,6 +44,7 @@ def test_flags_win_over_the_environment():
         ({"workers": "0"}, "workers: a whole number from 1 to 64, got 0"),
         ({"root": "quaestor/"}, "root: a path such as /quaestor, got 'quaestor/'"),
         ({"address": "tests.example"}, "address: begins with http:// or https://, got 'tests.example'"),
+        ({"hosts": "a.example,https://b.example"}, "hosts: names such as tests.school.example, got 'https://b.example'"),
         ({"email": "owner"}, "email: an address such as name@school.example, got 'owner'"),
     ],
 )

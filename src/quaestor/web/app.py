@@ -18,7 +18,7 @@ from quaestor.errors import QuaestorError
 from quaestor.parent import leave_with
 from quaestor.store.database import Database
 from quaestor.store.publishing import open_latest
-from quaestor.web import entry, failures, taker, working
+from quaestor.web import entry, failures, hosts, taker, working
 from quaestor.web.api import routes as api
 from quaestor.web.desk import (
     account,
@@ -88,7 +88,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     api.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     failures.handle(app)
-    app.add_middleware(Guard, largest=settings.upload * MEGABYTE)
+    app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings))
 
     @app.get("/health", include_in_schema=False)
     def health(request: Request) -> dict[str, str]:
