@@ -1,16 +1,14 @@
-"""What is done whoever is there: it goes on whatever goes wrong. And what those who watch over the server are told."""
+"""What is done whoever is there: it goes on whatever goes wrong."""
 
 import asyncio
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import select
-from starlette.testclient import TestClient
 
-from helpers.browsing import application, give
+from helpers.browsing import give
 from quaestor.errors import QuaestorError
 from quaestor.store import attempts, clock, privacy
-from quaestor.store.database import Database
 from quaestor.store.models import Attempt
 from quaestor.web import housekeeping
 
@@ -58,10 +56,3 @@ def test_a_test_whose_names_cannot_be_erased_holds_up_no_other(make_database, mo
     housekeeping.tidy(database)
     with database.read() as work:
         assert set(work.scalars(select(Attempt.name))) == {"erased"}
-
-
-def test_health_asks_the_database(make_database):
-    there, away = make_database("sqlite"), Database("postgresql+psycopg://me@127.0.0.1:1/nothing")
-    assert TestClient(application(there)).get("/health").json()["status"] == "well"
-    assert TestClient(application(away)).get("/health").status_code == 503
-    away.close()

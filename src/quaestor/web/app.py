@@ -8,9 +8,8 @@ from contextlib import asynccontextmanager, suppress
 from importlib import resources
 from multiprocessing import parent_process
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
-from sqlalchemy import text
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from quaestor import __version__
@@ -39,6 +38,7 @@ from quaestor.web.desk import (
     trial,
 )
 from quaestor.web.guard import Guard
+from quaestor.web.health import wrong
 from quaestor.web.housekeeping import keep_house, keep_scoring
 from quaestor.web.jobs import Foreman
 from quaestor.web.pages import read_templates
@@ -91,11 +91,11 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings))
 
     @app.get("/health", include_in_schema=False)
-    def health(request: Request) -> dict[str, str]:
-        """For those who watch over the server: it answers, and so does the database."""
-        with kept.read() as work:
-            work.execute(text("select 1"))
-        return {"status": "well", "version": __version__}
+    def health() -> Response:
+        """For those who watch over the server: it answers, so does the database, and there is room to write; else what is wrong."""
+        found = wrong(kept)
+        told = {"status": "unwell", "wrong": found} if found else {"status": "well"}
+        return JSONResponse({**told, "version": __version__}, 503 if found else 200)
 
     return app
 

@@ -17,6 +17,7 @@ from quaestor.session.sufficiency import asks_enough
 from quaestor.store import drafts, publishing, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher
+from quaestor.web.ownership import keep_private
 from quaestor.web.settings import Settings
 
 DEMO = "fractions"
@@ -40,6 +41,7 @@ def make_database(settings: Settings) -> Database:
                 raise PermissionError(13, "it may not be written")
         except OSError as error:
             raise QuaestorError(f"data: a folder that can be made and written, got {settings.data} ({error.strerror})") from error
+    keep_private(settings)
     database = Database(settings.database_url)
     database.migrate()
     return database
@@ -52,6 +54,7 @@ def open_database(settings: Settings) -> Database:
         database.close()
         place = f"database: {database.engine.url}" if settings.database else f"data: {settings.data}"
         raise QuaestorError(f"{place}: a database that `quaestor serve` or `quaestor restore` made, got no database in it")
+    keep_private(settings)
     database.migrate()
     return database
 
