@@ -47,10 +47,12 @@ def apart(function: Callable[..., T], *given: Any, seconds: float, megabytes: in
 
     LimitsError when it takes longer or needs more memory, UnavailableError when others are at it for as long.
     """
-    end = time.monotonic() + seconds
     if not _room.acquire(timeout=seconds):
         raise UnavailableError(say("the server is busy with other files; please try again in a few seconds"))
     try:
+        end = time.monotonic() + seconds
+        done: bool
+        found: Any
         ours, theirs = _context.Pipe(duplex=False)
         process = _context.Process(target=_work, args=(theirs, seconds, megabytes, function, given), daemon=True)
         with ours:
@@ -87,7 +89,6 @@ def _work(told: Connection, seconds: float, megabytes: int, function: Callable[.
     try:
         found = True, function(*given)
     except QuaestorError as error:
-        error.__cause__ = error.__context__ = None
         found = False, error
     except MemoryError:
         found = False, _full(seconds, megabytes)
