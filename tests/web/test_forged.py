@@ -163,8 +163,9 @@ def test_names_of_the_settings_are_taken_and_links_show_the_address(school):
         assert stated.get("/desk", headers=[(b"host", host.encode())]).headers["location"] == "/sign-in"
     for host in ("b.example", "x.a.example", "evil.example"):
         assert stated.get("/", headers=[(b"host", host.encode())]).status_code == 400
-    anybody = TestClient(application(school.database, hosts="*"))
-    assert anybody.get("/", headers=[(b"host", b"evil.example")]).status_code == 200
+    for behind in ({"hosts": "*"}, {"root": "/q"}):
+        anybody = TestClient(application(school.database, **behind))
+        assert anybody.get("/", headers=[(b"host", b"evil.example")]).status_code == 200
 
 
 PATHS = (
