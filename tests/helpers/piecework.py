@@ -31,3 +31,9 @@ def stumble():
 
 def fall():
     os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def announce():
+    """Says that it is there, and stays."""
+    os.write(1, b"here\n")
+    spin()

@@ -79,7 +79,7 @@ class Server:
     def kill_parent(self) -> list[int]:
         """`kill -9` of the process that was started, and of none that it has started: the ids of these."""
         assert self.process is not None
-        others = _descendants(self.process.pid)
+        others = descendants(self.process.pid)
         self.process.kill()
         self.process.wait()
         assert self.process.stdout is not None
@@ -94,11 +94,11 @@ class Server:
         return [int(child) for child in children if "spawn_main" in _command(child)]
 
 
-def _descendants(process: int) -> list[int]:
+def descendants(process: int) -> list[int]:
     """The processes that one has started, and those that these have started."""
     tasks = Path(f"/proc/{process}/task").iterdir()
     children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
-    return [one for child in children for one in (child, *_descendants(child))]
+    return [one for child in children for one in (child, *descendants(child))]
 
 
 def is_running(process: int) -> bool:

@@ -1,6 +1,8 @@
 """Work in a process with limits on its time and memory: it is ended hard, in a sentence, and whoever waits goes on."""
 
 import os
+import subprocess
+import sys
 import time
 from threading import BoundedSemaphore
 
@@ -8,6 +10,8 @@ import pytest
 
 import quaestor as qs
 from helpers import piecework
+from helpers.paths import TESTS
+from helpers.servers import descendants, is_running, until
 from quaestor.errors import BankError
 from quaestor.formats.files import dump_bytes
 from quaestor.i18n import Said, said
@@ -69,3 +73,24 @@ def test_a_bank_that_takes_too_long_is_refused_in_words(monkeypatch):
     slow = b"questions: [" + b"a," * 1_000_000 + b"a]"
     with pytest.raises(BankError, match=r"^file: this is done within 0\.2 seconds and 1,000 MB of memory, got more time$"):
         uploads.read_bank(slow, ".yaml")
+
+
+PARENT = """
+from threading import Thread
+from helpers import piecework
+from quaestor.web.apart import apart
+Thread(target=apart, args=(piecework.announce,), kwargs={"seconds": 60, "megabytes": 200}).start()
+"""
+
+
+@pytest.mark.long
+def test_work_ends_with_the_process_that_waits_for_it():
+    """Also what it was forked off; all of them hold the output open, and that they end is seen there."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True, env=environment) as parent:
+        assert parent.stdout.readline() == "here\n"
+        others = descendants(parent.pid)
+        parent.kill()
+        assert len(others) >= 2
+        assert parent.communicate(timeout=10) == ("", None)
+        until(lambda: not any(map(is_running, others)), 5)

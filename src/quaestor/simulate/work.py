@@ -1,6 +1,5 @@
 """A simulation cut into parts: worked out one after another, by several processes, or on a cluster; always the same parts, in order."""
 
-import os
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -16,7 +15,7 @@ from quaestor.errors import QuaestorError
 from quaestor.inference.engines.odds import applies as two_levels
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import Numbers, layout_of
-from quaestor.parent import leave_with
+from quaestor.parent import leave_with_parent
 from quaestor.selection.rules import Rules
 from quaestor.simulate import plain
 from quaestor.simulate.answering import Behaviour
@@ -116,7 +115,7 @@ def _side_by_side(job: Job, numbers: list[int], workers: int) -> Iterator[tuple[
     found: dict[int, tuple[Part, bytes]] = {}
     with TemporaryDirectory(prefix="quaestor-") as folder:
         shared = _Shared(job, numbers, folder, context.Value("q", 0))
-        with ProcessPoolExecutor(workers - 1, context, _hand_over, (shared, os.getpid())) as pool:
+        with ProcessPoolExecutor(workers - 1, context, _hand_over, (shared,)) as pool:
             try:
                 for _ in range(_AHEAD * (workers - 1)):
                     pool.submit(_work).add_done_callback(done.put)
@@ -174,8 +173,8 @@ class _Shared:
 _handed: list[_Shared] = []  # of a worker process: handed over once, since reading a bank takes as long as a part
 
 
-def _hand_over(shared: _Shared, parent: int) -> None:
-    leave_with(parent)
+def _hand_over(shared: _Shared) -> None:
+    leave_with_parent()
     _handed[:] = [shared]
 
 

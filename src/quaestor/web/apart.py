@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
-from quaestor.parent import leave_with
+from quaestor.parent import leave_with_parent
 from quaestor.store.database import UnavailableError
 
 T = TypeVar("T")
@@ -84,7 +84,7 @@ def _full(seconds: float, megabytes: int) -> LimitsError:
 
 def _work(told: Connection, seconds: float, megabytes: int, function: Callable[..., Any], given: tuple[Any, ...]) -> None:
     """What the process does."""
-    leave_with(os.getppid())
+    leave_with_parent()
     _limit(seconds, megabytes)
     try:
         found = True, function(*given)

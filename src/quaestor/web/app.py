@@ -6,7 +6,6 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
-from multiprocessing import parent_process
 
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, Response
@@ -14,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from quaestor import __version__
 from quaestor.errors import QuaestorError
-from quaestor.parent import leave_with
+from quaestor.parent import leave_with_parent
 from quaestor.store.database import Database
 from quaestor.store.publishing import open_latest
 from quaestor.web import entry, failures, hosts, taker, working
@@ -107,9 +106,7 @@ def served() -> FastAPI:
     need not look through it again and again while takers wait.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    started_by = parent_process()
-    if started_by is not None and started_by.pid is not None:
-        leave_with(started_by.pid)
+    leave_with_parent()
     app = create(from_environment())
     read_templates()
     with suppress(QuaestorError), app.state.database.read() as work:  # a database that is away now may be there later
