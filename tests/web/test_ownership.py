@@ -29,7 +29,7 @@ def folder(tmp_path, migrated_file):
 def test_a_new_folder_is_private_and_nothing_is_said(tmp_path, caplog):
     make_database(Settings(data=str(tmp_path / "new"))).close()
     assert mode(tmp_path / "new") == 0o700
-    assert {path.name: mode(path) for path in (tmp_path / "new").iterdir()} == {"quaestor.db": 0o600}
+    assert {path.name: mode(path) for path in (tmp_path / "new").iterdir()} == {"quaestor.db": 0o600, "quaestor.db.txt": 0o600}
     assert not caplog.records
 
 
@@ -48,7 +48,7 @@ def test_what_the_database_writes_beside_itself_is_private_too(folder):
     database = make_database(Settings(data=str(folder)))
     with database.read() as work:
         work.connection()
-        names = ("quaestor.db", "quaestor.db-shm", "quaestor.db-wal")
+        names = ("quaestor.db", "quaestor.db-shm", "quaestor.db-wal", "quaestor.db.txt")
         assert {path.name: mode(path) for path in folder.iterdir()} == dict.fromkeys(names, 0o600)
     database.close()
 

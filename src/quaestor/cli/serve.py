@@ -32,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prepare the database, print the addresses, and serve until stopped."""
     import uvicorn
 
+    from quaestor.store.secrets import share_secret
     from quaestor.web import demo, demo_class
     from quaestor.web.beginning import begin
     from quaestor.web.connections import Connection
@@ -54,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  Watch the class:     {where}/desk/tests/{example}/live  (simulated; sign in first)")
     print("", flush=True)
     os.environ.update(to_environment(settings))
+    share_secret()
     with demo_class.at_work(settings.database_url, example):
         uvicorn.run(
             "quaestor.web.app:served",

@@ -35,6 +35,11 @@ class Memory(Generic[K, V]):
             while self._weight > self._most:
                 self._drop(next(iter(self._kept)))
 
+    def keys(self) -> list[K]:
+        """All keys."""
+        with self._lock:
+            return list(self._kept)
+
     def forget(self, key: K) -> None:
         """Remove a key."""
         with self._lock:

@@ -10,7 +10,6 @@ import traceback
 from collections.abc import Callable
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
-from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any, TypeVar
 
@@ -18,11 +17,11 @@ from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.parent import leave_with_parent
 from quaestor.store.database import UnavailableError
+from quaestor.web.process_limits import limit_memory
 
 T = TypeVar("T")
 AT_ONCE = 2  # pieces of work of this process that are done at a time
 NICENESS = 5
-STATM = Path("/proc/self/statm")  # on Linux: the memory that a process has, in pages
 _context: Any = get_context("forkserver" if "forkserver" in get_all_start_methods() else "spawn")
 _room = BoundedSemaphore(AT_ONCE)
 
@@ -106,6 +105,4 @@ def _limit(seconds: float, megabytes: int) -> None:
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if STATM.exists():
-        most = int(STATM.read_text().split()[0]) * resource.getpagesize() + megabytes * 1_000_000
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    limit_memory(megabytes)

@@ -4,6 +4,7 @@ import logging
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from sqlalchemy import make_url
@@ -23,9 +24,18 @@ def keep_private(settings: Settings) -> None:
     file = Path(url.database)
     if not settings.database:
         _mend_folder(Path(settings.data), file.name)
-        file.touch(mode=0o600)
     for path in _files(file):
         _mend(path)
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """What is made meanwhile is for its owner only; what SQLite puts beside a file later has the mode of that file."""
+    before = os.umask(OTHERS)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _files(file: Path) -> Iterator[Path]:

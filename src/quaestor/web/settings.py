@@ -14,6 +14,14 @@ from quaestor.errors import QuaestorError
 from quaestor.store.texts import checked_email
 
 PREFIX = "QUAESTOR_"
+RANGES = {
+    "port": (0, 65535),
+    "workers": (1, 64),
+    "upload": (1, 50),
+    "step_seconds": (1, 60),
+    "step_memory": (100, 100_000),
+    "job_memory": (100, 1_000_000),
+}
 
 
 @dataclass(frozen=True)
@@ -30,10 +38,13 @@ class Settings:
     hosts: str = ""
     proxies: str = "127.0.0.1"
     upload: int = 10
+    step_seconds: int = 3
+    step_memory: int = 1000
+    job_memory: int = 3000
     email: str = "owner@localhost"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("port", 0, 65535), ("workers", 1, 64), ("upload", 1, 50)):
+        for name, (least, most) in RANGES.items():
             if not least <= getattr(self, name) <= most:
                 raise QuaestorError(f"{name}: a whole number from {least} to {most}, got {getattr(self, name)}")
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
@@ -68,6 +79,9 @@ MEANINGS = {
     "hosts": "further names of the server, with commas, e.g. tests.school.example or *.school.example; * for any",
     "proxies": "addresses whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas; * for all",
     "upload": "the largest upload, in megabytes",
+    "step_seconds": "how long a step of a test may take, in seconds; what takes longer goes on with what is known by then",
+    "step_memory": "the memory that a step of a test may take, in megabytes",
+    "job_memory": "the memory that a trial or another job may take, in megabytes",
     "email": "the address of the owner's account, used when it is first made",
 }
 
