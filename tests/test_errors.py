@@ -1,5 +1,7 @@
 """Messages: places, values and hints as people read them."""
 
+import pickle
+
 import pytest
 
 from quaestor.errors import BankError, Problem, QuaestorError, StatementError, Words, format_place, format_value, located, nearest
@@ -79,3 +81,11 @@ def test_the_nearest_word_is_proposed():
     assert nearest(5, ["5"]) == ""
     assert nearest("x", []) == ""
     assert nearest("x" * 100_000, ["x" * 99_999]) == ""  # to compare them would take for ever
+
+
+@pytest.mark.parametrize(
+    "error", [BankError([Problem("a", "b", "c")], "file"), StatementError("rule", "value", "hint"), QuaestorError("x")]
+)
+def test_an_error_travels_to_another_process(error):
+    found = pickle.loads(pickle.dumps(error))
+    assert (type(found), str(found), vars(found)) == (type(error), str(error), vars(error))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Literal
+from typing import Any, Literal
 
 from quaestor.i18n import Said, say, together
 
@@ -14,7 +14,10 @@ Locate = Callable[[str], str]  # from a problem's place to where that stands in 
 
 
 class QuaestorError(Exception):
-    """The base of every error that this package raises on purpose."""
+    """The base of every error that this package raises on purpose; it can be sent to another process."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self).__new__, (type(self), *self.args), self.__dict__  # not made anew: what a kind is made of differs
 
 
 class NetworkError(QuaestorError):

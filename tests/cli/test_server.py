@@ -14,6 +14,7 @@ from sqlalchemy import inspect
 
 from helpers.paths import ROOT
 from quaestor.cli import main
+from quaestor.cli import serve as serving
 from quaestor.cli.web import database_of
 from quaestor.errors import QuaestorError
 from quaestor.store import leaving, teachers
@@ -44,6 +45,7 @@ def test_flags_win_over_the_environment():
         ({"workers": "0"}, "workers: a whole number from 1 to 64, got 0"),
         ({"root": "quaestor/"}, "root: a path such as /quaestor, got 'quaestor/'"),
         ({"address": "tests.example"}, "address: begins with http:// or https://, got 'tests.example'"),
+        ({"hosts": "a.example,https://b.example"}, "hosts: names such as tests.school.example, got 'https://b.example'"),
         ({"email": "owner"}, "email: an address such as name@school.example, got 'owner'"),
     ],
 )
@@ -86,7 +88,8 @@ def test_addresses_that_are_printed(host, printed):
     assert Settings(host=host).public_address == printed
 
 
-def test_a_port_that_is_taken(tmp_path, capsys):
+def test_a_port_that_is_taken(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(serving, "TAKEN", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["serve", "--data", str(tmp_path), "--port", str(port)]) == 1

@@ -12,7 +12,7 @@ from quaestor.web.workshop.vocabulary import LEVELS, WORDS
 
 WEB = Path(qs.__file__).parent / "web"
 TEMPLATES = WEB / "templates"
-OURS = ("api", "demo.py", "settings.py", "problems.py", "beginning.py")  # programs and whoever starts the server are told in English
+OURS = ("api", "demo.py", "settings.py", "problems.py", "beginning.py", "ownership.py")  # programs and who starts the server read English
 
 
 @cache

@@ -76,11 +76,37 @@ class Server:
                 self.process.stdout.close()
             self.process = None
 
+    def kill_parent(self) -> list[int]:
+        """`kill -9` of the process that was started, and of none that it has started: the ids of these."""
+        assert self.process is not None
+        others = descendants(self.process.pid)
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self.process = None
+        return others
+
     def worker_ids(self) -> list[int]:
         """The processes that serve, where there are several."""
         assert self.process is not None
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return [int(child) for child in children if "spawn_main" in _command(child)]
+
+
+def descendants(process: int) -> list[int]:
+    """The processes that one has started, and those that these have started."""
+    tasks = Path(f"/proc/{process}/task").iterdir()
+    children = [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    return [one for child in children for one in (child, *descendants(child))]
+
+
+def is_running(process: int) -> bool:
+    """Whether there is a process of this id that has not ended."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def _command(process: str) -> str:

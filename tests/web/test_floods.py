@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 import quaestor as qs
+from helpers.bank_files import repacked
 from helpers.school import opened, steady
 from quaestor.formats.files import dump_bytes
 from quaestor.store.secrets import hashed
@@ -160,6 +161,11 @@ def entities():
     return made.getvalue()
 
 
+def far_to_the_right():
+    sheet, cells = "xl/worksheets/sheet1.xml", (b'<row r="%d"><c r="XFD%d"><v>1</v></c></row>' % (n, n) for n in range(500, 3500))
+    return repacked(dump_bytes(qs.load("multiplication"), ".xlsx"), sheet, b"</sheetData>", b"".join(cells) + b"</sheetData>")
+
+
 def aliases():
     lines = ["a: &a [x, x, x, x, x, x, x, x, x]"]
     lines += [f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join(['*' + chr(97 + n)] * 9)}]" for n in range(20)]
@@ -169,6 +175,7 @@ def aliases():
 FILES = {
     "zip bomb": ("b.xlsx", lambda: bomb(300)),
     "entities": ("b.xlsx", entities),
+    "the last column": ("b.xlsx", far_to_the_right),
     "no zip": ("b.xlsx", lambda: b"PK\x03\x04 no workbook"),
     "a zip cut off": ("b.xlsx", lambda: dump_bytes(qs.load("multiplication"), ".xlsx")[:-200]),
     "deep yaml": ("b.yaml", lambda: b"[" * 200_000),

@@ -123,23 +123,48 @@ def test_no_form_sends_a_browser_elsewhere(school, back):
         assert "a" not in {line.partition("=")[0] for line in sent.headers.get_list("set-cookie")}
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", 'x"><script>alert(7)</script>', "a b", "[::1", "x:99999999", "é", "", "a\tb", "x/../y", "u@x"]
-)
-def test_a_forged_host_does_no_harm(school, host):
-    """Without `--address` links show the host that was asked for, escaped; with it they show the address, whatever was asked for."""
+FORGED = ("evil.example", "evil.example:80", 'x"><script>alert(7)</script>', "a b", "[::1", "x:99999999", "é", "a\tb", "x/../y", "u@x")
+FORGED += ("127.0.0.1.evil.example", "localhost.evil.example", "school.local.evil.example", "*", "1.2.3", "evil.example.")
+
+
+@pytest.mark.parametrize("host", FORGED)
+def test_a_forged_host_is_refused_with_what_to_set(school, host):
     headers = [(b"host", host.encode("latin-1")), (b"cookie", school.headers("teacher")["cookie"].encode())]
-    number = school.places["test"]
-    for path in (f"/desk/tests/{number}", f"/desk/tests/{number}/cards", f"/desk/tests/{number}/qr.svg", "/", "/nowhere"):
+    for path in (f"/desk/tests/{school.places['test']}", "/", "/nowhere", "/health", "/static/quaestor.css"):
         page = school.client.get(path, headers=headers)
-        assert page.status_code in (200, 404)
+        assert page.status_code == 400
+        assert "quaestor serve --hosts" in page.text
         assert "<script>alert" not in page.text
-    stated = TestClient(application(school.database, address="https://tests.school.example"), follow_redirects=False)
-    text = stated.get(f"/desk/tests/{number}", headers=headers).text
-    assert f"https://tests.school.example/c/{school.places['code']}" in text
-    assert "evil.example" not in text
-    location = stated.get("/desk", headers=[(b"host", host.encode("latin-1"))]).headers["location"]
-    assert location == "/sign-in"
+        assert page.headers["content-security-policy"] == POLICY
+    told = school.client.get("/api/v1/banks", headers=headers)
+    assert (told.status_code, told.headers["content-type"]) == (400, "application/problem+json")
+    both = [(b"host", b"localhost"), *headers]
+    assert school.client.get("/", headers=both).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["localhost:8000", "127.0.0.1", "192.168.1.7:8000", "[::1]:8000", "[fe80::1]", "SchoolServer", "pc-7.local", "a.localhost", "", "x."],
+)
+def test_addresses_and_names_of_the_local_network_need_no_setting(school, host):
+    assert school.client.get("/", headers=[(b"host", host.encode())]).status_code == 200
+
+
+def test_names_of_the_settings_are_taken_and_links_show_the_address(school):
+    cookie = (b"cookie", school.headers("teacher")["cookie"].encode())
+    stated = TestClient(
+        application(school.database, address="https://tests.school.example/q", hosts="a.example, *.b.example", host="c.example"),
+        follow_redirects=False,
+    )
+    for host in ("tests.school.example", "Tests.School.Example:443", "a.example", "x.b.example", "c.example", "localhost"):
+        text = stated.get(f"/desk/tests/{school.places['test']}", headers=[(b"host", host.encode()), cookie]).text
+        assert f"https://tests.school.example/q/c/{school.places['code']}" in text
+        assert stated.get("/desk", headers=[(b"host", host.encode())]).headers["location"] == "/sign-in"
+    for host in ("b.example", "x.a.example", "evil.example"):
+        assert stated.get("/", headers=[(b"host", host.encode())]).status_code == 400
+    for behind in ({"hosts": "*"}, {"root": "/q"}):
+        anybody = TestClient(application(school.database, **behind))
+        assert anybody.get("/", headers=[(b"host", b"evil.example")]).status_code == 200
 
 
 PATHS = (

@@ -1,4 +1,4 @@
-"""What is done whoever is there: it goes on whatever goes wrong. And what those who watch over the server are told."""
+"""What is done whoever is there: it goes on whatever goes wrong."""
 
 import asyncio
 from datetime import timedelta
@@ -143,10 +143,3 @@ def test_a_server_keeps_house_from_its_start_though_nobody_comes(make_database, 
         monkeypatch.setattr(housekeeping, name, lambda database, event=event: event.set())
     with TestClient(application(make_database("sqlite"))):
         assert all(event.wait(20) for event in done.values())
-
-
-def test_health_asks_the_database(make_database):
-    there, away = make_database("sqlite"), Database("postgresql+psycopg://me@127.0.0.1:1/nothing")
-    assert TestClient(application(there)).get("/health").json()["status"] == "well"
-    assert TestClient(application(away)).get("/health").status_code == 503
-    away.close()

@@ -1,14 +1,19 @@
 """Images of a test: their addresses tell nothing of the author's file names, and only those of questions that were put are handed out."""
 
 import hashlib
+import io
 import re
+from base64 import b64encode
 
 import pytest
+from PIL import Image
 
 import quaestor as qs
 from helpers.browsing import ORDER, PICTURE, application, enter, give
 from helpers.school import opened
-from quaestor.store import publishing
+from quaestor.formats.files import dump_bytes
+from quaestor.store import media, publishing
+from quaestor.store.models import BankVersion
 
 OTHER = PICTURE[:-1] + b"\x83"
 HASHES = {name: hashlib.sha256(content).hexdigest() for name, content in {"oak-leaf.png": PICTURE, "elm-leaf.png": OTHER}.items()}
@@ -81,3 +86,39 @@ def test_a_program_gets_no_other_images_than_a_taker(school):
     assert stale["state"]["question"]["image"] == answered["question"]["image"]
     assert school.call("GET", home, token).json()["question"]["image"] == answered["question"]["image"]
     school.restore()
+
+
+def photograph():
+    exif = Image.Exif()
+    exif[0x010F] = "Secret Camera"
+    made = io.BytesIO()
+    Image.new("RGB", (30, 20), "green").save(made, "JPEG", exif=exif)
+    assert b"Secret" in made.getvalue()
+    return made.getvalue()
+
+
+def test_an_uploaded_image_keeps_nothing_but_its_pixels(school):
+    draft = school.places["draft"]
+    school.post("teacher", f"/desk/drafts/{draft}/images", {}, {"images": ("leaf.jpg", photograph())})
+    assert_clean(school.get("teacher", f"/desk/drafts/{draft}/media/leaf.jpg").content)
+    written = dump_bytes(
+        qs.Bank({**leaves("oak").document, "questions": {"oak": {**SHOWN, "correct": "oak", "media": "leaf.jpg"}}}), ".yaml"
+    )
+    page = school.post("teacher", "/desk/banks", {}, {"file": ("bank.yaml", written), "images": ("leaf.jpg", photograph())})
+    assert_clean(school.get("teacher", f"{page.headers['location']}/media/leaf.jpg").content)
+    body = {"content": written.decode(), "ending": ".yaml", "images": {"leaf.jpg": b64encode(photograph()).decode()}}
+    kept = school.call("POST", "/api/v1/banks", school.tokens["banks"], body).json()["id"]
+    with school.database.read() as work:
+        assert_clean(media.image(work, work.get_one(BankVersion, kept), "leaf.jpg")[1])
+    school.restore()
+
+
+def assert_clean(content):
+    assert b"Secret" not in content
+    assert Image.open(io.BytesIO(content)).size == (30, 20)
+
+
+def test_an_image_that_cannot_be_shown_is_refused_in_words(school):
+    page = school.post("teacher", f"/desk/drafts/{school.places['draft']}/images", {}, {"images": ("leaf.jpg", photograph()[:-200])})
+    assert page.status_code == 400
+    assert "an image can be shown, got a damaged one in &#39;leaf.jpg&#39;" in page.text

@@ -5,13 +5,14 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import select, update
 
 import quaestor as qs
-from helpers.servers import Server, until
+from helpers.servers import Server, is_running, until
 from helpers.slow_banks import slow_document
 from quaestor.errors import QuaestorError
 from quaestor.i18n import unpacked
@@ -334,3 +335,19 @@ def test_a_job_survives_the_death_of_the_whole_server(database, ask):
     found = look(database, number)
     assert found.tries == 2
     assert found.found == json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 10_000, 1)))
+
+
+@pytest.mark.long
+def test_workers_and_jobs_leave_when_only_their_parent_is_killed_and_a_restart_works_at_once(database, ask):
+    number = ask(students=10_000)
+    with Server(database.engine.url.render_as_string(hide_password=False), workers=2) as server:
+        until(lambda: look(database, number).state == jobs.RUNNING, 60)
+        others = server.kill_parent()
+        try:
+            server.start()  # on the same port
+            assert len(others) >= 3  # two workers, one job
+            assert not any(is_running(one) for one in others)
+        finally:
+            for one in others:
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)

@@ -45,6 +45,7 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "a table has at most {most:,} rows",
     "a text has at most {most} characters",
     "a workbook has at most {most:,} bytes when unpacked",
+    "the cells of a sheet hold at most {most:,} characters",
     "an entry has at most {most} letters",
     "answers of at least {least} people are needed, got {count}",
     "at least {least} characters",
@@ -54,6 +55,7 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "one line of 1 to {most} characters is expected",
     "one probability for each of the {count} levels ({levels})",
     "one row for each of the {count} combinations of levels",
+    "this is done within {seconds:g} seconds and {megabytes:,} MB of memory",
     "the bank was saved by others all the time, got {count} tries; please try again",
 }
 SAME = ("Zeichen", "Bytes", "-mal", "nie gestellt")  # German words that have one form only

@@ -4,14 +4,17 @@ The first start makes a data folder with the bundled banks and a demo test; it p
 """
 
 import argparse
+import errno
 import os
 import socket
+import time
 from dataclasses import replace
 
 from quaestor.cli.web import add_settings, database_of, settings_of
 from quaestor.errors import QuaestorError
 
 STOP = 3  # seconds that open pages of the live view may delay a shutdown
+TAKEN = 3.0  # seconds that a start waits for its port
 HANGS = 60  # seconds without a heartbeat after which a worker is replaced; on a busy machine a healthy one may be slow
 
 
@@ -32,6 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quaestor.store.secrets import share_secret
     from quaestor.web import demo, demo_class
     from quaestor.web.beginning import begin
+    from quaestor.web.connections import Connection
     from quaestor.web.settings import to_environment
 
     settings = settings_of(arguments)
@@ -65,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
             access_log=False,
             server_header=False,
             log_level="warning",
+            http=Connection,
             loop="asyncio",  # uvloop accepts one connection a turn: under load most clients wait for one
             timeout_graceful_shutdown=STOP,
             timeout_worker_healthcheck=HANGS,
@@ -73,11 +78,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _free(host: str, port: int) -> int:
-    """The port, or a free one for 0; QuaestorError if it is taken."""
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        with socket.create_server((host, port), family=family) as server:
-            found: int = server.getsockname()[1]
-            return found
-    except OSError as error:
-        raise QuaestorError(f"port: free on {host}, got {port} ({error.strerror}); choose another one with --port") from error
+    """The port, or a free one for 0; QuaestorError if it is taken, and stays so: the workers of a server that was killed leave soon."""
+    end = time.monotonic() + TAKEN
+    while True:
+        try:
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            with socket.create_server((host, port), family=family) as server:
+                found: int = server.getsockname()[1]
+                return found
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and time.monotonic() < end:
+                time.sleep(0.05)
+                continue
+            raise QuaestorError(f"port: free on {host}, got {port} ({error.strerror}); choose another one with --port") from error

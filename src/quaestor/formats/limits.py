@@ -9,6 +9,8 @@ from quaestor.i18n import say
 
 LARGEST_FILE = 50_000_000  # bytes
 LARGEST_SHEET = 200_000_000  # bytes of an XLSX file when unpacked
+MOST_CELLS = 500_000  # cells of an XLSX file, which takes long to read: some 20 µs each
+WIDEST_SHEET = 500  # the last column of an XLSX file that may hold a value
 DEEPEST = 20  # levels of nesting; a bank needs 7
 MOST_VALUES = 5_000_000  # values in a file, counted after aliases are followed
 MOST_NUMBERS = 10_000_000  # numbers in one table of a network

@@ -11,7 +11,6 @@ import io
 import itertools
 import re
 import warnings
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -19,7 +18,8 @@ from quaestor.bankfile.readers import UNREADABLE
 from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.errors import BankError, Locate, Problem, closest, format_value, nearest
 from quaestor.formats.cells import read_cell, write_cell
-from quaestor.formats.limits import LARGEST_SHEET, refusal
+from quaestor.formats.limits import LARGEST_FILE, MOST_VALUES, refusal
+from quaestor.formats.measure import widest
 from quaestor.i18n import Said, say, together
 
 SECTIONS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
@@ -76,20 +76,27 @@ def read_csv(text: str) -> Read:
     """What is in a CSV file."""
     first = text.lstrip("\r\n").split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
+    lines: list[tuple[int, list[str]]] = []  # those with something in them
+    count = 0
     try:
-        lines = [[cell.strip() for cell in line] for line in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)]
+        for number, line in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), start=1):
+            count += len(line)
+            if count > MOST_VALUES:
+                raise refusal(say("a file has at most {most:,} values", most=MOST_VALUES), say("more"))
+            if number > _MOST_ROWS:
+                raise refusal(say("a sheet has at most {most:,} rows", most=_MOST_ROWS), say("more"))
+            if any(written := [cell.strip() for cell in line]):
+                lines.append((number, written))
     except csv.Error as error:
         raise refusal(say("the file is valid CSV"), error) from error
-    top = next((number for number, line in enumerate(lines) if any(line)), None)
-    if top is None:
+    if not lines:
         raise refusal(say("a file has content"), say("an empty file"))
     known = {"sheet", *(column for columns in SHEETS.values() for column in columns)}
-    header, problems = _header("file", "", lines[top], known, top + 1)
+    header, problems = _header("file", "", lines[0][1], known, lines[0][0])
     found = []
-    for number, line in enumerate(lines[top + 1 :], start=top + 2):
-        if any(line):
-            cells = _by_column(header, line)
-            found.append(Line(str(cells.pop("sheet", "")).lower() or "questions", "", number, cells, header))
+    for number, line in lines[1:]:
+        cells = _by_column(header, line)
+        found.append(Line(str(cells.pop("sheet", "")).lower() or "questions", "", number, cells, header))
     return _assemble(found, problems)
 
 
@@ -100,23 +107,19 @@ def read_xlsx(data: bytes) -> Read:
     found: list[Line] = []
     problems: list[Problem] = []
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            size = sum(part.file_size for part in packed.infolist())
-        if size > LARGEST_SHEET:
-            rule = say("a workbook has at most {most:,} bytes when unpacked", most=LARGEST_SHEET)
-            raise refusal(rule, say("{count:,} {count:byte|bytes}", count=size))
+        width = widest(io.BytesIO(data))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl warns of unknown styles and extensions, which are not read
             book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
             for page in book.worksheets:
                 page.reset_dimensions()  # some programs write wrong dimensions, and openpyxl would stop there
-            for page, section in _sections(book.worksheets):
-                lines, wrong = _xlsx_lines(section, page)
+            for page, section in _sections(book.worksheets, width):
+                lines, wrong = _xlsx_lines(section, page, width)
                 found += lines
                 problems += wrong
             titles = [page.title for page in book.worksheets]
             book.close()
-    except BankError:
+    except (BankError, MemoryError):
         raise
     except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
         told = f"{type(error).__name__}: {error}".splitlines()[0]
@@ -127,7 +130,7 @@ def read_xlsx(data: bytes) -> Read:
     return _assemble(found, problems)
 
 
-def _sections(pages: Sequence[Any]) -> Iterator[tuple[Any, str]]:
+def _sections(pages: Sequence[Any], width: int) -> Iterator[tuple[Any, str]]:
     """The worksheets that hold something, each with what: by name, or by its columns where no sheet has that name."""
     named = {page.title.strip().lower() for page in pages} & set(SHEETS)
     for page in pages:
@@ -135,7 +138,8 @@ def _sections(pages: Sequence[Any]) -> Iterator[tuple[Any, str]]:
         if title in SHEETS:
             yield page, title
         else:
-            top = next((line for line in page.iter_rows(max_row=_HIGHEST_HEADER, values_only=True) if any(map(_is_written, line))), ())
+            first = page.iter_rows(max_row=_HIGHEST_HEADER, max_col=width, values_only=True)
+            top = next((line for line in first if any(map(_is_written, line))), ())
             columns = {str(cell).strip().lower() for cell in top if _is_written(cell)}
             likely = max(_BY_COLUMNS, key=lambda section: len(columns & set(SHEETS[section])))
             if "id" in columns and likely not in named and len(columns & set(SHEETS[likely])) > max(1, len(columns) / 2):
@@ -146,12 +150,12 @@ def _is_written(cell: Any) -> bool:
     return cell is not None and str(cell).strip() != ""
 
 
-def _xlsx_lines(section: str, page: Any) -> tuple[list[Line], list[Problem]]:
+def _xlsx_lines(section: str, page: Any, width: int) -> tuple[list[Line], list[Problem]]:
     header: Header = []
     found: list[Line] = []
     problems: list[Problem] = []
-    title = page.title.strip()
-    for number, line in enumerate(page.iter_rows(values_only=True), start=1):
+    title, letters = page.title.strip(), 0
+    for number, line in enumerate(page.iter_rows(max_col=width, values_only=True), start=1):
         if number > _MOST_ROWS:
             raise refusal(say("a sheet has at most {most:,} rows", most=_MOST_ROWS), say("more"))
         if not header:
@@ -160,6 +164,10 @@ def _xlsx_lines(section: str, page: Any) -> tuple[list[Line], list[Problem]]:
             cells = _by_column(header, [_cell_text(value) for value in line])
             if any(cells.values()):
                 found.append(Line(section, title, number, cells, header))
+                letters += sum(len(cell) for cell in cells.values() if isinstance(cell, str))
+                if letters > LARGEST_FILE:  # a text that many cells share is there once in the file
+                    rule = say("the cells of a sheet hold at most {most:,} characters", most=LARGEST_FILE)
+                    raise refusal(rule, say("more"), where=found[-1].where())
     return found, problems
 
 

@@ -25,6 +25,7 @@ from quaestor.inference.evidence import Evidence
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import Layout, layout_of
 from quaestor.model.table import Array
+from quaestor.parent import leave_with
 from quaestor.selection.plan import plan_of
 from quaestor.selection.rules import Rules
 from quaestor.selection.step import step
@@ -159,7 +160,7 @@ def _steps_apart(bank: Bank, rules: Rules, order: list[int], longest: float) -> 
     """The steps that another process takes; the last one is cut where the time was up, or the process died (of memory)."""
     done = subprocess.run(
         [sys.executable, "-m", __name__],
-        input=pickle.dumps((bank, rules, order, longest)),
+        input=pickle.dumps((bank, rules, order, longest, os.getpid())),
         capture_output=True,
         env={**os.environ, **_ONE_CORE},
         check=False,
@@ -174,7 +175,8 @@ def _steps_apart(bank: Bank, rules: Rules, order: list[int], longest: float) -> 
 
 
 def _main() -> None:
-    bank, rules, order, longest = pickle.load(sys.stdin.buffer)
+    bank, rules, order, longest, parent = pickle.load(sys.stdin.buffer)
+    leave_with(parent)
     counts, done = _counts(len(order)), 0
     begun = process_time()
 

@@ -15,6 +15,7 @@ from quaestor.errors import QuaestorError
 from quaestor.inference.engines.odds import applies as two_levels
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import Numbers, layout_of
+from quaestor.parent import leave_with_parent
 from quaestor.selection.rules import Rules
 from quaestor.simulate import plain
 from quaestor.simulate.answering import Behaviour
@@ -173,6 +174,7 @@ _handed: list[_Shared] = []  # of a worker process: handed over once, since read
 
 
 def _hand_over(shared: _Shared) -> None:
+    leave_with_parent()
     _handed[:] = [shared]
 
 

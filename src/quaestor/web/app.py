@@ -7,16 +7,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
 
-from fastapi import FastAPI, Request
-from fastapi.responses import Response
-from sqlalchemy import text
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from quaestor import __version__
 from quaestor.errors import QuaestorError
+from quaestor.parent import leave_with_parent
 from quaestor.store.database import Database
 from quaestor.store.publishing import open_latest
-from quaestor.web import entry, failures, taker, working
+from quaestor.web import entry, failures, hosts, taker, working
 from quaestor.web.api import routes as api
 from quaestor.web.desk import (
     account,
@@ -37,6 +37,7 @@ from quaestor.web.desk import (
     trial,
 )
 from quaestor.web.guard import Guard
+from quaestor.web.health import wrong
 from quaestor.web.housekeeping import keep_house, keep_purging, keep_scoring
 from quaestor.web.jobs import Foreman
 from quaestor.web.pages import read_templates
@@ -89,14 +90,14 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     api.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     failures.handle(app)
-    app.add_middleware(Guard, largest=settings.upload * MEGABYTE)
+    app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings))
 
     @app.get("/health", include_in_schema=False)
-    def health(request: Request) -> dict[str, str]:
-        """For those who watch over the server: it answers, and so does the database."""
-        with kept.read() as work:
-            work.execute(text("select 1"))
-        return {"status": "well", "version": __version__}
+    def health() -> Response:
+        """For those who watch over the server: it answers, so does the database, and there is room to write; else what is wrong."""
+        found = wrong(kept)
+        told = {"status": "unwell", "wrong": found} if found else {"status": "well"}
+        return JSONResponse({**told, "version": __version__}, 503 if found else 200)
 
     return app
 
@@ -104,9 +105,11 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 def served() -> FastAPI:
     """The application as worker processes make it: all they know is in the environment.
 
-    What is there at the start stays for ever, so the collector need not look through it again and again while takers wait.
+    A worker leaves with the process that started it: it would keep the port. What is there at the start stays for ever, so the collector
+    need not look through it again and again while takers wait.
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    leave_with_parent()
     app = create(from_environment())
     read_templates()
     with suppress(QuaestorError), app.state.database.read() as work:  # a database that is away now may be there later

@@ -19,6 +19,7 @@ from quaestor.session.sufficiency import asks_enough
 from quaestor.store import drafts, publishing, soundness, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher
+from quaestor.web.ownership import keep_private, private_files
 from quaestor.web.settings import Settings
 
 DEMO = "fractions"
@@ -50,8 +51,10 @@ def _ready(database: Database, settings: Settings, make: bool = False) -> Databa
         if not soundness.check(database, _flag(database, settings)) and not make:
             place = f"database: {database.engine.url}" if settings.database else f"data: {settings.data}"
             raise QuaestorError(f"{place}: a database that `quaestor serve` or `quaestor restore` made, got no database in it")
-        database.migrate()
-        soundness.leave_note(database)
+        keep_private(settings)
+        with private_files():
+            database.migrate()
+            soundness.leave_note(database)
     except QuaestorError:
         database.close()
         raise
@@ -69,8 +72,10 @@ def restored_database(settings: Settings) -> Iterator[Database]:
     except QuaestorError:
         database.close()
         raise
+    keep_private(settings)
     if file is None or is_made or file.exists():
-        database.migrate()
+        with private_files():
+            database.migrate()
         with closing(database):
             yield database
     else:
@@ -78,7 +83,8 @@ def restored_database(settings: Settings) -> Iterator[Database]:
         _remove(unfinished)
         try:
             with closing(Database(f"sqlite:///{unfinished}")) as made:
-                made.migrate()
+                with private_files():
+                    made.migrate()
                 yield made
             unfinished.replace(file)
         finally:

@@ -1,6 +1,8 @@
 """What stands before every request: security headers on each response, a limit on the size of each body, a log without secrets.
 
-An error that nobody foresaw is answered here too: the framework would answer it outside of us, without these headers.
+Who asks by a name that is not ours is refused, and told what to do about it. What can be read by `GET` can be asked for by `HEAD`: it is
+answered in the same way, without the body. An error that nobody foresaw is answered here too: the framework would answer it outside of us,
+without these headers.
 
 The log tells of what failed or took long. It names the route, never the address that was asked for: addresses may hold codes and
 one-time links.
@@ -14,6 +16,7 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from quaestor.errors import format_value
 from quaestor.i18n import say
 from quaestor.web import failures
 
@@ -48,19 +51,32 @@ class TooLarge(HTTPException):
         super().__init__(413, words, {"connection": "close"})
 
 
-class Guard:
-    """An ASGI application around another one."""
+class Unknown(HTTPException):
+    """A request for a server of another name."""
 
-    def __init__(self, app: Asgi, largest: int) -> None:
+    def __init__(self, host: str) -> None:
+        words = say(
+            "This server is not called {host}. Whoever runs it can give it that name: `quaestor serve --hosts`.", host=format_value(host)
+        )
+        super().__init__(400, words)
+
+
+class Guard:
+    """An ASGI application around another one; `is_known`: whether the server may be asked by this name."""
+
+    def __init__(self, app: Asgi, largest: int, is_known: Callable[[str], bool]) -> None:
         self.app = app
         self.largest = largest
+        self.is_known = is_known
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        began, status, started = time.perf_counter(), 500, False
+        began, status, started, method = time.perf_counter(), 500, False, scope["method"]
+        if method == "HEAD":
+            scope, send = {**scope, "method": "GET"}, _without_body(send)
 
         async def guarded_send(message: Message) -> None:
             nonlocal status, started
@@ -83,13 +99,16 @@ class Guard:
             return message
 
         try:
-            if _stated_length(scope) > self.largest:
-                await self._refuse(scope, receive, guarded_send)
+            strange = [one for one in _hosts(scope) if not self.is_known(one)]
+            if strange:
+                await self._refuse(Unknown(strange[0]), scope, receive, guarded_send)
+            elif _stated_length(scope) > self.largest:
+                await self._refuse(TooLarge(self.largest), scope, receive, guarded_send)
             else:
                 await self.app(scope, counted_receive, guarded_send)
-        except TooLarge:
+        except TooLarge as error:
             if not started:
-                await self._refuse(scope, receive, guarded_send)
+                await self._refuse(error, scope, receive, guarded_send)
         except Exception as error:
             if not started:
                 await failures.unforeseen(Request(scope), error)(scope, receive, guarded_send)
@@ -98,10 +117,29 @@ class Guard:
             route = getattr(scope.get("route"), "path", "no route")
             took = time.perf_counter() - began
             if status >= 400 or took > SLOW or _log.isEnabledFor(logging.DEBUG):
-                _log.info("%s %s %d %.0f ms", scope["method"], route, status, 1000 * took)
+                _log.info("%s %s %d %.0f ms", method, route, status, 1000 * took)
 
-    async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await failures.http(Request(scope), TooLarge(self.largest))(scope, receive, send)
+    async def _refuse(self, error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
+        await failures.http(Request(scope), error)(scope, receive, send)
+
+
+def _without_body(send: Send) -> Send:
+    """Send the head of a response only; one that would go on and on ends there."""
+    ended = False
+
+    async def send_head(message: Message) -> None:
+        nonlocal ended
+        if message["type"] == "http.response.start":
+            await send(message)
+        elif not ended:
+            ended = True
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    return send_head
+
+
+def _hosts(scope: Scope) -> list[str]:
+    return [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
 
 
 def _stated_length(scope: Scope) -> int:

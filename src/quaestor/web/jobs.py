@@ -121,4 +121,5 @@ def _begun(database: Database, number: int, worker: str) -> subprocess.Popen[byt
     """A process that works a job off; it is told of the database by its environment, which nobody else can read."""
     url = database.engine.url.render_as_string(hide_password=False)
     environment = {**os.environ, **ONE_CORE, f"{PREFIX}DATABASE": url}
-    return subprocess.Popen([sys.executable, "-m", "quaestor.web.working", str(number), worker], env=environment, stdin=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "quaestor.web.working", str(number), worker, str(os.getpid())]
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)

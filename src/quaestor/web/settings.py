@@ -4,6 +4,7 @@ Several worker processes are told by the environment, so whatever the flags say 
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -34,6 +35,7 @@ class Settings:
     workers: int = 1
     root: str = ""
     address: str = ""
+    hosts: str = ""
     proxies: str = "127.0.0.1"
     upload: int = 10
     step_seconds: int = 3
@@ -49,6 +51,9 @@ class Settings:
             raise QuaestorError(f"root: a path such as /quaestor, got '{self.root}'")
         if self.address and not self.address.startswith(("http://", "https://")):
             raise QuaestorError(f"address: begins with http:// or https://, got '{self.address}'")
+        for name in filter(None, self.hosts.split(",")):
+            if not re.fullmatch(r"\*|(\*\.)?[A-Za-z0-9._-]+", name.strip()):
+                raise QuaestorError(f"hosts: names such as tests.school.example, got '{name.strip()}'")
         checked_email(self.email)
 
     @property
@@ -71,6 +76,7 @@ MEANINGS = {
     "workers": "how many processes serve; more than one needs no further set-up",
     "root": "the path below which a reverse proxy shows the server, e.g. /quaestor",
     "address": "where people reach the server, for printed links, e.g. https://tests.school.example/quaestor",
+    "hosts": "further names of the server, with commas, e.g. tests.school.example or *.school.example; * for any",
     "proxies": "addresses whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas; * for all",
     "upload": "the largest upload, in megabytes",
     "step_seconds": "how long a step of a test may take, in seconds; what takes longer goes on with what is known by then",

@@ -1,4 +1,7 @@
-"""A process that works out what may take long: `python -m quaestor.web.slow_process MEGABYTES`, told what by its input (`slow_steps`)."""
+"""A process that works out what may take long: `python -m quaestor.web.slow_process MEGABYTES PARENT`.
+
+Its input tells it what (`slow_steps`).
+"""
 
 import os
 import pickle
@@ -12,6 +15,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load_bytes
 from quaestor.i18n import packed, said
+from quaestor.parent import leave_with
 from quaestor.session.limited import KINDS
 from quaestor.session.session import Session
 from quaestor.store.serving import BANK
@@ -21,8 +25,9 @@ BANKS = 8  # that a process remembers
 NICENESS = 5
 
 
-def main(megabytes: int) -> int:
+def main(megabytes: int, parent: int) -> int:
     """Do what is asked for, until the other end is gone."""
+    leave_with(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which closes the input
     if hasattr(os, "nice"):
         os.nice(NICENESS)
@@ -61,4 +66,4 @@ def _session(banks: OrderedDict[str, Bank], version: str, content: bytes | None,
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1])))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

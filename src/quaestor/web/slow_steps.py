@@ -182,7 +182,7 @@ class _Process:
     """A process that works tasks out, and the banks that it knows."""
 
     def __init__(self, megabytes: int) -> None:
-        command = [sys.executable, "-m", "quaestor.web.slow_process", str(megabytes)]
+        command = [sys.executable, "-m", "quaestor.web.slow_process", str(megabytes), str(os.getpid())]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **ONE_CORE})
         self._banks: OrderedDict[str, None] = OrderedDict()
         self.was_killed = False

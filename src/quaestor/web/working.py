@@ -1,4 +1,4 @@
-"""A job being worked off, in a process of its own: `python -m quaestor.web.working NUMBER WORKER`.
+"""A job being worked off, in a process of its own: `python -m quaestor.web.working NUMBER WORKER PARENT`.
 
 A pulse beside it says every now and then that somebody is at it, and how far. A job that takes too long ends with what it has, and one that
 needs too much memory fails; if it does neither, it is killed (`jobs`).
@@ -17,6 +17,7 @@ from typing import Any
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
+from quaestor.parent import leave_with
 from quaestor.selection.rules_file import read_rules
 from quaestor.simulate.trial import try_out
 from quaestor.store import drafts, jobs, rescoring
@@ -130,19 +131,12 @@ SHORT = (rescoring.KIND,)  # what takes seconds never waits for what takes minut
 LONG = tuple(kind for kind in KINDS if kind not in SHORT)
 
 
-def _leave_with(parent: int) -> None:
-    """End when the server is gone: whoever comes next takes the job up, and nobody is surprised by a process that stayed."""
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
-
-
-def main(number: int, worker: str) -> int:
-    """Do one job on the database of the environment."""
+def main(number: int, worker: str, parent: int) -> int:
+    """Do one job on the database of the environment; when the server is gone, whoever comes next takes the job up."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     if hasattr(os, "nice"):
         os.nice(NICENESS)
-    Thread(target=_leave_with, args=(os.getppid(),), name="parent", daemon=True).start()
+    leave_with(parent)
     settings = from_environment()
     limit_memory(settings.job_memory)
     database = Database(settings.database_url)
@@ -153,4 +147,4 @@ def main(number: int, worker: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), sys.argv[2]))
+    sys.exit(main(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))

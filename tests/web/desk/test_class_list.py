@@ -1,12 +1,14 @@
 """A class list: names that stand there twice are refused, those on the list already are told, and a test for a list has one way in."""
 
 import re
+import tracemalloc
 from html import unescape
 
 import pytest
 
 from helpers.desk import count, one, put_test
 from quaestor.store.models import Published, Pupil
+from quaestor.web.desk import class_list
 
 
 @pytest.fixture
@@ -87,3 +89,12 @@ def test_a_class_list_test_shows_a_link_that_asks_for_ones_own_code_and_no_share
     assert "Enter your own code: it is on your card." in pupil
     assert re.search(r'<input id="code" name="code"', pupil)
     assert 'name="once"' not in pupil
+
+
+def test_a_file_of_empty_lines_takes_no_memory():
+    tracemalloc.start()
+    try:
+        assert class_list.from_file("class.csv", b"name\n" + b"\n" * 200_000 + b"Ada\n") == ["Ada"]
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000  # a list a line would take three times as much
+    finally:
+        tracemalloc.stop()

@@ -12,13 +12,15 @@ from starlette.responses import Response
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
-from quaestor.formats.files import dump_bytes, load_bytes
+from quaestor.formats.files import dump_bytes
+from quaestor.store.media import chosen
 from quaestor.store.models import BankVersion, Token
 from quaestor.store.publishing import bank_of, keep_bank, open_bank
 from quaestor.web.api import PREFIX, shapes
 from quaestor.web.api.access import ForBanks, Route, reading
 from quaestor.web.api.once import Key, Write, once
 from quaestor.web.problems import listed, reply
+from quaestor.web.uploads import draw_anew, read_bank
 
 routes = APIRouter(prefix=f"{PREFIX}/banks", tags=["banks"], route_class=Route)
 Number = Annotated[int, Path(alias="bank", ge=1, le=shapes.MOST, description="the number of the bank", examples=[1])]
@@ -37,8 +39,8 @@ def upload(request: Request, body: shapes.NewBank, bearer: ForBanks, key: Key) -
 
     def plan(work: Work, token: Token) -> Write:
         content = _decoded("content", body.content) if body.encoding == "base64" else body.content.encode(errors="backslashreplace")
-        bank = load_bytes(content, body.ending)
-        images = {name: _decoded(f"images.{name}", text) for name, text in body.images.items()}
+        bank = read_bank(content, body.ending)
+        images = draw_anew(chosen(bank, {name: _decoded(f"images.{name}", text) for name, text in body.images.items()}))
         teacher = token.teacher
         return lambda work: (201, _told(keep_bank(work, teacher, bank, images), bank))
 

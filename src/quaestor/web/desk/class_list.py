@@ -30,10 +30,10 @@ def from_file(name: str, content: bytes) -> list[str]:
     start = text.lstrip().split("\n", 1)[0]
     delimiter = max(";,\t", key=start.count)
     try:
-        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)]
+        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        rows = [row for line in lines if any(row := [cell.strip() for cell in line])]
     except csv.Error:
         return pasted(text)
-    rows = [row for row in rows if any(row)]
     columns = _columns(rows[0]) if rows else []
     if columns:
         return pasted("\n".join(" ".join(row[place] for place in columns if place < len(row)) for row in rows[1:]))

@@ -16,6 +16,7 @@ from quaestor.web.cost import cost_of
 from quaestor.web.lanes import Patient
 from quaestor.web.pages import go
 from quaestor.web.teacher.access import Posted
+from quaestor.web.uploads import draw_anew
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import NO_CONFLICT, Bench, conflict, opened, saved, shown, speaker, whole
 from quaestor.web.workshop.check import graph
@@ -63,8 +64,11 @@ def add_images(request: Request, draft: int, form: Posted) -> Response:
     files = [file for file in form.getlist("images") if isinstance(file, UploadFile) and file.filename]
     images = {str(file.filename).replace("\\", "/").rpartition("/")[2][:100]: file.file.read() for file in files}
     try:
+        with opened(request, draft):  # before anything is decoded
+            pass
+        drawn = draw_anew(images)
         with opened(request, draft, writing=True) as bench:
-            made = drafts.add_images(bench.work, bench.draft, bench.teacher, images)
+            made = drafts.add_images(bench.work, bench.draft, bench.teacher, drawn)
     except MediaError as error:
         with opened(request, draft) as bench:
             return _page(request, bench, 400, said(error))

@@ -9,7 +9,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from quaestor.bankfile.bank import NEWEST, Bank
 from quaestor.errors import BankError, Problem
-from quaestor.formats.files import BANK_ENDINGS, bundled_banks, load, load_bytes
+from quaestor.formats.files import BANK_ENDINGS, bundled_banks, load
 from quaestor.formats.sheets import read_csv
 from quaestor.formats.template import template
 from quaestor.i18n import said, say
@@ -20,6 +20,7 @@ from quaestor.store.publishing import MissingError, unusable
 from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
+from quaestor.web.uploads import draw_anew, read_bank
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import speaker
 from quaestor.web.workshop.vocabulary import in_file_words
@@ -103,7 +104,8 @@ def from_file(request: Request, form: Posted) -> Response:
         signed_in(request, work)  # before anything is read
     try:
         bank = _read(name, file.file.read())
-        return _begin(request, _newest(bank), say("uploaded as {name}", name=name[:100]), chosen(bank, _images(form)))
+        images = draw_anew(chosen(bank, _images(form)))
+        return _begin(request, _newest(bank), say("uploaded as {name}", name=name[:100]), images)
     except BankError as error:
         return _list(request, 400, problems=error.problems, name=name)
     except MediaError as error:
@@ -114,7 +116,7 @@ def _read(name: str, content: bytes) -> Bank:
     ending = PurePath(name).suffix.lower()
     if ending not in BANK_ENDINGS:
         raise BankError([Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{ending}'")])
-    return load_bytes(content, ending, unmarked=NEWEST)
+    return read_bank(content, ending, NEWEST)
 
 
 def _newest(bank: Bank) -> Document:
