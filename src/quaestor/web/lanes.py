@@ -35,7 +35,7 @@ _slow: RunVar[CapacityLimiter] = RunVar("slow steps")
 async def quickly(request: Request, make: Callable[[bool], T]) -> T:
     """Do something that only reads; `make` is told whether it must be prompt, and raises `SlowError` where it cannot."""
     with suppress(SlowError):
-        return make(True) if database(request).is_file else await run_in_threadpool(make, True)
+        return await database(request).on_loop(lambda: make(True))
     lane = _slow.get(None)
     if lane is None:
         lane = CapacityLimiter(AT_ONCE)
@@ -52,4 +52,5 @@ async def in_turn(request: Request, write: Callable[[bool], T]) -> T:
                 return write(True)
             except UnavailableError:
                 await asyncio.sleep(PAUSE)
-    return await run_in_threadpool(write, False)
+        return await run_in_threadpool(write, False)
+    return await database(request).on_loop(lambda: write(False))

@@ -56,7 +56,7 @@ async def question(request: Request, attempt: int) -> Response:
 def _now(request: Request, attempt: int, prompt: bool) -> Response | None:
     """The page of the present question, with what is to be said of the answer before it; None when the test is over."""
     answer = tried(request)
-    with database(request).read() as work:
+    with database(request).glance() as work:
         stands = _standing(request, work, attempt, prompt)
         if stands.over:
             return None
@@ -140,7 +140,7 @@ def _path(attempt: int) -> str:
 
 
 def _prepared(request: Request, attempt: int, answer: Tried, prompt: bool) -> Ready:
-    with database(request).read() as work:
+    with database(request).glance() as work:
         return prepare(work, own(request, work, attempt), answer.step, answer.given, prompt, answer.asked)
 
 
@@ -151,7 +151,7 @@ def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
 
 def _twice(request: Request, attempt: int, answer: Tried, prompt: bool) -> Sitting | None:
     """Where the test stands, if this very answer was taken before: a double click, or a form that was sent again."""
-    with database(request).read() as work:
+    with database(request).glance() as work:
         stands = sitting(work, own(request, work, attempt), prompt)
     return stands if answer.is_in(stands) else None
 
@@ -180,7 +180,7 @@ async def feedback(request: Request, attempt: int, step: int) -> Response:
 
 
 def _feedback(request: Request, attempt: int, step: int, prompt: bool) -> Response:
-    with database(request).read() as work:
+    with database(request).glance() as work:
         mine = own(request, work, attempt)
         stands = sitting(work, with_images(mine), prompt)
     lines = [line for line in stands.session.log if isinstance(line, Answer)]
