@@ -1,12 +1,12 @@
 """The database: SQLite in a file by default, PostgreSQL when asked for; migrations are applied when it is opened.
 
-All access is in units of work (transactions): `work()` may write, `read()` sees a snapshot and cannot write, `glance()` is `read()` without
-the snapshot. If the database cannot be reached, is locked for too long or is lost in the middle, all raise `UnavailableError` and roll back;
-the next unit of work connects again, so nothing has to be restarted.
+All access is in units of work (transactions): `work()` may write, `read()` sees a snapshot and cannot write, `glance()` is the same
+without the snapshot. If the database cannot be reached, is locked for too long or is lost in the middle, all raise `UnavailableError` and
+roll back; the next unit of work connects again, so nothing has to be restarted.
 
-PostgreSQL has two ways to it, with the same units of work: threads wait for it as for any call, and what runs `on_loop` hands the event loop
-over whenever it would wait (SQLAlchemy's greenlets and psycopg's asynchronous connections), so that many take turns without a change of
-threads. Each way has connections of its own, `CONNECTIONS` at most.
+There are two ways to PostgreSQL, with the same units of work: a thread waits for it as for any call, and what runs `on_loop` leaves the
+event loop to others whenever it would wait (greenlets of SQLAlchemy, asynchronous connections of psycopg), so that many take turns without
+a change of threads. Each way has connections of its own, `CONNECTIONS` at most.
 
 SQLite writes its log to the disk at every commit (`synchronous=FULL`), so that an acknowledged answer survives a power cut: a commit takes
 0.2 ms on the machine of `benchmarks/`, against 0.01 ms without.
@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, event, inspect
+from sqlalchemy import URL, Engine, create_engine, event, inspect, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, DisconnectionError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -74,6 +74,7 @@ class Database:
             shown = re.sub(r"//.*@", "//***@", url)  # never show a password
             raise QuaestorError(f"database: an address such as sqlite:///file or postgresql+psycopg://..., got {shown!r}") from error
         self._units = _units(self.engine)
+        self._turns = asyncio.Semaphore(CONNECTIONS)
         self._on_loop = self._units if self._loop is None else _units(self._loop.sync_engine)
         self._writer = Lock() if self.is_file else None
 
@@ -141,15 +142,16 @@ class Database:
     async def on_loop(self, do: Callable[[], T]) -> T:
         """Do something on the event loop: at once with a file; else others have their turn while it waits for the database.
 
-        It is cut off when it has waited as long for a connection, for a lock and for the rest as each may take.
+        All wait for their turn in a queue (those who wait in SQLAlchemy's pool are overtaken), and whatever lasts too long is cut off.
         """
         if self._loop is None:
             return do()
         try:
-            async with asyncio.timeout(3 * WAIT):
+            async with asyncio.timeout(WAIT) as limit, self._turns:
+                limit.reschedule(asyncio.get_running_loop().time() + 2 * WAIT)
                 return await greenlet_spawn(do)
         except TimeoutError as error:
-            _log_error(error)
+            _log_error(TimeoutError("it takes too long"))
             raise UnavailableError from error
 
     @contextmanager
@@ -224,7 +226,7 @@ def _units(engine: Engine) -> dict[str, sessionmaker[Work]]:
 
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        return _postgresql(create_engine(url, **_waiting()))
+        return _postgresql(create_engine(_address(url), **_waiting()))
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=40, pool_timeout=WAIT)
 
     @event.listens_for(engine, "connect")
@@ -260,23 +262,28 @@ def _let_write(connection: Any, writes: bool) -> None:
 
 
 def _loop_engine(url: str) -> AsyncEngine:
-    made = create_async_engine(url, **_waiting())
+    made = create_async_engine(_address(url), **_waiting())
     _postgresql(made.sync_engine)
     return made
+
+
+def _address(url: str) -> URL:
+    """The address of a PostgreSQL, for the one driver that threads and the event loop share."""
+    found = make_url(url)
+    if found.drivername not in ("postgresql", "postgresql+psycopg"):
+        raise ArgumentError(found.drivername)
+    return found.set(drivername="postgresql+psycopg")
 
 
 def _waiting() -> dict[str, Any]:
     """How long an engine waits for PostgreSQL, and for a connection."""
     settings = f"-c lock_timeout={int(WAIT * 1000)} -c default_transaction_read_only=on"
     waiting = {"connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": settings}
-    pool = {"pool_size": CONNECTIONS // 2, "max_overflow": CONNECTIONS - CONNECTIONS // 2, "pool_timeout": WAIT}
-    return {"hide_parameters": True, "connect_args": waiting, **pool}
+    return {"hide_parameters": True, "connect_args": waiting, "pool_size": CONNECTIONS, "max_overflow": 0, "pool_timeout": WAIT}
 
 
 def _postgresql(engine: Engine) -> Engine:
     """An engine that begins its transactions itself, so that a `glance` has none; a connection that has none cannot write."""
-    if engine.dialect.driver != "psycopg":
-        raise ArgumentError(f"the driver is psycopg, got {engine.dialect.driver}")
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:
