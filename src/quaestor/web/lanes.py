@@ -1,9 +1,10 @@
 """Where the work of a request is done. Most pages are made in a thread, so that nobody waits for them.
 
 What every taker does after every question must be quick, and a thread that is woken for it waits longer for the interpreter than the work
-takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). With a database in a file, where reading waits for
-nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, and holds nobody
-up in the meantime. With a database elsewhere, which may be slow or away, everything is done in threads.
+takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). So it is done in the thread of the event loop. With a
+database in a file, where reading waits for nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is
+tried again a little later, and holds nobody up in the meantime. With a database elsewhere, which may be slow or away, others have their
+turn whenever it waits (`Database.on_loop`).
 
 Tests whose steps take long (`store.pace`) have a lane of their own: few threads, so that the others wait a little now and then instead of
 once for the whole, and so that a class with a slow test leaves the threads of the pages free (`benchmarks/web.py` measures both).
