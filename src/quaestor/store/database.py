@@ -226,7 +226,7 @@ def _units(engine: Engine) -> dict[str, sessionmaker[Work]]:
 
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        return _postgresql(create_engine(_address(url), **_waiting()))
+        return _postgresql(create_engine(_address(url), **_settings()))
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=40, pool_timeout=WAIT)
 
     @event.listens_for(engine, "connect")
@@ -262,7 +262,7 @@ def _let_write(connection: Any, writes: bool) -> None:
 
 
 def _loop_engine(url: str) -> AsyncEngine:
-    made = create_async_engine(_address(url), **_waiting())
+    made = create_async_engine(_address(url), **_settings())
     _postgresql(made.sync_engine)
     return made
 
@@ -275,19 +275,15 @@ def _address(url: str) -> URL:
     return found.set(drivername="postgresql+psycopg")
 
 
-def _waiting() -> dict[str, Any]:
-    """How long an engine waits for PostgreSQL, and for a connection."""
+def _settings() -> dict[str, Any]:
+    """What an engine needs to know of PostgreSQL: transactions are left to us, and nothing is waited for too long."""
     settings = f"-c lock_timeout={int(WAIT * 1000)} -c default_transaction_read_only=on"
-    waiting = {"connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": settings}
-    return {"hide_parameters": True, "connect_args": waiting, "pool_size": CONNECTIONS, "max_overflow": 0, "pool_timeout": WAIT}
+    connection = {"autocommit": True, "connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": settings}
+    return {"hide_parameters": True, "connect_args": connection, "pool_size": CONNECTIONS, "max_overflow": 0, "pool_timeout": WAIT}
 
 
 def _postgresql(engine: Engine) -> Engine:
     """An engine that begins its transactions itself, so that a `glance` has none; a connection that has none cannot write."""
-
-    @event.listens_for(engine, "connect")
-    def _configure(connection: Any, _: Any) -> None:
-        connection.autocommit = True
 
     @event.listens_for(engine, "checkout")
     def _check(_: Any, record: Any, __: Any) -> None:
