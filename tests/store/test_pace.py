@@ -11,6 +11,7 @@ import quaestor as qs
 from helpers.browsing import KINDS, PICTURE, application, enter, give
 from quaestor.selection.dry_run import DryRun
 from quaestor.store import pace
+from quaestor.store.database import Database
 from quaestor.store.memory import Memory
 from quaestor.store.pace import SlowError
 from quaestor.web import lanes, taker
@@ -161,9 +162,10 @@ def test_the_first_question_of_a_credal_test_is_worked_out_in_a_thread_and_the_n
     assert where[1] == ("thread" if slow else "loop")
 
 
-@pytest.mark.parametrize("is_file", [True, False])
-def test_slow_steps_are_worked_out_a_few_at_a_time(monkeypatch, is_file):
-    monkeypatch.setattr(lanes, "database", lambda _: SimpleNamespace(is_file=is_file))
+@pytest.mark.parametrize("url", ["sqlite:///nothing.db", "postgresql+psycopg://nobody@127.0.0.1:1/nothing"])
+def test_slow_steps_are_worked_out_a_few_at_a_time(monkeypatch, url):
+    database = Database(url)
+    monkeypatch.setattr(lanes, "database", lambda _: database)
     at_once, most, lock = [0], [0], Lock()
 
     def make(prompt):
@@ -181,5 +183,6 @@ def test_slow_steps_are_worked_out_a_few_at_a_time(monkeypatch, is_file):
         return await asyncio.gather(*(lanes.quickly(None, make) for _ in range(12)))
 
     names = asyncio.run(crowd())
+    database.close()
     assert most[0] == lanes.AT_ONCE
     assert all(name.startswith("AnyIO worker") for name in names)
