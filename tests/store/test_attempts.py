@@ -19,6 +19,7 @@ from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, privacy, sessions
 from quaestor.store.memory import Memory
 from quaestor.store.models import Event
+from quaestor.store.sittings import with_lines
 
 STRICT = b"""
 quaestor: 1
@@ -152,6 +153,28 @@ def test_how_many_statements_an_answer_takes(database):
     with database.work() as work:
         attempts.answer(work, attempts.by_key(work, key), 1, option)
     assert len([statement for statement in seen if not statement.startswith("BEGIN")]) == 4
+
+
+def test_an_attempt_and_what_is_new_of_its_log_are_read_in_one_statement(database):
+    code = publish(database).code
+    key, other = (begin(database, code, name) for name in ("Ada", "Bob"))
+    for mine, steps in ((key, 2), (other, 4)):
+        for step in range(1, steps + 1):
+            put(database, mine, step)
+    there, seen = stands(database, key), []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: seen.append(told[2]))
+
+    def read(hint):
+        seen.clear()
+        with database.glance() as work:
+            return attempts.sitting(work, with_lines(work, there.attempt.id, hint))
+
+    assert (read(key).session, len(seen)) == (there.session, 1)
+    assert read(other).session == there.session, "the key was only a guess"
+    sessions.forget_all()
+    assert (read(key).session, read(key).put) == (there.session, there.put)
+    with database.glance() as work:
+        assert with_lines(work, there.attempt.id + 99, key) is None
 
 
 def test_the_memory_forgets_what_was_not_used_for_longest():

@@ -243,7 +243,14 @@ def test_who_can_come_back_is_not_in_the_log(make_database, caplog, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "url", ["nonsense", "postgresql+nothing://me:secret@host/db", "http://me:secret@host", "http://me:sec/secret@host/db"]
+    "url",
+    [
+        "nonsense",
+        "postgresql+psycopg_async://me:secret@host/db",
+        "postgresql+nothing://me:secret@host/db",
+        "http://me:secret@host",
+        "http://me:sec/secret@host/db",
+    ],
 )
 def test_a_database_that_is_none(url):
     with pytest.raises(QuaestorError, match="database: an address such as sqlite") as error:

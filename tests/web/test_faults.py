@@ -12,7 +12,7 @@ import sqlite3
 import time
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 import quaestor as qs
 from helpers.servers import Server, publish, until
@@ -198,5 +198,25 @@ async def _two_tabs(taker, database):
     for old in (first, fields, [(name, "999" if name == "step" else value) for name, value in fields]):
         assert (await tabs[0].post(action, old)).to == where
     assert logs(database) == before
+    if not database.is_file:
+        await _gone(tabs[0], database, action, taker.fill(await tabs[0].get(where))[1])
+        assert [step for step, _ in logs(database)[taker.attempt]] == list(range(1, 23))
     for browser in (*tabs, taker.browser):
         browser.close()
+
+
+async def _gone(browser, database, action, fields):
+    """A browser that goes away while its answer is being written: the answer counts, and nothing stays open in the database."""
+
+    def others(state):
+        with database.read() as work:
+            return work.scalar(text(f"select count(*) from pg_stat_activity where datname = current_database() and {state}"))
+
+    with database.work() as holding:
+        holding.execute(text("lock table event in exclusive mode"))
+        sent = asyncio.create_task(browser.post(action, fields))
+        while not others("wait_event_type = 'Lock'"):
+            await asyncio.sleep(0.01)
+        sent.cancel()
+        browser.close()
+    until(lambda: not others("pid <> pg_backend_pid() and (state <> 'idle' or xact_start is not null)"), 30)

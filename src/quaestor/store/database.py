@@ -1,30 +1,37 @@
 """The database: SQLite in a file by default, PostgreSQL when asked for; migrations are applied when it is opened.
 
-All access is in units of work (transactions): `work()` may write, `read()` sees a snapshot and cannot write. If the database cannot be
-reached, is locked for too long or is lost in the middle, both raise `UnavailableError` and roll back; the next unit of work connects
-again, so nothing has to be restarted.
+All access is in units of work (transactions): `work()` may write, `read()` sees a snapshot and cannot write, `glance()` is the same
+without the snapshot. If the database cannot be reached, is locked for too long or is lost in the middle, all raise `UnavailableError` and
+roll back; the next unit of work connects again, so nothing has to be restarted.
+
+There are two ways to PostgreSQL, with the same units of work: a thread waits for it as for any call, and what runs `on_loop` leaves the
+event loop to others whenever it would wait (greenlets of SQLAlchemy, asynchronous connections of psycopg), so that many take turns without
+a change of threads. Each way has connections of its own, `CONNECTIONS` at most.
 
 SQLite writes its log to the disk at every commit (`synchronous=FULL`), so that an acknowledged answer survives a power cut: a commit takes
 0.2 ms on the machine of `benchmarks/`, against 0.01 ms without.
 """
 
+import asyncio
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, event
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, DisconnectionError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import sessionmaker
+from sqlalchemy.util.concurrency import greenlet_spawn, in_greenlet
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
@@ -35,9 +42,17 @@ CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which a client may try again
 PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY")
 QUIET = 5.0  # least seconds between two log lines about an unavailable database
+CONNECTIONS = 10  # to PostgreSQL: of a process at most, for its threads and as many for its event loop
 _UNREACHABLE = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
 _READS = "a unit of work that only reads writes nothing, got something to write"
 _MIGRATIONS = str(Path(__file__).parent / "migrations")
+_UNITS: dict[str, dict[str, bool]] = {
+    "work": {},
+    "prompt": {"prompt": True},
+    "read": {"writes": False},
+    "glance": {"writes": False, "transaction": False},
+}
+T = TypeVar("T")
 _log = logging.getLogger("quaestor.store")
 _logged = -QUIET  # when the last such line was logged
 
@@ -63,13 +78,13 @@ class Database:
     def __init__(self, url: str) -> None:
         try:
             self.engine = _engine(url)
+            self._loop = None if self.is_file else _loop_engine(url)
         except (ArgumentError, ImportError) as error:
             shown = re.sub(r"//.*@", "//***@", url)  # never show a password
             raise QuaestorError(f"database: an address such as sqlite:///file or postgresql+psycopg://..., got {shown!r}") from error
-        self._work = sessionmaker(self.engine, expire_on_commit=False)
-        self._prompt = sessionmaker(self.engine.execution_options(prompt=True), expire_on_commit=False)
-        self._read = sessionmaker(_reading(self.engine), expire_on_commit=False, info={"reads": True})
-        event.listen(self._read, "before_flush", _refuse_writing)
+        self._units = _units(self.engine)
+        self._turns = asyncio.Semaphore(CONNECTIONS)
+        self._on_loop = self._units if self._loop is None else _units(self._loop.sync_engine)
         self._writer = Lock() if self.is_file else None
 
     @property
@@ -104,8 +119,8 @@ class Database:
         Open it in the function that does the work, keep it short, and never nest it. `prompt`: on SQLite raise `UnavailableError` instead
         of waiting for another writer. `scrub`: what it erased is made unreadable in the files at once; else the caller calls `scrub`.
         """
-        open_one = self._prompt if prompt and self.is_file else self._work
-        with _as_unavailable(log=not prompt), self._write_lock(0 if prompt else WAIT), open_one() as session, session.begin():
+        kind = "prompt" if prompt else "work"
+        with _as_unavailable(log=not prompt), self._write_lock(0 if prompt else WAIT), self._open(kind) as session, session.begin():
             yield session
         if scrub and erasure.has_erased(session):
             self.scrub()
@@ -113,7 +128,7 @@ class Database:
     @contextmanager
     def read(self) -> Iterator[Work]:
         """A unit of work that only reads: it sees a snapshot, neither waits for writers nor blocks them, and writing raises an error."""
-        with _as_unavailable(reads=True), self._read() as session:
+        with _as_unavailable(reads=True), self._open("read") as session:
             yield session
 
     def scrub(self) -> bool:
@@ -126,6 +141,30 @@ class Database:
         if held_up:
             _log.warning("what was erased can still be read in the files of the database, got %s; it is tried again in a minute", held_up)
         return not held_up
+
+    @contextmanager
+    def glance(self) -> Iterator[Work]:
+        """The same without a snapshot, and without its two round trips: each statement sees what is there when it is made."""
+        with _as_unavailable(reads=True), self._open("glance") as session:
+            yield session
+
+    def _open(self, kind: str) -> Work:
+        return (self._on_loop if in_greenlet() else self._units)[kind]()
+
+    async def on_loop(self, do: Callable[[], T]) -> T:
+        """Do something on the event loop: at once with a file; else others have their turn while it waits for the database.
+
+        All wait for their turn in a queue (those who wait in SQLAlchemy's pool are overtaken), and whatever lasts too long is cut off.
+        """
+        if self._loop is None:
+            return do()
+        try:
+            async with asyncio.timeout(WAIT) as limit, self._turns:
+                limit.reschedule(asyncio.get_running_loop().time() + 2 * WAIT)
+                return await greenlet_spawn(do)
+        except TimeoutError as error:
+            _log_error(TimeoutError("it takes too long"))
+            raise UnavailableError from error
 
     @contextmanager
     def _write_lock(self, wait: float) -> Iterator[None]:
@@ -141,8 +180,10 @@ class Database:
             self._writer.release()
 
     def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; where an event loop runs, call it in a thread."""
         self.engine.dispose()
+        if self._loop is not None:
+            asyncio.run(self._loop.dispose())
 
 
 @contextmanager
@@ -195,17 +236,20 @@ def _refuse_writing(work: Work, *_: Any) -> None:
         raise QuaestorError(_READS)
 
 
-def _reading(engine: Engine) -> Engine:
-    if engine.dialect.name == "postgresql":
-        return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-    return engine.execution_options(writes=False)
+def _units(engine: Engine) -> dict[str, sessionmaker[Work]]:
+    """What opens the units of work of each kind."""
+    made = {}
+    for kind, how in _UNITS.items():
+        reads = not how.get("writes", True)
+        made[kind] = sessionmaker(engine.execution_options(**how), expire_on_commit=False, info={"reads": reads})
+        if reads:
+            event.listen(made[kind], "before_flush", _refuse_writing)
+    return made
 
 
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        waiting = {"connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": f"-c lock_timeout={WAIT * 1000}"}
-        more = waiting if url.startswith("postgresql") else {}
-        return create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_size=10, pool_timeout=WAIT, connect_args=more)
+        return _postgresql(create_engine(_address(url), **_settings()))
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=40, pool_timeout=WAIT)
 
     @event.listens_for(engine, "connect")
@@ -238,3 +282,45 @@ def _let_write(connection: Any, writes: bool) -> None:
     if connection.info.get("writes", True) != writes:
         connection.connection.dbapi_connection.execute(f"PRAGMA query_only={'OFF' if writes else 'ON'}")
         connection.info["writes"] = writes
+
+
+def _loop_engine(url: str) -> AsyncEngine:
+    made = create_async_engine(_address(url), **_settings())
+    _postgresql(made.sync_engine)
+    return made
+
+
+def _address(url: str) -> URL:
+    """The address of a PostgreSQL, for the one driver that threads and the event loop share."""
+    found = make_url(url)
+    if found.drivername not in ("postgresql", "postgresql+psycopg"):
+        raise ArgumentError(found.drivername)
+    return found.set(drivername="postgresql+psycopg")
+
+
+def _settings() -> dict[str, Any]:
+    """What an engine needs to know of PostgreSQL: transactions are left to us, and nothing is waited for too long."""
+    settings = f"-c lock_timeout={int(WAIT * 1000)} -c default_transaction_read_only=on"
+    connection = {"autocommit": True, "connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": settings}
+    return {"hide_parameters": True, "connect_args": connection, "pool_size": CONNECTIONS, "max_overflow": 0, "pool_timeout": WAIT}
+
+
+def _postgresql(engine: Engine) -> Engine:
+    """An engine that begins its transactions itself, so that a `glance` has none; a connection that has none cannot write."""
+
+    @event.listens_for(engine, "checkout")
+    def _check(_: Any, record: Any, __: Any) -> None:
+        """Let the pool open another connection where PostgreSQL has closed this one: the socket knows, without a question and an answer."""
+        try:
+            for _ in ("a last message", "the end"):
+                record.driver_connection.pgconn.consume_input()
+        except engine.dialect.loaded_dbapi.Error as error:
+            raise DisconnectionError from error
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Any) -> None:
+        options = connection.get_execution_options()
+        if options.get("transaction", True):
+            connection.exec_driver_sql("BEGIN READ WRITE" if options.get("writes", True) else "BEGIN ISOLATION LEVEL REPEATABLE READ")
+
+    return engine

@@ -9,6 +9,9 @@ Each erasure is noted in a table, in the unit of work that erases, and stays the
 the end of the process, it is tried again by the clock.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 from sqlalchemy import Connection, Engine, delete, func, select, text, update
 from sqlalchemy.orm import Session as Work
 
@@ -37,8 +40,7 @@ def has_erased(work: Work) -> bool:
 def scrub(engine: Engine) -> bool:
     """Make what was erased unreadable in the files; False if it has to be tried again."""
     is_file = engine.dialect.name == "sqlite"
-    options = {"transaction": False} if is_file else {"isolation_level": "AUTOCOMMIT"}
-    with engine.execution_options(**options).connect() as connection:
+    with engine.execution_options(transaction=False).connect() as connection, nullcontext() if is_file else _writing(connection):
         last = connection.scalar(select(func.max(Erasure.id)))
         if last is None:
             return True
@@ -46,6 +48,16 @@ def scrub(engine: Engine) -> bool:
             return False
         connection.execute(delete(Erasure).where(Erasure.id <= last))
     return True
+
+
+@contextmanager
+def _writing(connection: Connection) -> Iterator[None]:
+    """Let a connection to PostgreSQL write without a transaction, in which tables cannot be written anew."""
+    connection.exec_driver_sql("set default_transaction_read_only = off")
+    try:
+        yield
+    finally:
+        connection.exec_driver_sql("reset default_transaction_read_only")
 
 
 def _scrub_file(connection: Connection, last: int) -> bool:

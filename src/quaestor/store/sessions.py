@@ -25,11 +25,9 @@ _EACH = 1000  # the further cost of a session, in questions
 _AT_ONCE = 500  # keys in one query
 _LONG = {"earlier", "history"}  # cached properties that hold the earlier sessions: too large to keep
 
-_LINES = (
-    select(Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
-    .where(Event.attempt_id == bindparam("attempt"), Event.step >= bindparam("first"))
-    .order_by(Event.step)
-)
+LINE = (Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
+_LINES = select(*LINE).where(Event.attempt_id == bindparam("attempt"), Event.step >= bindparam("first")).order_by(Event.step)
+AHEAD = "lines read ahead"  # in the info of a unit of work: the attempt and the first step, and the rows
 _KEYS = select(Correction.question).where(Correction.test_id == bindparam("test"), Correction.kind == "key")
 _memory: Memory[str, tuple[Session, datetime, int]] = Memory(MOST)
 
@@ -63,9 +61,17 @@ def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
     return session, at
 
 
+def first_wanted(key: str) -> int:
+    """The first line of the log that `session_of` will ask for, as far as the cache can tell: the last one of a cached session."""
+    cached = _memory.get(key)
+    return max(len(cached[0].log), 1) if cached is not None else 1
+
+
 def _lines(work: Work, attempt: Attempt, first: int) -> list[tuple[Answer, datetime]]:
     anew = corrected(work, attempt.test)
-    rows = work.execute(_LINES, {"attempt": attempt.id, "first": first})
+    read, rows = work.info.pop(AHEAD, (None, ()))
+    if read != (attempt.id, first):
+        rows = work.execute(_LINES, {"attempt": attempt.id, "first": first})
     return [(line_of(anew, question, answer, entry, seconds), at) for question, answer, entry, seconds, at in rows]
 
 

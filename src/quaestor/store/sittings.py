@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import and_, bindparam, select, update
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import joinedload
 from sqlalchemy.orm.attributes import set_committed_value
@@ -12,14 +12,19 @@ from quaestor.i18n import say
 from quaestor.model.question import Question
 from quaestor.session.session import Session
 from quaestor.store.clock import now
-from quaestor.store.models import Attempt, Published
+from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.options import option_order
 from quaestor.store.publishing import MissingError
 from quaestor.store.scoring import keep
-from quaestor.store.sessions import session_of
+from quaestor.store.sessions import AHEAD, LINE, first_wanted, session_of
 
 _BY_KEY = select(Attempt).where(Attempt.key == bindparam("key"))
 _BY_NUMBER = select(Attempt).where(Attempt.id == bindparam("number")).options(joinedload(Attempt.pupil))
+_WITH_LINES = (
+    _BY_NUMBER.add_columns(*LINE)
+    .outerjoin(Event, and_(Event.attempt_id == Attempt.id, Event.step >= bindparam("first")))
+    .order_by(Event.step)
+)
 TIME_UP, CLOSED = say("The time is up."), say("The test is closed.")
 
 
@@ -68,6 +73,17 @@ def by_number(work: Work, number: int, anew: bool = False) -> Attempt | None:
     `anew`: as it is in the database, whatever this unit of work has read of it before.
     """
     return work.scalar(_BY_NUMBER, {"number": number}, execution_options={"populate_existing": anew})
+
+
+def with_lines(work: Work, number: int, key: str) -> Attempt | None:
+    """The attempt with this id, which probably has this key; the lines of its log that `sitting` needs are read in the same statement."""
+    first = first_wanted(key)
+    rows = work.execute(_WITH_LINES, {"number": number, "first": first}).all()
+    if not rows:
+        return None
+    work.info[AHEAD] = (number, first), [line for _, *line in rows if line[0] is not None]
+    found: Attempt = rows[0][0]
+    return found
 
 
 def attempt_of(work: Work, test: Published, number: int) -> Attempt:

@@ -80,7 +80,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
         for foreman in app.state.foremen:
             await asyncio.to_thread(foreman.stop)
         await asyncio.to_thread(app.state.slow_steps.close)
-        kept.close()
+        await asyncio.to_thread(kept.close)
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.settings, app.state.database = settings, kept

@@ -1,9 +1,10 @@
 """Where the work of a request is done. Most pages are made in a thread, so that nobody waits for them.
 
 What every taker does after every question must be quick, and a thread that is woken for it waits longer for the interpreter than the work
-takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). With a database in a file, where reading waits for
-nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, and holds nobody
-up in the meantime. With a database elsewhere, which may be slow or away, everything is done in threads.
+takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLite). So it is done in the thread of the event loop. With a
+database in a file, where reading waits for nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is
+tried again a little later, and holds nobody up in the meantime. With a database elsewhere, which may be slow or away, others have their
+turn whenever it waits (`Database.on_loop`).
 
 Steps that may take long are worked out by processes of their own (`web.slow_steps`): what needs one is broken off and tried again when the
 step is there, so that nothing waits for it but the browser that needs it.
@@ -90,7 +91,7 @@ async def quickly(request: Request, make: Callable[[], T]) -> T:
     """Do something that only reads."""
 
     async def made() -> T:
-        return make() if database(request).is_file else await run_in_threadpool(make)
+        return await database(request).on_loop(make)
 
     return await patiently(request, made)
 
@@ -113,4 +114,5 @@ async def in_turn(request: Request, write: Callable[[bool], T]) -> T:
                 return write(True)
             except UnavailableError:
                 await asyncio.sleep(PAUSE)
-    return await run_in_threadpool(write, False)
+        return await run_in_threadpool(write, False)
+    return await database(request).on_loop(lambda: write(False))

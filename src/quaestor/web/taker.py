@@ -23,7 +23,7 @@ from quaestor.store.invitations import holds_back
 from quaestor.store.models import Attempt
 from quaestor.store.results import outcome_of
 from quaestor.store.shown import image_of, shown, with_images
-from quaestor.store.sittings import by_number
+from quaestor.store.sittings import with_lines
 from quaestor.store.teachers import AccessError
 from quaestor.web import notes
 from quaestor.web.lanes import Patient, came, in_turn, quickly
@@ -42,8 +42,9 @@ class StrangerError(AccessError):
 
 def own(request: Request, work: Work, number: int) -> Attempt:
     """The attempt of this browser; anybody else is asked for their code, whether it exists or not."""
-    found = by_number(work, number)
-    if found is None or not compare_digest(found.key.encode(), request.cookies.get(TAKER, "").encode()):
+    key = request.cookies.get(TAKER, "")
+    found = with_lines(work, number, key)
+    if found is None or not compare_digest(found.key.encode(), key.encode()):
         raise StrangerError(say("to go on with a test, please enter your personal code"))
     return found
 
@@ -72,7 +73,7 @@ class Shown:
 def _now(request: Request, attempt: int) -> Shown | None:
     """The present question, with what is to be said of the answer before it; None when the test is over."""
     answer = tried(request)
-    with database(request).read() as work:
+    with database(request).glance() as work:
         stands = _standing(request, work, attempt)
         if stands.over:
             return None
@@ -157,7 +158,7 @@ def _path(attempt: int) -> str:
 
 
 def _prepared(request: Request, attempt: int, answer: Tried) -> Ready:
-    with database(request).read() as work:
+    with database(request).glance() as work:
         return prepare(work, own(request, work, attempt), answer.step, answer.given, answer.asked, came(request))
 
 
@@ -168,7 +169,7 @@ def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
 
 def _twice(request: Request, attempt: int, answer: Tried) -> Sitting | None:
     """Where the test stands, if this very answer was taken before: a double click, or a form that was sent again."""
-    with database(request).read() as work:
+    with database(request).glance() as work:
         stands = sitting(work, own(request, work, attempt))
     return stands if answer.is_in(stands) else None
 
@@ -197,7 +198,7 @@ async def feedback(request: Request, attempt: int, step: int) -> Response:
 
 
 def _feedback(request: Request, attempt: int, step: int) -> Response:
-    with database(request).read() as work:
+    with database(request).glance() as work:
         mine = own(request, work, attempt)
         stands = sitting(work, with_images(mine))
     lines = [line for line in stands.session.log if isinstance(line, Answer)]
