@@ -6,10 +6,17 @@ The first start makes a data folder with the bundled banks and a demo test; it p
 import argparse
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from quaestor.cli.web import add_settings, database_of, settings_of
 from quaestor.errors import QuaestorError
+
+if TYPE_CHECKING:
+    from quaestor.web.settings import Settings
 
 STOP = 3  # seconds that open pages of the live view may delay a shutdown
 HANGS = 60  # seconds without a heartbeat after which a worker is replaced; on a busy machine a healthy one may be slow
@@ -29,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prepare the database, print the addresses, and serve until stopped."""
     import uvicorn
 
-    from quaestor.web import demo, demo_class
+    from quaestor.web import demo, demo_class, logs
     from quaestor.web.beginning import begin
     from quaestor.web.settings import to_environment
 
@@ -50,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  Watch the class:     {where}/desk/tests/{example}/live  (simulated; sign in first)")
     print("", flush=True)
     os.environ.update(to_environment(settings))
-    with demo_class.at_work(settings.database_url, example):
+    logs.set_up(settings.log)
+    with demo_class.at_work(settings.database_url, example), _counted_together(settings):
         uvicorn.run(
             "quaestor.web.app:served",
             factory=True,
@@ -62,12 +70,26 @@ def run(arguments: argparse.Namespace) -> int:
             forwarded_allow_ips=settings.proxies,
             access_log=False,
             server_header=False,
+            log_config=None,  # its lines go where ours go
             log_level="warning",
             loop="asyncio",  # uvloop accepts one connection a turn: under load most clients wait for one
             timeout_graceful_shutdown=STOP,
             timeout_worker_healthcheck=HANGS,
         )
     return 0
+
+
+@contextmanager
+def _counted_together(settings: "Settings") -> Iterator[None]:
+    """A folder in which several workers keep their counts for /metrics, while they serve."""
+    from quaestor.web.metrics import FOLDER
+
+    if settings.workers == 1 or not settings.metrics:
+        yield
+        return
+    with TemporaryDirectory(prefix="quaestor-metrics-") as folder:
+        os.environ[FOLDER] = folder
+        yield
 
 
 def _free(host: str, port: int) -> int:

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
+from quaestor.store import counters
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.inserts import insert
@@ -57,6 +58,7 @@ def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
     full = [(began + timedelta(minutes=LIMITS[found].minutes) - now()) for found, began, count in rows if count >= LIMITS[found].failures]
     left = max((over.total_seconds() for over in full), default=0.0)
     if left > 0:
+        counters.REFUSALS.labels(kind).inc()
         raise LimitError(ceil(left))
 
 

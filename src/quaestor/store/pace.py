@@ -15,6 +15,7 @@ from time import thread_time
 from quaestor.bankfile.bank import Bank
 from quaestor.selection.dry_run import is_easy, worst_step
 from quaestor.selection.rules import Rules
+from quaestor.store import counters
 from quaestor.store.memory import Memory
 
 SLOW = 0.03  # a test is slow if its usual step takes more seconds, or its slowest one
@@ -38,7 +39,9 @@ def engine(test: int, prompt: bool) -> Iterator[None]:
         raise SlowError(test)
     begun = thread_time()
     yield
-    _usual.put(test, usual + _NEW * (thread_time() - begun - usual))
+    took = thread_time() - begun
+    _usual.put(test, usual + _NEW * (took - usual))
+    counters.STEPS.observe(took)
 
 
 def foresee(test: int, bank: Bank, rules: Rules) -> None:

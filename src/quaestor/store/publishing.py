@@ -23,16 +23,16 @@ from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.inserts import insert
 from quaestor.store.media import chosen, hash_of, keep_images
 from quaestor.store.media import image as image
-from quaestor.store.memory import Memory
+from quaestor.store.memory import cached
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
 from quaestor.store.secrets import code_of
+from quaestor.store.sizes import size_of
 from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 MOST_PUPILS = 2000
 MOST_NAMED = 10  # names in one sentence
 CODE = 6  # characters of the code of a test
-_banks: Memory[str, Bank] = Memory(64)
 
 
 class MissingError(QuaestorError):
@@ -98,12 +98,12 @@ def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
 
 def open_bank(kept: BankVersion) -> Bank:
     """The bank of a stored version; those used last are cached."""
-    bank = _banks.get(kept.version)
+    bank: Bank | None = cached.get(("bank", kept.version))
     if bank is None:
         bank = load_bytes(kept.content.encode(), ".yaml")
         if bank.version != kept.version:
             raise QuaestorError(f"bank: its content is version {bank.version}, got {kept.version} in the database")
-        _banks.put(kept.version, bank)
+        cached.put(("bank", kept.version), bank, size_of(bank))
     return bank
 
 

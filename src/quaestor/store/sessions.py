@@ -14,13 +14,13 @@ from quaestor.model.question import Question
 from quaestor.selection.rules_file import read_rules
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
-from quaestor.store.memory import Memory
+from quaestor.store.memory import Memory, cached
 from quaestor.store.models import Attempt, Correction, Event, Published
 from quaestor.store.pace import engine, foresee
 from quaestor.store.publishing import open_bank
+from quaestor.store.sizes import layout_size, session_size
 
-MOST = 4_000_000  # questions of all cached sessions together: some 500 MB of look-aheads in the worst case
-_EACH = 1000  # the further cost of a session, in questions
+_SAMPLE = 50  # of so many sessions of a test one is measured: they are alike
 _LONG = {"earlier", "history"}  # cached properties that hold the earlier sessions: too large to keep
 
 _LINES = (
@@ -29,7 +29,7 @@ _LINES = (
     .order_by(Event.step)
 )
 _KEYS = select(Correction.question).where(Correction.test_id == bindparam("test"), Correction.kind == "key")
-_memory: Memory[str, tuple[Session, datetime, int]] = Memory(MOST)
+_sizes: Memory[int, tuple[int, int]] = Memory(10_000)  # by test: the bytes of a session, and for how many more that is believed
 
 
 def begun(test: Published, seed: int) -> Session:
@@ -42,7 +42,7 @@ def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Sess
 
     `prompt`: raise SlowError if the session is not cached and steps of the test take long.
     """
-    session, at, revision = _memory.get(attempt.key) or (None, attempt.started, 0)
+    session, at, revision = cached.get(("session", attempt.key)) or (None, attempt.started, 0)
     if revision != attempt.test.revision:
         session, at = None, attempt.started
     known = len(session.log) if session is not None else 0
@@ -94,17 +94,28 @@ def work_out(session: Session) -> None:
 def remember(attempt: Attempt, session: Session, at: datetime) -> None:
     """Remember a session whose last line was written at a moment, with what pages need."""
     work_out(session)
-    _memory.put(attempt.key, (_copy(session), at, attempt.test.revision), len(session.bank.questions) + _EACH)
+    kept, bank = _copy(session), ("bank", session.bank.version)
+    cached.put(("session", attempt.key), (kept, at, attempt.test.revision), _size(attempt.test_id, kept), needs=bank)
+
+
+def _size(test: int, session: Session) -> int:
+    """The bytes of a session; where it is measured, what grew with the bank is too."""
+    size, left = _sizes.get(test) or (0, 0)
+    if not left:
+        size, left = session_size(session), _SAMPLE
+        cached.grown(("bank", session.bank.version), layout_size(session.bank))
+    _sizes.put(test, (size, left - 1))
+    return size
 
 
 def forget(attempt: Attempt) -> None:
     """Remove the session of an attempt from the cache."""
-    _memory.forget(attempt.key)
+    cached.forget(("session", attempt.key))
 
 
 def forget_all() -> None:
     """Clear the cache, as a restart does."""
-    _memory.clear()
+    cached.clear()
 
 
 def _copy(session: Session) -> Session:

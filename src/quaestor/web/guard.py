@@ -15,7 +15,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from quaestor.i18n import say
-from quaestor.web import failures
+from quaestor.store import counters
+from quaestor.web import failures, logs
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -61,13 +62,14 @@ class Guard:
             await self.app(scope, receive, send)
             return
         began, status, started = time.perf_counter(), 500, False
+        number = (b"x-request-id", logs.begin_request().encode())
 
         async def guarded_send(message: Message) -> None:
             nonlocal status, started
             if message["type"] == "http.response.start":
                 status, started = message["status"], True
                 present = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(header for header in HEADERS if header[0] not in present)]
+                message["headers"] = [*message["headers"], number, *(header for header in HEADERS if header[0] not in present)]
                 if b"cache-control" not in present:
                     message["headers"].append((b"cache-control", b"no-store"))
             await send(message)
@@ -97,8 +99,11 @@ class Guard:
         finally:
             route = getattr(scope.get("route"), "path", "no route")
             took = time.perf_counter() - began
-            if status >= 400 or took > SLOW or _log.isEnabledFor(logging.DEBUG):
-                _log.info("%s %s %d %.0f ms", scope["method"], route, status, 1000 * took)
+            counters.request(scope["method"], route, status, took)
+            level = logging.INFO if status >= 400 or took > SLOW else logging.DEBUG
+            if _log.isEnabledFor(level):
+                told = {"event": "request", "method": scope["method"], "route": route, "status": status, "ms": round(1000 * took, 1)}
+                _log.log(level, "%s %s %d %.0f ms", scope["method"], route, status, 1000 * took, extra=told)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         await failures.http(Request(scope), TooLarge(self.largest))(scope, receive, send)

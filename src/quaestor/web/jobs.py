@@ -17,6 +17,7 @@ from quaestor.errors import QuaestorError
 from quaestor.store import jobs
 from quaestor.store.database import Database
 from quaestor.store.secrets import token
+from quaestor.web.metrics import FOLDER
 from quaestor.web.settings import PREFIX
 
 POLL = 1.0  # seconds between two looks at the queue
@@ -90,4 +91,5 @@ def _begun(database: Database, number: int, worker: str) -> subprocess.Popen[byt
     """A process that works a job off; it is told of the database by its environment, which nobody else can read."""
     url = database.engine.url.render_as_string(hide_password=False)
     environment = {**os.environ, **ONE_CORE, f"{PREFIX}DATABASE": url}
+    environment.pop(FOLDER, None)  # only those that serve count
     return subprocess.Popen([sys.executable, "-m", "quaestor.web.working", str(number), worker], env=environment, stdin=subprocess.DEVNULL)

@@ -4,6 +4,7 @@ Several worker processes are told by the environment, so whatever the flags say 
 """
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +14,8 @@ from quaestor.errors import QuaestorError
 from quaestor.store.texts import checked_email
 
 PREFIX = "QUAESTOR_"
+LOGS = ("text", "json")
+_TOKEN = re.compile(r"[\w.~+/=-]{16,}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,12 @@ class Settings:
     proxies: str = "127.0.0.1"
     upload: int = 10
     email: str = "owner@localhost"
+    cache: int = 256
+    metrics: str = ""
+    log: str = "text"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("port", 0, 65535), ("workers", 1, 64), ("upload", 1, 50)):
+        for name, least, most in (("port", 0, 65535), ("workers", 1, 64), ("upload", 1, 50), ("cache", 16, 100_000)):
             if not least <= getattr(self, name) <= most:
                 raise QuaestorError(f"{name}: a whole number from {least} to {most}, got {getattr(self, name)}")
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
@@ -39,6 +45,10 @@ class Settings:
         if self.address and not self.address.startswith(("http://", "https://")):
             raise QuaestorError(f"address: begins with http:// or https://, got '{self.address}'")
         checked_email(self.email)
+        if self.metrics and not _TOKEN.fullmatch(self.metrics):
+            raise QuaestorError(f"metrics: a token of at least 16 letters, digits and -._~+/=, got one of {len(self.metrics)} characters")
+        if self.log not in LOGS:
+            raise QuaestorError(f"log: one of {', '.join(LOGS)}, got '{self.log}'")
 
     @property
     def database_url(self) -> str:
@@ -63,6 +73,9 @@ MEANINGS = {
     "proxies": "addresses whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas; * for all",
     "upload": "the largest upload, in megabytes",
     "email": "the address of the owner's account, used when it is first made",
+    "cache": "the most that each process keeps of sessions, banks and texts, in megabytes",
+    "metrics": "a token of at least 16 characters: who sends it may read /metrics; without one the page is not there",
+    "log": "text, or json: a line for each request",
 }
 
 
