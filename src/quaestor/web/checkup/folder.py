@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 import zipfile
+import zlib
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -75,7 +76,7 @@ def back_ups(folder: str) -> list[Finding]:
     try:
         with zipfile.ZipFile(newest) as opened:
             broken = opened.testzip()
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError) as error:
         broken = str(error)
     if broken is not None:
         return wrong("back-ups", f"The newest back-up, {newest}, cannot be read: {broken}.", f"Make another one: quaestor back-up {newest}")
