@@ -61,7 +61,7 @@ def _opens(opened: Database) -> list[Finding]:
             with opened.engine.connect() as connection:
                 row = connection.execute(text("select version_num from alembic_version")).first()
     except (sqlite3.Error, DBAPIError) as error:
-        return _unusable(opened, " ".join(str(getattr(error, "orig", None) or error).split()))
+        return _unusable(opened, " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".?"))
     known = opened.revisions()
     if row is None or row[0] not in known:
         words = f"The tables are of a version ({row[0] if row else 'none'}) that this one does not know: a newer Quaestor made them."
