@@ -101,6 +101,7 @@ def _file(opened: Database) -> sqlite3.Connection:
 
 def _sqlite(opened: Database) -> list[Finding]:
     path = Path(str(opened.engine.url.database))
+    size = sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists())
     try:
         with _file(opened) as file:
             said = file.execute("pragma quick_check(1)").fetchone()[0]
@@ -113,7 +114,7 @@ def _sqlite(opened: Database) -> list[Finding]:
     if mode != "wal":
         words = f"The database writes its journal in the mode {mode}: readers and writers wait for each other."
         return advice("SQLite", words, "Start the server once: it sets the mode `wal`, unless the disk cannot do it.")
-    return fine("SQLite", f"The database is whole and takes {in_words(path.stat().st_size)}.")
+    return fine("SQLite", f"The database is whole and takes {in_words(size)}.")
 
 
 def _postgresql(settings: Settings, opened: Database) -> list[Finding]:
