@@ -70,6 +70,7 @@ def test_requests_answers_steps_and_caches_are_counted(given):
     for _ in range(3):
         browser.fill("/answer", skip="1")
     TestClient(app).get("/nowhere/at/all")
+    TestClient(app).get("/static/quaestor.css")
     after = seen(app)
 
     def more(name, *labels):
@@ -80,6 +81,7 @@ def test_requests_answers_steps_and_caches_are_counted(given):
     assert more("quaestor_requests_total", "3xx", "POST", "/take/{attempt}/answer") == 3
     assert more("quaestor_request_seconds_count", "/take/{attempt}/answer") == 3
     assert more("quaestor_requests_total", "4xx", "GET", "no route") == 1
+    assert more("quaestor_requests_total", "2xx", "GET", "/static") == 1
     assert more("quaestor_cache_reads_total", "session", "yes") >= 3
     assert after["quaestor_cache_bytes", "session"] > 0
     assert after["quaestor_cache_entries", "bank"] >= 1

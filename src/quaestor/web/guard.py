@@ -97,7 +97,7 @@ class Guard:
                 await failures.unforeseen(Request(scope), error)(scope, receive, guarded_send)
             raise
         finally:
-            route = getattr(scope.get("route"), "path", "no route")
+            route = _route(scope)
             took = time.perf_counter() - began
             counters.request(scope["method"], route, status, took)
             level = logging.INFO if status >= 400 or took > SLOW else logging.DEBUG
@@ -107,6 +107,11 @@ class Guard:
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         await failures.http(Request(scope), TooLarge(self.largest))(scope, receive, send)
+
+
+def _route(scope: Scope) -> str:
+    """The template of the path that was asked for; what is served without one are the files of /static."""
+    return getattr(scope.get("route"), "path", "/static" if "endpoint" in scope else "no route")
 
 
 def _stated_length(scope: Scope) -> int:
