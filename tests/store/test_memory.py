@@ -22,6 +22,18 @@ def test_the_least_recently_used_goes_first():
     assert [kept.get(name) for name in "abc"] == ["A", None, "C"]
 
 
+def test_the_memory_forgets_what_was_not_used_for_longest():
+    memory = Memory(10)
+    for key in "abc":
+        memory.put(key, key.upper(), 4)
+    assert [memory.get(key) for key in "abc"] == [None, "B", "C"]
+    memory.put("b", "B", 7)
+    assert [memory.get(key) for key in "bc"] == ["B", None]
+    memory.forget("b")
+    memory.put("d", "D", 10)
+    assert memory.get("d") == "D"
+
+
 def test_what_others_hold_goes_after_all_of_them():
     """Else a bank would be dropped, and yet stay in memory as long as one of its sessions."""
     kept = Memory(10)
