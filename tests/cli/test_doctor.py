@@ -22,7 +22,7 @@ import quaestor as qs
 from helpers.browsing import give
 from quaestor.cli import main
 from quaestor.selection.dry_run import DryRun
-from quaestor.store import attempts, clock, jobs, teachers
+from quaestor.store import attempts, clock, jobs, secrets, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Event, Job
 from quaestor.web.checkup import folder, machine, records, setup
@@ -167,6 +167,7 @@ def test_the_memory_of_a_container_counts(monkeypatch):
 
 def test_a_mistyped_variable():
     words = bad(setup.names({"QUAESTOR_WORKER": "4", "QUAESTOR_PORT": "1", "HOME": "x"}))
+    assert setup.names({secrets.SECRET: "a secret that machines share"})[0].state == "fine"
     assert words.startswith("QUAESTOR_WORKER is set, but there is no such setting. Perhaps QUAESTOR_WORKERS is meant.")
 
 

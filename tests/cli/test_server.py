@@ -10,6 +10,7 @@ from dataclasses import fields
 
 import httpx2
 import pytest
+from sqlalchemy import inspect
 
 from helpers.paths import ROOT
 from quaestor.cli import main
@@ -74,7 +75,7 @@ def test_a_postgresql_without_tables_is_no_database(make_database, capsys, tmp_p
     url = empty.engine.url.render_as_string(hide_password=False)
     assert main(["back-up", str(tmp_path / "all.zip"), "--database", url]) == 1
     assert "got no database in it" in capsys.readouterr().err
-    assert not empty.is_there()
+    assert inspect(empty.engine).get_table_names() == []
 
 
 @pytest.mark.parametrize(

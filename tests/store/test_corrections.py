@@ -203,7 +203,7 @@ def test_erasing_names_leaves_results_of_a_corrected_key(database):
 def test_a_correction_between_looking_ahead_and_entering(database):
     test = publish(database)
     with database.read() as work:
-        first = look_ahead(work, test.code)
+        first = look_ahead(work, test.code, 7)
     with database.work() as work:
         corrections.withdraw(work, work.get(Published, test.id), "one")
     with database.work() as work:

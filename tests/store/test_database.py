@@ -13,7 +13,7 @@ from helpers.processes import migrate
 from quaestor.errors import QuaestorError
 from quaestor.store import database as module
 from quaestor.store import teachers
-from quaestor.store.database import Database, UnavailableError
+from quaestor.store.database import DamagedError, Database, UnavailableError
 from quaestor.store.models import Base, Teacher
 
 CALM = "the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds"
@@ -207,6 +207,19 @@ def test_the_log_tells_of_a_file_that_may_not_be_written(make_database, caplog, 
     reading = Database(f"sqlite:///file:{database.engine.url.database}?mode=ro&uri=true")
     assert unusable(reading, caplog, monkeypatch) == ["database: it cannot be used, got attempt to write a readonly database"]
     reading.close()
+
+
+def test_a_file_that_is_damaged_while_it_is_in_use(make_database, caplog, monkeypatch):
+    database = make_database("sqlite")
+    database.close()
+    with open(database.engine.url.database, "r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 4096 * 40)
+    monkeypatch.setattr(module, "_logged", -module.QUIET)
+    for unit in (database.work, database.read):
+        with pytest.raises(DamagedError, match="the database of this server is damaged; please tell the people who run it"), unit() as work:
+            owners(work)
+    assert [record.getMessage() for record in caplog.records] == ["database: it cannot be used, got database disk image is malformed"]
 
 
 def test_the_log_tells_that_postgresql_is_away(caplog, monkeypatch):

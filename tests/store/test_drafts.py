@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.errors import BankError, QuaestorError
-from quaestor.store import drafts, parts, publishing, teachers
+from quaestor.store import drafts, jobs, parts, publishing, teachers
 from quaestor.store.models import Edition
 
 PICTURE = b"\x89PNG\r\n\x1a\n, as far as anybody looks"
@@ -26,6 +26,19 @@ def two(database):
 def head(work, teacher, number):
     draft = drafts.draft_of(work, teacher, number)
     return draft, drafts.document_of(drafts.edition(work, draft))
+
+
+def test_what_was_tried_with_a_deleted_draft_is_not_shown_with_the_next_one(make_database):
+    """SQLite gives the number of the last draft again."""
+    database = make_database("sqlite")
+    with database.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        first = drafts.begin_draft(work, owner, DOCUMENT, "begun")
+        jobs.ask(work, owner, "trial", f"draft {first.id}", {"title": "a secret bank"})
+        drafts.drop(work, first)
+        second = drafts.begin_draft(work, owner, DOCUMENT, "begun anew")
+        assert second.id == first.id
+        assert jobs.jobs_of(work, owner, "trial", f"draft {second.id}") == []
 
 
 def test_every_save_is_an_edition(database, two):

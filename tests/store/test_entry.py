@@ -125,7 +125,7 @@ def test_looking_ahead_leaves_nothing_to_work_out_while_writing(database, monkey
     for begins in (True, False, True):
         sessions.forget_all()
         with database.read() as work:
-            first = entry.look_ahead(work, code)
+            first = entry.look_ahead(work, code, 7)
         assert (first is not None) == begins
         with monkeypatch.context() as patch, database.work() as work:
             patch.setattr(sessions, "open_bank", None)

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import select
 
 from helpers.processes import fail, fail_ten_times
-from quaestor.store import clock, limits
+from quaestor.store import clock, limits, secrets
 from quaestor.store.models import Tries
 from quaestor.store.teachers import AccessError
 
@@ -90,7 +90,31 @@ def test_one_of_an_address_does_not_shut_the_others_out(database, monkeypatch):
         limits.refuse(work, "code", "Cem", address="192.0.2.2")
 
 
+def test_hashes_cannot_be_tried_out_and_are_others_each_day(monkeypatch):
+    """Of addresses there are few: without a key, somebody with a copy of the table tries them all."""
+    kept = secrets.keyed("token\n192.0.2.1")
+    assert secrets.keyed("token\n192.0.2.1") == kept
+    assert kept != secrets.hashed("token\n192.0.2.1")
+    with monkeypatch.context() as patch:
+        patch.setattr(secrets, "now", lambda: clock.now() + timedelta(days=1))
+        assert secrets.keyed("token\n192.0.2.1") != kept
+    monkeypatch.setenv(secrets.SECRET, "of another server")
+    assert secrets.keyed("token\n192.0.2.1") != kept
+
+
+def test_nobody_is_kept_under_a_hash_without_a_key(make_database):
+    database = make_database("sqlite")
+    with database.work() as work:
+        limits.failed(work, "code", "Ada@school.example", address="192.0.2.1")
+    plain = {secrets.hashed(text) for text in ("code\nada@school.example", "code by address\n192.0.2.1")}
+    with database.read() as work:
+        kept = set(work.scalars(select(Tries.who)))
+    assert len(kept) == 2
+    assert kept.isdisjoint(plain)
+
+
 def test_failures_add_up_over_processes(database):
+    secrets.share_secret()
     url = database.engine.url.render_as_string(hide_password=False)
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         pool.map(fail_ten_times, [url] * 3, chunksize=1)

@@ -1,4 +1,4 @@
-"""Databases and back-ups of earlier versions: nothing is lost, and what was not stored then is worked out."""
+"""Databases of earlier versions: nothing is lost, and what was not stored then is worked out. For back-ups see `test_kept_back_ups`."""
 
 import json
 from datetime import timedelta
@@ -51,19 +51,6 @@ def test_a_database_of_an_earlier_version_goes_on(make_database, kind):
     assert told(database) == before
     with database.work() as work:
         assert attempts.enter(work, work.get(Published, 1).code, "Zoe").id == 4
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_back_up_of_an_earlier_version_is_restored(make_database, tmp_path, kind):
-    source, target = make_database("sqlite"), make_database(kind)
-    before = fill(source)
-    source.migrate(EARLIER)
-    file = tmp_path / "earlier.zip"
-    write_as_it_was(source, file)
-    counts = backup.restore(target, file)
-    assert (counts["attempt"], counts["event"]) == (3, 4)
-    assert "outcome" not in counts
-    assert told(target) == before
 
 
 def test_a_damaged_back_up_of_an_earlier_version_leaves_an_empty_database(make_database, tmp_path):

@@ -1,185 +1,157 @@
-"""Tests whose steps take long: they are found out, and worked out where nobody waits for them."""
+"""Tests whose steps may take long: which they are, and that their steps are worked out once."""
 
-import asyncio
-import time
-from threading import Event, Lock, current_thread
-from types import SimpleNamespace
+from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 
 import quaestor as qs
-from helpers.browsing import KINDS, PICTURE, application, enter, give
-from quaestor.selection.dry_run import DryRun
-from quaestor.store import pace
-from quaestor.store.memory import Memory
-from quaestor.store.pace import SlowError
-from quaestor.web import lanes, taker
+from helpers.browsing import KINDS, ORDER, give
+from helpers.slow_banks import slow_document
+from quaestor.report.letters import letter
+from quaestor.session.limited import STEP, Decided, blindly, decided
+from quaestor.store import attempts, pace, sessions
+from quaestor.store.entry import look_ahead
+from quaestor.store.models import Attempt, Scoring
+from quaestor.store.pace import is_quick, key_of
+from quaestor.store.results import outcome_of
+from quaestor.store.serving import SlowError, is_serving
+from quaestor.store.verify import verify
+
+SLOW = qs.Bank(slow_document(skills=3, questions=6))
+RULES = qs.Rules(stop=qs.max_questions(5))
 
 
 @pytest.fixture(autouse=True)
-def clock(monkeypatch):
-    """Tests as yet unknown, and a clock that is moved by hand."""
-    read = [0.0]
-    monkeypatch.setattr(pace, "_usual", Memory(100))
-    monkeypatch.setattr(pace, "_worst", Memory(100))
-    monkeypatch.setattr(pace, "thread_time", lambda: read[0])
-    return read
+def nothing_is_known():
+    pace._found.clear()
+    sessions.forget_all()
 
 
-def work(clock, seconds, prompt=False):
-    with pace.engine(7, prompt):
-        clock[0] += seconds
-
-
-def test_a_slow_test_is_refused_to_those_who_must_not_wait(clock):
-    work(clock, 0.2, prompt=True)
-    with pytest.raises(SlowError):
-        work(clock, 0.2, prompt=True)
-    work(clock, 0.2)
-    assert clock[0] == pytest.approx(0.4)
-    with pace.engine(8, True):
-        pass
-
-
-def test_one_step_that_was_held_up_makes_no_test_slow(clock):
-    for seconds in (0.1, 0.002, 0.002, 0.002, 0.002, 0.1, 0.002):
-        work(clock, seconds, prompt=True)
-
-
-def test_a_test_that_was_slow_is_prompt_again_after_a_while(clock):
-    work(clock, 0.3)
-    for _ in range(5):
-        work(clock, 0.002)
-    work(clock, 0.002, prompt=True)
-
-
-@pytest.mark.parametrize("slow", [False, True])
-def test_an_answer_of_a_slow_test_is_worked_out_in_a_thread(make_database, monkeypatch, slow):
-    database = make_database("sqlite")
-    where = []
-    prepare = taker.prepare
-
-    def prepared(*args):
-        found = prepare(*args)
-        where.append("thread" if current_thread().name.startswith("AnyIO worker") else "loop")
-        return found
-
-    monkeypatch.setattr(taker, "prepare", prepared)
-    monkeypatch.setattr(pace, "SLOW", -1.0 if slow else 100.0)
-    browser = enter(application(database), give(database))
-    browser.fill("/answer", entry="3/4")
-    assert browser.step == 2
-    assert where == ["thread" if slow else "loop"]
-
-
-# What a dry run foresees
-
-
-CREDAL = qs.load("single-skill").widen(0.05)
-
-
-@pytest.fixture
-def foreseen(monkeypatch):
-    """What the dry run will find, and the end of it to wait for; nothing is found before `allowed` is set."""
-    run = SimpleNamespace(found=None, allowed=Event(), done=Event(), count=0)
-
-    def worst(*_):
-        run.count += 1
-        assert run.allowed.wait(20)
-        if isinstance(run.found, Exception):
-            raise run.found
-        return run.found
-
-    def measure(*args, _measure=pace._measure):
-        _measure(*args)
-        run.done.set()
-
-    monkeypatch.setattr(pace, "worst_step", worst)
-    monkeypatch.setattr(pace, "_measure", measure)
-    return run
-
-
-def is_slow(test=7):
+@contextmanager
+def serving():
+    """As a server does it: whoever needs a slow step is told so."""
+    before = is_serving.set(True)
     try:
-        with pace.engine(test, True):
-            return False
-    except SlowError:
-        return True
+        yield
+    finally:
+        is_serving.reset(before)
+
+
+def chain(levels, width):
+    steps = [f"level {number}" for number in range(levels)]
+    skills = {"a": {"levels": steps}, "b": {"levels": steps, "parents": ["a"], "strength": 0.5}}
+    asked = {f"Q{number}": {"skill": "ab"[number % 2], "difficulty": 0.5} for number in range(6)}
+    return qs.Bank({"imprecision": width, "skills": skills, "questions": asked})
 
 
 @pytest.mark.parametrize(
-    ("found", "slow"),
+    ("bank", "quick"),
     [
-        (DryRun(0.001, 0.02, 3, 3, False), False),
-        (DryRun(0.001, 0.04, 3, 3, False), True),  # late in the test only: the usual step says nothing of it
-        (DryRun(0.001, 0.02, 3, 3, True), True),
-        (qs.QuaestorError("no room"), True),
+        (KINDS, True),
+        (qs.load("fractions"), True),
+        (chain(2, 0.05), True),
+        (chain(3, 0.05), False),
+        (qs.load("fractions").widen(0.05), False),  # it has questions on two skills
+        (SLOW, False),
     ],
+    ids=["one skill", "precise", "closed form", "three levels", "two skills", "three skills"],
 )
-def test_a_test_counts_as_slow_until_its_dry_run_says_that_it_is_not(foreseen, found, slow):
-    foreseen.found = found
-    for _ in range(3):
-        pace.foresee(7, CREDAL, qs.Rules())
-    assert is_slow()
-    assert not is_slow(8)
-    foreseen.allowed.set()
-    assert foreseen.done.wait(20)
-    assert is_slow() == slow
-    assert foreseen.count == 1
+def test_steps_are_quick_where_no_search_can_be_needed(bank, quick):
+    assert is_quick(bank) is quick
 
 
-def test_tests_of_easy_banks_are_not_measured(foreseen):
-    pace.foresee(7, qs.load("fractions"), qs.Rules())
-    assert not is_slow()
-    assert not foreseen.count
+def test_many_numbers_are_not_quick():
+    skills = {f"s{number}": {} for number in range(13)}
+    asked = {f"Q{number}": {"skill": f"s{number}", "difficulty": 0.5} for number in range(13)}
+    assert not is_quick(qs.Bank({"skills": skills, "questions": asked}))
 
 
-@pytest.mark.parametrize("slow", [False, True])
-def test_the_first_question_of_a_credal_test_is_worked_out_in_a_thread_and_the_next_where_its_dry_run_says(
-    make_database, monkeypatch, foreseen, slow
-):
-    database = make_database("sqlite")
-    where = []
-
-    def noted(function):
-        def prepared(*args):
-            found = function(*args)
-            where.append("thread" if current_thread().name.startswith("AnyIO worker") else "loop")
-            return found
-
-        return prepared
-
-    for name in ("sitting", "prepare"):
-        monkeypatch.setattr(taker, name, noted(getattr(taker, name)))
-    foreseen.found = DryRun(0.001, 0.5 if slow else 0.002, 1, 1, False)
-    browser = enter(application(database), give(database, KINDS.widen(0.01), images={"pie.png": PICTURE}))
-    assert where == ["thread"]
-    foreseen.allowed.set()
-    assert foreseen.done.wait(20)
-    browser.fill("/answer", entry="3/4")
-    assert browser.step == 2
-    assert where[1] == ("thread" if slow else "loop")
+def begin(database):
+    code = give(database, SLOW, RULES)
+    with database.work() as work:
+        return attempts.enter(work, code, "Ada", first=look_ahead(work, code, 7)).id
 
 
-@pytest.mark.parametrize("is_file", [True, False])
-def test_slow_steps_are_worked_out_a_few_at_a_time(monkeypatch, is_file):
-    monkeypatch.setattr(lanes, "database", lambda _: SimpleNamespace(is_file=is_file))
-    at_once, most, lock = [0], [0], Lock()
+def test_a_server_is_told_what_takes_long_and_goes_on_when_it_is_there(database):
+    code = give(database, SLOW, RULES)
+    with serving(), database.read() as work, pytest.raises(SlowError) as slow:
+        look_ahead(work, code, 7)
+    assert (slow.value.kind, slow.value.asked.log) == (STEP, ())
+    pace.keep_found(slow.value.key, decided(slow.value.asked))
+    with serving(), database.read() as work:
+        assert look_ahead(work, code, 8).next is not None  # nothing is drawn: the first step is everybody's
 
-    def make(prompt):
-        if prompt:
-            raise SlowError(7)
-        with lock:
-            at_once[0] += 1
-            most[0] = max(most[0], at_once[0])
-        time.sleep(0.02)
-        with lock:
-            at_once[0] -= 1
-        return current_thread().name
 
-    async def crowd():
-        return await asyncio.gather(*(lanes.quickly(None, make) for _ in range(12)))
+def test_steps_of_quick_tests_are_worked_out_at_once(database):
+    code = give(database, KINDS, ORDER)
+    with serving(), database.work() as work:
+        assert attempts.sitting(work, attempts.enter(work, code, "Ada")).session.next is not None
 
-    names = asyncio.run(crowd())
-    assert most[0] == lanes.AT_ONCE
-    assert all(name.startswith("AnyIO worker") for name in names)
+
+def test_a_slow_step_is_stored_and_every_process_asks_the_same(database):
+    number = begin(database)
+    with database.read() as work:
+        attempt = work.get(Attempt, number)
+        first, came = attempts.sitting(work, attempt).session, attempt.started + timedelta(seconds=3)
+        with serving(), pytest.raises(SlowError) as slow:
+            attempts.prepare(work, attempt, 1, "yes", at=came)
+    other = next(name for name in SLOW.questions if name != first.next.id)  # what another clock might have made of it
+    pace.keep_found(slow.value.key, Decided(other, None, first.beliefs, cut=True))
+    with serving(), database.work() as work:
+        attempts.write(work, attempts.prepare(work, work.get(Attempt, number), 1, "yes", at=came))
+    pace._found.clear()
+    sessions.forget_all()  # another process, or the same after a restart
+    with serving(), database.read() as work:
+        then = attempts.sitting(work, work.get(Attempt, number)).session
+    assert then.next.id == other
+    assert then.is_cut
+    for skill, bounds in then.beliefs.items():
+        assert bounds.lower.tolist() == first.beliefs[skill].lower.tolist()
+        assert bounds.method == first.beliefs[skill].method
+
+
+def test_why_a_slow_test_is_over_is_stored_too(database):
+    number = begin(database)
+    with database.work() as work:
+        for step in range(1, 6):
+            after = attempts.answer(work, work.get(Attempt, number), step, "no")
+    assert after.over
+    pace._found.clear()
+    sessions.forget_all()
+    with serving(), database.read() as work:
+        stands = attempts.sitting(work, work.get(Attempt, number))
+        assert stands.session.stopped.rule == "max_questions"
+        assert stands.over == stands.session.stopped.reason == after.over
+
+
+def test_the_time_that_a_step_takes_is_not_the_takers(database):
+    number = begin(database)
+    with database.work() as work:
+        attempt = work.get(Attempt, number)
+        came = attempt.started + timedelta(seconds=4)
+        ready = attempts.prepare(work, attempt, 1, "yes", at=came)
+        assert (ready.at, ready.seconds) == (came, 4.0)
+
+
+def test_what_was_cut_short_is_told(database):
+    number = begin(database)
+    with database.work() as work:
+        for step in range(1, 6):
+            attempt = work.get(Attempt, number)
+            state = attempts.sitting(work, attempt).session
+            pace.keep_found(key_of(STEP, then := state.enter(state.next.id, "yes", 0.0)), blindly(then))
+            attempts.write(work, attempts.prepare(work, attempt, step, "yes", at=attempt.started))
+    pace._found.clear()
+    with database.read() as work:
+        found = outcome_of(work, work.get(Attempt, number))
+        told = letter(SLOW, RULES, found)
+        assert [one.differences for one in verify(work, work.get(Attempt, number).test)] == [()]  # rough, but true
+    with database.work() as work:
+        row = work.get(Scoring, (number, 0))
+        row.skills = {**row.skills, "skill 1": {**row.skills["skill 1"], "lower": [0.99, 0.0]}}
+    with database.read() as work:
+        (row,) = verify(work, work.get(Attempt, number).test)
+        assert [what for what, *_ in row.differences] == ["skill 1 bounds"]
+    assert all(one.cut for one in found.skills.values())
+    assert any("this result is true but rough" in note for note in told.notes)

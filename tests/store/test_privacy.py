@@ -187,16 +187,3 @@ def test_what_is_deleted_at_the_same_moment_is_no_error(make_database, monkeypat
     erase(database, days=3)
     with database.read() as work:
         assert work.scalars(select(Attempt.name)).all() == ["erased"]
-
-
-def test_deleted_text_is_overwritten_in_sqlite(make_database):
-    database = make_database("sqlite")
-    number = take(database, publish(database).code, "Ada Unmistakable")
-    with database.work() as work:
-        privacy.delete(work, work.get(Attempt, number))
-    path = database.engine.url.database
-    database.close()  # the last connection brings the log into the file
-    with open(path, "rb") as file:
-        content = file.read()
-    assert b"Unmistakable" not in content
-    assert b"Secret Street" not in content

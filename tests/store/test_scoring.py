@@ -166,6 +166,19 @@ def test_an_attempt_that_went_on_meanwhile_is_left_alone(database, monkeypatch):
     assert outcome(database, number).questions == 2
 
 
+def test_the_log_says_that_an_attempt_was_not_scored_and_quotes_nobody(make_database, monkeypatch, caplog):
+    database = make_database("sqlite")
+    test = publish(database)
+    take(database, test.code, "Ada")
+
+    def refused(*_):
+        raise qs.QuaestorError("Q1: a number is expected, got '12 Secret Street'")
+
+    monkeypatch.setattr(rescoring, "session_of", refused)
+    assert score(database, test) == {"scored": 0, "left": 1}
+    assert [record.getMessage() for record in caplog.records] == ["attempt 1 was not scored: QuaestorError"]
+
+
 def test_verify_says_what_would_be_otherwise(database):
     test = publish(database)
     first, second = take(database, test.code, "Ada"), take(database, test.code, "Bob")

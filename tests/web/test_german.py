@@ -18,7 +18,7 @@ from quaestor.selection.rules import RulesError
 from quaestor.selection.rules_file import read_rules
 from quaestor.session.explain.changes import changes
 from quaestor.store import attempts, limits, media, publishing, teachers
-from quaestor.store.database import UnavailableError
+from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.web.language import translate
 
 
@@ -325,6 +325,7 @@ STORE = {
     "minute": lambda: raised(limits.LimitError(30)),
     "wait": lambda: raised(limits.LimitError(300)),
     "away": lambda: raised(UnavailableError()),
+    "damaged": lambda: raised(DamagedError()),
 }
 
 

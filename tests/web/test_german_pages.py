@@ -12,7 +12,7 @@ from helpers.foreign_school import Place, marked, read
 from helpers.interface_texts import calls, sources, templates, texts
 from helpers.rights import methods_and_paths
 from quaestor.store import secrets
-from quaestor.store.database import Database, UnavailableError
+from quaestor.store.database import DamagedError, Database, UnavailableError
 from quaestor.web import entry, language
 from quaestor.web.language import catalogue
 
@@ -340,7 +340,7 @@ def test_refusals(place):
     look(place, guest.client.post("/desk/banks/new", data={"title": "x", "form_token": token}), 403)
 
 
-@pytest.mark.parametrize(("error", "status"), [(UnavailableError(), 503), (RuntimeError("oh"), 500)])
+@pytest.mark.parametrize(("error", "status"), [(UnavailableError(), 503), (DamagedError(), 500), (RuntimeError("oh"), 500)])
 def test_the_database_is_away_or_nobody_foresaw_it(place, monkeypatch, error, status):
     def fail(*_):
         raise error

@@ -8,17 +8,18 @@ import time
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 import quaestor as qs
 from helpers.servers import Server, until
+from helpers.slow_banks import slow_document
 from quaestor.errors import QuaestorError
 from quaestor.i18n import unpacked
 from quaestor.simulate.trial import FIRST, try_out
 from quaestor.store import jobs, publishing, teachers
 from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
-from quaestor.store.models import Job
+from quaestor.store.models import Job, Teacher
 from quaestor.web import jobs as foremen
 from quaestor.web import working
 from quaestor.web.jobs import Foreman
@@ -172,6 +173,7 @@ def test_unfinished_jobs_are_few_and_old_ones_are_forgotten(database, ask):
     old = ask()
     with database.work() as work:
         work.execute(update(Job).values(created=now() - jobs.KEPT - timedelta(days=1)))
+        jobs.forget_old(work, now())
     for _ in range(jobs.MOST_OPEN):
         ask()
     assert look(database, old) is None
@@ -210,6 +212,84 @@ def test_a_killed_process_is_replaced_and_comes_to_the_same(database, ask, monke
     found = look(database, number)
     assert found.found["students"] == 10_000
     assert len(started) == found.tries
+
+
+@pytest.fixture
+def stuck(database):
+    """A function that asks for a trial that says nothing for minutes, as its bank is too slow; gives its number."""
+
+    def make(email="owner@school.example"):
+        with database.work() as work:
+            teacher = work.scalar(select(Teacher).where(Teacher.email == email))
+            if teacher is None:
+                teacher = Teacher(email=email, name="", password=None, is_owner=False, created=now())
+                work.add(teacher)
+                work.flush()
+            kept = publishing.keep_bank(work, teacher, qs.Bank(slow_document(5, 3)))
+            sets = [{"rules": qs.Rules(stop=qs.max_questions(9)).document}]
+            asked = {"title": "Slow", "source": {"bank": kept.id}, "students": 1000, "seed": 1, "sets": sets}
+            return jobs.ask(work, teacher, "trial", "bank 9", asked).id
+
+    return make
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """The processes that foremen begin."""
+    found, begin = [], foremen._begun
+    monkeypatch.setattr(foremen, "_begun", lambda *given: found.append(begin(*given)) or found[-1])
+    return found
+
+
+@pytest.mark.long
+def test_a_cancelled_job_is_ended_and_the_next_one_begins(database, ask, stuck, foreman, begun):
+    number = stuck()
+    foreman.wake()
+    until(lambda: bool(begun), 60)
+    time.sleep(1.5)  # it is in the middle of something that does not look up
+    after = ask()
+    with database.work() as work:
+        jobs.drop(work, work.get(Job, number))
+    until(lambda: begun[0].poll() is not None, 5)
+    until(lambda: look(database, after).state == jobs.DONE, 60)
+
+
+def test_a_job_that_does_not_end_is_ended_at_its_limit(database, stuck, monkeypatch):
+    monkeypatch.setattr(foremen, "GRACE", 0.5)
+    number = stuck()
+    foreman = Foreman(database, working.LONG, longest=0.5)
+    foreman.start()
+    try:
+        until(lambda: look(database, number).state == jobs.FAILED, 30)
+    finally:
+        foreman.stop()
+    assert "was ended" in unpacked(look(database, number).words)
+
+
+@pytest.mark.long
+def test_a_stuck_job_holds_nobody_elses(database, ask, stuck):
+    numbers = [stuck("slow@school.example"), stuck("slow@school.example"), ask()]
+    made = [Foreman(database, working.LONG, each=1) for _ in range(2)]
+    for foreman in made:
+        foreman.start()
+    try:
+        until(lambda: look(database, numbers[2]).state == jobs.DONE, 60)
+        assert [look(database, number).state for number in numbers[:2]] == [jobs.RUNNING, jobs.WAITING]
+    finally:
+        for foreman in made:
+            foreman.stop()
+
+
+def test_a_job_that_needs_too_much_memory_says_so(database, ask, monkeypatch):
+    number = ask()
+    claim(database, "a")
+
+    def large(*_):
+        raise MemoryError
+
+    monkeypatch.setitem(working.KINDS, "trial", large)
+    working.work_off(database, number, "a")
+    assert "more memory than a job may have" in look(database, number).words
 
 
 def test_a_foreman_who_is_stopped_gives_the_job_back(database, ask):

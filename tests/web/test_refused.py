@@ -11,7 +11,7 @@ import quaestor as qs
 from helpers.browsing import KINDS, Browser, application, enter, give
 from quaestor.store import clock, entry, invitations, sittings
 from quaestor.store.models import Event
-from quaestor.web import notes
+from quaestor.web import lanes, notes
 
 RIGHT = ["3/4", ["two", "four"], "7/2", "Paris"]
 
@@ -174,7 +174,7 @@ def test_the_last_answer_of_a_stale_tab(app, database):
 def test_an_answer_after_the_time_did_not_count(app, database, monkeypatch):
     browser = enter(app, give(database, minutes=10))
     later = clock.now() + timedelta(minutes=11)
-    for module in (clock, entry, invitations, sittings):
+    for module in (clock, entry, invitations, lanes, sittings):
         monkeypatch.setattr(module, "now", lambda: later)
     browser.fill("/answer", entry="3/4")
     assert browser.path == "/take/1/result"

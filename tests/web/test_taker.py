@@ -12,6 +12,7 @@ from helpers import browsing
 from helpers.browsing import KINDS, Browser, application, enter, give
 from quaestor.store import clock, entry, publishing, sittings, teachers
 from quaestor.store.models import Attempt, Event
+from quaestor.web import lanes
 
 ANSWERS = ["3/4", ["two", "four"], "7/2", " paris. "]
 
@@ -157,7 +158,7 @@ def test_entering_twice_with_one_form_begins_one_attempt(app, database):
 def test_time_is_up(app, database, monkeypatch):
     browser = enter(app, give(database, minutes=10))
     later = clock.now() + timedelta(minutes=11)
-    for module in (clock, entry, sittings):
+    for module in (clock, entry, lanes, sittings):
         monkeypatch.setattr(module, "now", lambda: later)
     browser.fill("/answer", entry="3/4")
     assert browser.path == "/take/1/result"

@@ -6,7 +6,8 @@ violations together. The document keeps what the author stated (`difficulty: eas
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import FrozenInstanceError
 from itertools import product
@@ -29,6 +30,7 @@ from quaestor.model.table import Table
 
 FORMATS = (1, 2)  # in format 2, words know how many options a question has; a document that names none has format 1
 NEWEST = FORMATS[-1]
+_PART = 200  # questions that are pickled together
 _SMALL = 1e-9  # probabilities below this keep all their digits
 
 
@@ -87,7 +89,12 @@ class Bank:
         return f"<Bank {self.title!r}: {len(self.skills)} skills, {len(self.questions)} questions, version {self.version}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Bank, (self._document, self.source)
+        """As it was made, not to be checked again, and in parts, so that reading a large one lets other threads work in between."""
+        stated, made = list(self._document.get("questions", {}).items()), list(self.questions.values())
+        parts = [pickle.dumps((stated[at : at + _PART], made[at : at + _PART])) for at in range(0, len(made), _PART)]
+        head = {**self._document, "questions": {}}
+        known = {name: self.__dict__[name] for name in ("version", "model_version") if name in self.__dict__}
+        return _restored, (head, tuple(self.skills.values()), parts, self._warned[0], self.source, known)
 
     @lazy
     def warnings(self) -> tuple[Problem, ...]:
@@ -115,6 +122,11 @@ class Bank:
         return all(skill.table.is_precise for skill in self.skills.values()) and all(
             question.table.is_precise for question in self.questions.values()
         )
+
+    @lazy
+    def pilots(self) -> frozenset[str]:
+        """The ids of the questions that are only tried out."""
+        return frozenset(question.id for question in self.questions.values() if question.pilot)
 
     @lazy
     def version(self) -> str:
@@ -189,6 +201,22 @@ class Bank:
 
     def _changed(self, change: Callable[[Table], Table]) -> "Bank":
         return self.with_tables({variable.name: change(variable.table) for variable in self.network.variables})
+
+
+def _restored(
+    document: dict[str, Any], skills: Sequence[Skill], parts: Sequence[bytes], warned: list[Problem], source: str, known: dict[str, str]
+) -> Bank:
+    """A bank as `Bank.__reduce__` took it apart."""
+    questions: dict[str, Question] = {}
+    for part in parts:
+        stated, made = pickle.loads(part)
+        document["questions"].update(stated)
+        questions.update((question.id, question) for question in made)
+    found = object.__new__(Bank)
+    named = MappingProxyType({skill.id: skill for skill in skills})
+    found.__dict__.update(_document=document, skills=named, questions=MappingProxyType(questions), _warned=(warned, None))
+    found.__dict__.update(source=source, **known)
+    return found
 
 
 def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from quaestor.cli.web import add_settings, database_of, settings_of
+from quaestor.cli.web import add_settings, settings_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,8 +16,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Restore the file and print what was in it."""
     settings = settings_of(arguments)
     from quaestor.store.backup import restore
+    from quaestor.web.beginning import restored_database
 
-    with database_of(settings, make=True) as database:
+    with restored_database(settings) as database:
         counts = restore(database, Path(arguments.file))
     print(f"restored: {counts['published']} tests, {counts['attempt']} attempts, {counts['event']} answers")
     return 0

@@ -36,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prepare the database, print the addresses, and serve until stopped."""
     import uvicorn
 
+    from quaestor.store.secrets import share_secret
     from quaestor.web import demo, demo_class, logs
     from quaestor.web.beginning import begin
     from quaestor.web.settings import to_environment
@@ -57,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"  Watch the class:     {where}/desk/tests/{example}/live  (simulated; sign in first)")
     print("", flush=True)
     os.environ.update(to_environment(settings))
+    share_secret()
     logs.set_up(settings.log)
     with demo_class.at_work(settings.database_url, example), _counted_together(settings):
         uvicorn.run(

@@ -19,7 +19,7 @@ skills go to `separators`, too, or to `branch`. Evidence that contradicts itself
 in logarithms, or to enumeration where the networks are few; otherwise nothing is claimed, and the gap says so.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import log10
 from time import monotonic
@@ -150,6 +150,11 @@ class Chooser:
         if variable not in self._now:
             self._now[variable] = joined([(some, engine.now(variable)) for some, engine in self._parts], self._takers)
         return self._now[variable]
+
+    @property
+    def known(self) -> Mapping[int, Bracket]:
+        """The bounds of variables that were asked for."""
+        return self._now
 
     def roughly(self, variable: int) -> Bracket:
         """P(variable | evidence), (takers, states): outer bounds lie around those of `now`, inner ones inside; they never take long."""

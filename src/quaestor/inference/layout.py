@@ -14,7 +14,7 @@ from quaestor.inference.model import Model, Scope
 from quaestor.lazy import lazy
 from quaestor.model.network import topological_order
 from quaestor.model.question import Question
-from quaestor.model.table import Array
+from quaestor.model.table import Array, centre
 
 Answers = Mapping[str, str | int]
 Numbers = NDArray[np.intp]
@@ -65,6 +65,14 @@ class Batch:
         flat = (len(self.low), self.low.shape[1], -1)
         low, high = self.low.reshape(flat), self.high.reshape(flat)
         return np.asarray(((low == high) & (low == low[:, :, :1])).all(axis=(1, 2)))
+
+    @lazy
+    def centre(self) -> "Batch":
+        """The questions with the centre of each row."""
+        if self.high is self.low:
+            return self
+        table = np.moveaxis(centre(np.moveaxis(self.low, 1, -1), np.moveaxis(self.high, 1, -1)), -1, 1)
+        return Batch(self.scope, self.skills, self.index, self.row, table, table)
 
     @lazy
     def kept(self) -> dict[str, Any]:

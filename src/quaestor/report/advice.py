@@ -29,7 +29,7 @@ ENDINGS = {  # by stop criterion; for all others the engine's own reason is plai
 class Finding:
     """One skill: the level found and its index (`place`), the bounds of its probability, whether it is sure, other possible levels.
 
-    `enough`: whether there are enough answers to name a level; else nobody is told one.
+    `enough`: whether there are enough answers to name a level; else nobody is told one. `cut`: the bounds are true but rough.
     """
 
     skill: str
@@ -42,6 +42,7 @@ class Finding:
     others: tuple[str, ...]
     bounds: Bounds
     enough: bool
+    cut: bool
 
     @property
     def at_top(self) -> bool:
@@ -74,7 +75,7 @@ def stored_findings(bank: Bank, stored: Mapping[str, Stored]) -> list[Finding]:
         low, high = np.array(one.lows), np.array(one.highs)
         bounds, title = Bounds(one.levels, low, high, low, high, "stored"), bank.skills[skill].title or skill
         others = tuple(level for level in one.possible if level != one.level)
-        found.append(Finding(skill, title, one.level, one.place, one.lower, one.upper, one.sure, others, bounds, one.enough))
+        found.append(Finding(skill, title, one.level, one.place, one.lower, one.upper, one.sure, others, bounds, one.enough, one.cut))
     return found
 
 

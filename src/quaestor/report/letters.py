@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from quaestor.bankfile.bank import Bank
-from quaestor.i18n import say
+from quaestor.i18n import listed, say
 from quaestor.report.advice import practise
 from quaestor.selection.rules import MISSING, WRONG, Rules
 from quaestor.session.explain.wording import percent
@@ -80,7 +80,7 @@ def letter(bank: Bank, rules: Rules, outcome: Outcome, graded: bool = False) -> 
         outcome.ended or outcome.started,
         _points(rules, outcome),
         outcome.grade,
-        tuple(_notes(rules, outcome, graded)),
+        tuple(_notes(bank, rules, outcome, graded)),
         parts,
         tuple(practise(bank, known)),
         tuple(part for part in parts if not part.is_decided),
@@ -98,7 +98,7 @@ def _points(rules: Rules, outcome: Outcome) -> str:
     return say("{points:.3g} of {count} {count:point|points}.", points=outcome.points, count=outcome.counted)
 
 
-def _notes(rules: Rules, outcome: Outcome, graded: bool) -> list[str]:
+def _notes(bank: Bank, rules: Rules, outcome: Outcome, graded: bool) -> list[str]:
     found: list[str] = []
     if outcome.set_aside:
         found.append(say("This try was set aside: it does not count."))
@@ -111,6 +111,13 @@ def _notes(rules: Rules, outcome: Outcome, graded: bool) -> list[str]:
     apart = outcome.questions - outcome.counted - (outcome.skipped if rules.skips == MISSING else 0)
     if apart:
         found.append(say("{count} {count:question does|questions do} not count: only tried out, or withdrawn.", count=apart))
+    if rough := [bank.skills[skill].title or skill for skill, one in outcome.skills.items() if one.cut and one.enough]:
+        found.append(
+            say(
+                "{skills}: this result is true but rough. A finer one would take longer to work out than there was time.",
+                skills=listed(rough),
+            )
+        )
     if graded and outcome.state == "over" and not outcome.grade:
         found.append(say("There is no grade: too little is known for one."))
     return found

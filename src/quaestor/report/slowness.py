@@ -18,6 +18,21 @@ def slowness(bank: Bank, longest: float = LONGEST) -> Problem | None:
     return Problem("questions", rule, _state(bank, found, longest), together(hints, "; ") if hints else "", "warning")
 
 
+def told_cost(bank: Bank, found: DryRun | None, limit: float) -> str:
+    """What takers of a test will feel of its bank on a server that lets a step take so many seconds; empty where that is nothing.
+
+    `found` is None where not even the first step was done in time.
+    """
+    if found is not None and found.worst <= SLOW and not found.is_cut:
+        return ""
+    took = say("longer than a server can wait") if found is None else _state(bank, found, limit)
+    hints = [say("Exact numbers instead of intervals, or fewer questions on several skills at once, make it quick.")]
+    if found is None or found.is_cut or found.worst > limit:
+        hints.insert(0, say("What takes longer than {limit:g} s goes on with results that are true but rough.", limit=limit))
+    slow = say("With this bank, takers may have to wait for the next question. A step took, in seconds of computing: {took}.", took=took)
+    return together([slow, *hints])
+
+
 def _state(bank: Bank, found: DryRun, longest: float) -> str:
     seconds = found.worst
     if found.is_cut and seconds <= SLOW:

@@ -24,7 +24,7 @@ from quaestor.inference.engine import Bracket
 from quaestor.inference.layout import Batch
 from quaestor.inference.lookahead import Group, Lookahead, Target
 from quaestor.inference.model import Model
-from quaestor.model.table import Array, centre
+from quaestor.model.table import Array
 from quaestor.selection.plan import Mask
 from quaestor.selection.scores.known import SCORES
 
@@ -44,7 +44,7 @@ class Caps:
     def of(self, group: Group, roughly: bool) -> Array:
         """The caps of the questions of a group, (takers, its questions), from rough or good bounds of what is known now."""
         known = {target.skill: self._known(target, roughly) for target in group.targets}
-        batch, targets = _middle(group.batch), []
+        batch, targets = group.batch.centre, []
         answers = partial(self._inside.answers, batch)
         for target in group.targets:
             skill, attained = self._position[target.skill], _attained(known[target.skill])
@@ -109,15 +109,6 @@ def _after(attained: Bracket, batch: Batch) -> Bracket:
     least, most = (np.where(np.isnan(one), other, one) for one, other in (found, found[::-1]))  # where it cannot be said in one of them
     least, most = (np.where(np.isnan(one), 1.0, one) for one in (least, most))  # nothing remains to be known
     return Bracket.exact(np.stack([1 - most, least], axis=-1), np.stack([1 - least, most], axis=-1), attained.method)
-
-
-def _middle(batch: Batch) -> Batch:
-    """The questions with the centre of each row, kept with the batch."""
-    if "centre" not in batch.kept:
-        table = np.moveaxis(centre(np.moveaxis(batch.low, 1, -1), np.moveaxis(batch.high, 1, -1)), -1, 1)
-        batch.kept["centre"] = Batch(batch.scope, batch.skills, batch.index, batch.row, table, table)
-    found: Batch = batch.kept["centre"]
-    return found
 
 
 def leading(candidates: Mask, groups: Sequence[Group], rough: Look, floor: Look, good: Look, gain: Look) -> Array:

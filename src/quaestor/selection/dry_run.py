@@ -62,7 +62,23 @@ def worst_step(bank: Bank, rules: Rules | None = None, longest: float = LONGEST)
     most = plan_of(rules, layout).most
     order = _order(layout)[: None if most is None else max(0, most - 1)]
     rules = Rules(rules.score, rules.then, rules.bound, rules.target, rules.per, robust=rules.robust)
-    steps = list(_steps(layout, rules, order)) if is_easy(bank) else _steps_apart(bank, rules, order, longest)
+    return _summed(list(_steps(layout, rules, order)) if is_easy(bank) else _steps_apart(bank, rules, order, longest))
+
+
+def first_steps(bank: Bank, stop: type[BaseException]) -> DryRun:
+    """The same here and now, until `stop` is raised: only the first steps of a bank of which the others take too long."""
+    layout, rules = layout_of(bank), Rules()
+    order, steps, begun = _order(layout), [], process_time()
+    try:
+        for found in _steps(layout, rules, order):
+            steps.append(found)
+            begun = process_time()
+    except stop:
+        steps.append(Step(_counts(len(order))[len(steps)], process_time() - begun, True))
+    return _summed(steps)
+
+
+def _summed(steps: list[Step]) -> DryRun:
     worst = max(steps, key=lambda one: one.seconds)
     slow = next((number for number, one in enumerate(steps) if one.is_cut or one.seconds > SLOW), len(steps))
     return DryRun(steps[0].seconds, worst.seconds, worst.answered, steps[slow - 1].answered if slow else -1, steps[-1].is_cut)

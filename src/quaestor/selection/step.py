@@ -23,6 +23,7 @@ from quaestor.inference.evidence import Evidence
 from quaestor.inference.layout import Numbers
 from quaestor.inference.lookahead import Group, Lookahead, Targets, look
 from quaestor.inference.posterior import beliefs_of
+from quaestor.inference.reached import Reached
 from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
 from quaestor.model.question import Question
@@ -44,14 +45,20 @@ NO_QUESTION = "no question left"  # what ends a test that no criterion ends
 
 
 def step(
-    rules: Rules, evidence: Evidence, seeds: Sequence[int] = (), available: Mask | None = None, are_different: bool = False
+    rules: Rules,
+    evidence: Evidence,
+    seeds: Sequence[int] = (),
+    available: Mask | None = None,
+    are_different: bool = False,
+    reached: Reached | None = None,
 ) -> "Decision":
     """What happens next to each taker.
 
     `seeds`: of their sessions, one each, where the rules draw. `available`: (takers, questions), what may be asked at all, where that is
-    not everything. `are_different`: it is known that no two takers have answered the same.
+    not everything. `are_different`: it is known that no two takers have answered the same. `reached`: what is known of one taker whose
+    time is up, instead of what inference would find.
     """
-    return Decision(rules, evidence, seeds, available, are_different)
+    return Decision(rules, evidence, seeds, available, are_different, reached)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +91,16 @@ class Choice:
 class Decision:
     """What happens next to each of N takers: `stopped`, `rule`, `question`, `bounds`; for one of them `choice`, `reason`, `beliefs`."""
 
-    def __init__(self, rules: Rules, evidence: Evidence, seeds: Sequence[int], available: Mask | None, are_different: bool) -> None:
-        self.rules, self.evidence = rules, evidence
+    def __init__(
+        self,
+        rules: Rules,
+        evidence: Evidence,
+        seeds: Sequence[int],
+        available: Mask | None,
+        are_different: bool,
+        reached: Reached | None,
+    ) -> None:
+        self.rules, self.evidence, self._reached = rules, evidence, reached
         self._plan = plan_of(rules, evidence.layout)
         self._seeds, self._available = seeds, available
         self._draws = rules.score in DRAWN or self._plan.second in DRAWN
@@ -96,7 +111,7 @@ class Decision:
     @lazy
     def chooser(self) -> Chooser:
         """Inference for all that is different in the evidence."""
-        return Chooser(self._few.model, self._few.takers)
+        return self._reached or Chooser(self._few.model, self._few.takers)
 
     @lazy
     def _bounds(self) -> list[Bracket]:
@@ -184,7 +199,7 @@ class Decision:
         """
         rules, second = self.rules, self._plan.second
         may_skip = rules.bound == "upper" and not self.evidence.layout.is_precise and self.evidence.layout.model.is_tied
-        if not may_skip or rules.score not in UNCERTAINTY or "gains" in self.__dict__:
+        if not may_skip or rules.score not in UNCERTAINTY or self._reached or "gains" in self.__dict__:
             return best(np.where(candidates, self.gains, -np.inf), self._second if second else None)
         gains = self._leading(rules.score, candidates)
         if second not in UNCERTAINTY:

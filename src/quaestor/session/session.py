@@ -134,7 +134,7 @@ class Session:
         most = self.rules.stop.most_questions() if self.rules.stop is not None else None
         if most is None:
             return None
-        pilots = {question.id for question in self.bank.questions.values() if question.pilot}
+        pilots = self.bank.pilots
         named = pilots & {name for names in (self.rules.first, *self.rules.testlets) for name in names}
         planned = min(self.rules.pilots + len(named), len(pilots))
         return min(most, len(self.bank.questions) - len(pilots)) + max(planned, len(pilots.intersection(self.asked)))
@@ -154,13 +154,18 @@ class Session:
         """How the next question was chosen; None when the test is over."""
         return None if self.stopped else self.decision.choice()
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether this step was cut short by a limit on time or memory (`limited`): its bounds hold, but nearer ones may be possible."""
+        return bool(self.__dict__.get("cut", False))
+
     @lazy
     def stopped(self) -> Stop | None:
         """Why the test is over, or None."""
         rule = self.decision.rule[0]
         return Stop(self.decision.reason(), str(rule)) if rule else None
 
-    @property
+    @lazy
     def next(self) -> Question | None:
         """The question to ask now; None when the test is over."""
         number = int(self.decision.question[0])

@@ -25,10 +25,10 @@ from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, UnknownCodeError
 from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.options import option_order
-from quaestor.store.pace import engine
+from quaestor.store.pace import work_out
 from quaestor.store.scoring import keep
 from quaestor.store.secrets import hashed
-from quaestor.store.sessions import forget, remember, work_out
+from quaestor.store.sessions import forget, remember
 from quaestor.store.sittings import Sitting, by_key, by_number, end, sitting, stand
 from quaestor.store.texts import clean
 
@@ -111,14 +111,16 @@ def skip(work: Work, attempt: Attempt, step: int) -> Sitting:
     return write(work, prepare(work, attempt, step, None))
 
 
-def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, prompt: bool = False, asked: str = "") -> Ready:
+def prepare(
+    work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, asked: str = "", at: datetime | None = None
+) -> Ready:
     """Check an answer (None: a skip) and compute the next question, without writing; a unit of work that only reads is enough.
 
-    So the unit of work that writes is short: SQLite has one writer at a time, who must not wait for the engine. `prompt`: raise
-    `SlowError` if steps of this test take long. `asked`: the id of the question that is answered, or its `mark`, as the taker's page had
-    it; ChangedError if it is another one by now.
+    So the unit of work that writes is short: SQLite has one writer at a time, who must not wait for the engine. `asked`: the id of the
+    question that is answered, or its `mark`, as the taker's page had it; ChangedError if it is another one by now. `at`: when the answer
+    came, if that was not just now; what takes long to work out must not count as the taker's time.
     """
-    state = sitting(work, attempt, prompt)
+    state = sitting(work, attempt, at)
     if step != state.step:
         raise StaleError(state.step)
     question = state.session.next
@@ -127,11 +129,10 @@ def prepare(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] 
     if asked and asked not in (question.id, mark(question)):
         raise ChangedError(state.step)
     written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
-    moment = max(now(), state.put)  # the clock may have been set back
+    moment = max(at or now(), state.put)  # the clock may have been set back
     seconds = (moment - state.put).total_seconds()
-    with engine(attempt.test_id, prompt):
-        then = _answered(state.session, question, written, seconds)
-        work_out(then)
+    then = _answered(state.session, question, written, seconds)
+    work_out(then)
     return Ready(attempt, step, then, moment, seconds)
 
 

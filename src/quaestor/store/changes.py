@@ -20,6 +20,7 @@ from quaestor.selection.rules_file import read_rules
 from quaestor.session.sufficiency import least_answers
 from quaestor.store.corrections import bank_at, corrections_of
 from quaestor.store.models import Attempt, Correction, Event, Published, Scoring
+from quaestor.store.pace import is_quick
 from quaestor.store.publishing import open_bank
 from quaestor.store.replay import replay
 from quaestor.store.scoring import scored
@@ -139,7 +140,7 @@ def foresee(work: Work, test: Published, question: str, bank: Bank, rules: Mappi
     """What would change if a test had this bank and these rules; `question`: the one that is corrected."""
     asking = select(Attempt).join(Event, Event.attempt_id == Attempt.id).where(Attempt.test_id == test.id, Event.question == question)
     asked = work.scalars(asking.order_by(Attempt.id)).unique().all()
-    if len(asked) > MOST:
+    if len(asked) > MOST or not is_quick(bank):
         return Foreseen(len(asked))
     end = time.monotonic() + patience
     present, anew = open_bank(test.bank), corrected(work, test)

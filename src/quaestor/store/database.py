@@ -20,19 +20,20 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine, event, inspect
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError
+from sqlalchemy import Engine, create_engine, event
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import sessionmaker
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.store import counters
+from quaestor.store import counters, erasure
 
 WAIT = 15  # seconds that a writer waits for another one
 CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which a client may try again
+PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY")
 QUIET = 5.0  # least seconds between two log lines about an unavailable database
 _UNREACHABLE = say("the database cannot be reached at the moment; nothing that was confirmed is lost, please try again in a few seconds")
 _READS = "a unit of work that only reads writes nothing, got something to write"
@@ -47,6 +48,13 @@ class UnavailableError(QuaestorError):
     def __init__(self, words: str = _UNREACHABLE) -> None:
         self.seconds = AGAIN
         super().__init__(words)
+
+
+class DamagedError(QuaestorError):
+    """The file of the database was damaged while it was in use."""
+
+    def __init__(self) -> None:
+        super().__init__(say("the database of this server is damaged; please tell the people who run it"))
 
 
 class Database:
@@ -69,16 +77,6 @@ class Database:
         """Whether it is an SQLite file: reading then never waits."""
         return self.engine.dialect.name == "sqlite"
 
-    def is_there(self) -> bool:
-        """Whether the database was created before; does not create it."""
-        file = self.engine.url.database or ""
-        if self.is_file and not Path(file).exists():
-            return False
-        try:
-            return inspect(self.engine).has_table("alembic_version")
-        except (OperationalError, InterfaceError) as error:
-            raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
-
     def migrate(self, revision: str = "head") -> None:
         """Migrate the tables to the present version, or back to an earlier one; safe from several processes at once."""
         config = Config()
@@ -100,21 +98,34 @@ class Database:
         return [script.revision for script in ScriptDirectory.from_config(config).walk_revisions()]
 
     @contextmanager
-    def work(self, *, prompt: bool = False) -> Iterator[Work]:
+    def work(self, *, prompt: bool = False, scrub: bool = True) -> Iterator[Work]:
         """A unit of work: committed at its end, rolled back by an error. On SQLite there is one at a time.
 
         Open it in the function that does the work, keep it short, and never nest it. `prompt`: on SQLite raise `UnavailableError` instead
-        of waiting for another writer.
+        of waiting for another writer. `scrub`: what it erased is made unreadable in the files at once; else the caller calls `scrub`.
         """
         open_one = self._prompt if prompt and self.is_file else self._work
         with _as_unavailable(log=not prompt), self._write_lock(0 if prompt else WAIT), open_one() as session, session.begin():
             yield session
+        if scrub and erasure.has_erased(session):
+            self.scrub()
 
     @contextmanager
     def read(self) -> Iterator[Work]:
         """A unit of work that only reads: it sees a snapshot, neither waits for writers nor blocks them, and writing raises an error."""
         with _as_unavailable(reads=True), self._read() as session:
             yield session
+
+    def scrub(self) -> bool:
+        """Make what was erased unreadable in the files; False, and a line in the log, if it has to be tried again (`housekeeping`)."""
+        try:
+            with self._write_lock(WAIT):
+                held_up = "" if erasure.scrub(self.engine) else "others read it at this moment"
+        except (QuaestorError, SQLAlchemyError) as error:  # what was committed stays so
+            held_up = _driver_words(error)
+        if held_up:
+            _log.warning("what was erased can still be read in the files of the database, got %s; it is tried again in a minute", held_up)
+        return not held_up
 
     @contextmanager
     def _write_lock(self, wait: float) -> Iterator[None]:
@@ -153,6 +164,9 @@ def _as_unavailable(log: bool = True, reads: bool = False) -> Iterator[None]:
         if error.connection_invalidated:
             _log_error(error)
             raise UnavailableError from error
+        if getattr(error.orig, "sqlite_errorname", "").startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+            _log_error(error)
+            raise DamagedError from error
         raise
 
 
@@ -169,7 +183,12 @@ def _log_error(error: Exception) -> None:
     moment = monotonic()
     if moment - _logged >= QUIET:
         _logged = moment
-        _log.error("database: it cannot be used, got %s", " ".join(str(getattr(error, "orig", None) or error).split()))
+        _log.error("database: it cannot be used, got %s", _driver_words(error))
+
+
+def _driver_words(error: Exception) -> str:
+    """The driver's message, without statement and values."""
+    return " ".join(str(getattr(error, "orig", None) or error).split())
 
 
 def _refuse_writing(work: Work, *_: Any) -> None:
@@ -193,7 +212,7 @@ def _engine(url: str) -> Engine:
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the driver leaves transactions to us, so that a writer takes its lock at once
-        for pragma in (f"busy_timeout={int(WAIT * 1000)}", "journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "secure_delete=ON"):
+        for pragma in (f"busy_timeout={int(WAIT * 1000)}", *PRAGMAS):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
@@ -201,6 +220,8 @@ def _engine(url: str) -> Engine:
         options = connection.get_execution_options()
         writes = options.get("writes", True)
         _let_write(connection, writes)
+        if not options.get("transaction", True):
+            return
         if not options.get("prompt"):
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
             return

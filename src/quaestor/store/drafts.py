@@ -18,8 +18,9 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, placed
 from quaestor.i18n import packed, say, unpacked
 from quaestor.store.clock import now
-from quaestor.store.media import check_image, keep_images
-from quaestor.store.models import BankVersion, Colleague, Draft, Edition, Media, Teacher
+from quaestor.store.erasure import erased
+from quaestor.store.media import check_image, drop_unused, keep_images
+from quaestor.store.models import BankVersion, Colleague, Draft, Edition, Job, Media, Teacher
 from quaestor.store.parts import Document, Path, part, with_part
 from quaestor.store.publishing import MissingError, keep_bank
 from quaestor.store.texts import line
@@ -197,6 +198,15 @@ def freeze(work: Work, teacher: Teacher, found: Edition) -> BankVersion:
         if name in named
     }
     return keep_bank(work, teacher, bank, images)
+
+
+def drop(work: Work, draft: Draft) -> None:
+    """Delete a draft with all its editions, their images and what was tried with it."""
+    work.execute(delete(Job).where(Job.subject == f"draft {draft.id}"))  # another draft may get its number
+    work.delete(draft)
+    work.flush()
+    drop_unused(work)
+    erased(work)
 
 
 def _kept(work: Work, images: Mapping[str, bytes]) -> dict[str, str]:

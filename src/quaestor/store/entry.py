@@ -13,18 +13,20 @@ from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.invitations import NAMELESS, EntryError, invited, is_past
 from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.pace import is_quick, work_out
+from quaestor.store.scoring import keep
 from quaestor.store.secrets import hashed, token
-from quaestor.store.sessions import begun, remember, work_out
+from quaestor.store.sessions import begun, remember
 from quaestor.store.sittings import by_key, deadline, end, sitting
 from quaestor.store.texts import line
 
 _TRIES = 5
 
 
-def look_ahead(work: Work, written: str) -> Session | None:
+def look_ahead(work: Work, written: str, seed: int) -> Session | None:
     """Do for `enter` what needs no writing, so that no writer waits for the engine: load the bank and compute the first question.
 
-    Returns the session of a new attempt; None if an earlier attempt will be continued, whose session is then in the cache.
+    Returns the session of a new attempt with this seed; None if an earlier attempt will be continued, whose session is then in the cache.
     """
     found = invited(work, written)
     earlier = found.attempt or found.earlier
@@ -32,7 +34,7 @@ def look_ahead(work: Work, written: str) -> Session | None:
         over = sitting(work, earlier).over
         if not over or found.test.retakes == "none":
             return None
-    first = begun(found.test, _seed())
+    first = begun(found.test, seed)
     work_out(first)
     return first
 
@@ -58,9 +60,11 @@ def enter(work: Work, written: str, name: str = "", form: str = "", first: Sessi
     if not called:
         raise EntryError(NAMELESS)
     key = hashed(f"{form}\n{test.code}\n{called}")[:32] if form and pupil is None else ""
-    made = _begin(work, test, pupil, called, key, _seed() if first is None else first.seed)
+    made = _begin(work, test, pupil, called, key, new_seed() if first is None else first.seed)
     if first is not None and made.seed == first.seed and _is_present(first, test):
         remember(made, first, made.started)
+        if not is_quick(first.bank):
+            keep(work, made, first, made.started)
     return made
 
 
@@ -78,7 +82,8 @@ def _is_kept(work: Work, earlier: Attempt) -> bool:
     return not state.over or is_past(earlier.test.closes)
 
 
-def _seed() -> int:
+def new_seed() -> int:
+    """The seed of an attempt that begins."""
     return randbelow(2**31)
 
 

@@ -6,7 +6,7 @@ has claimed it, or it was deleted, `LostError` tells the worker to stop.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import and_, delete, func, or_, select, true, update
@@ -33,8 +33,7 @@ class LostError(QuaestorError):
 
 
 def ask(work: Work, teacher: Teacher, kind: str, subject: str, asked: Mapping[str, Any]) -> Job:
-    """Request a job; jobs older than `KEPT` are deleted."""
-    work.execute(delete(Job).where(Job.created < now() - KEPT))
+    """Request a job."""
     is_open = Job.state.in_((WAITING, RUNNING))
     count = work.scalar(select(func.count()).where(Job.teacher_id == teacher.id, is_open)) or 0
     if count >= MOST_OPEN:
@@ -98,13 +97,17 @@ def counts(work: Work) -> dict[str, int]:
     return dict.fromkeys((WAITING, RUNNING, DONE, FAILED), 0) | {state: count for state, count in found}  # noqa: C416
 
 
-def claim(work: Work, worker: str, kinds: Sequence[str] = ()) -> int | None:
+def claim(work: Work, worker: str, kinds: Sequence[str] = (), each: int | None = None) -> int | None:
     """Claim the oldest free job, of these kinds if any are named; returns its id, or None.
 
-    A job that was interrupted too often is marked as failed.
+    A job that was interrupted too often is marked as failed. `each`: of how many jobs of one teacher are worked on at a time, so that
+    what one asks for never holds up another.
     """
     of_kind = Job.kind.in_(kinds) if kinds else true()
-    for number, tries in work.execute(select(Job.id, Job.tries).where(_free(), of_kind).order_by(Job.id)).all():
+    columns = select(Job.id, Job.tries, Job.teacher_id)
+    for number, tries, teacher in work.execute(columns.where(_free(), of_kind).order_by(Job.id)).all():
+        if each is not None and _at_work(work, teacher, of_kind) >= each:
+            continue
         values: dict[str, Any] = {"state": RUNNING, "worker": worker, "beat": now(), "share": 0.0, "tries": Job.tries + 1}
         if tries >= TRIES:
             values = {"state": FAILED, "words": packed(BROKEN_OFF)}
@@ -112,6 +115,18 @@ def claim(work: Work, worker: str, kinds: Sequence[str] = ()) -> int | None:
         if taken and tries < TRIES:
             return int(number)
     return None
+
+
+def _at_work(work: Work, teacher: int, of_kind: Any) -> int:
+    """How many jobs of a teacher are worked on; until this unit of work ends nobody else begins one of theirs."""
+    work.execute(select(Teacher.id).where(Teacher.id == teacher).with_for_update())
+    mine = select(func.count()).where(Job.teacher_id == teacher, of_kind, Job.state == RUNNING, ~_free())
+    return work.scalar(mine) or 0
+
+
+def is_held(work: Work, number: int, worker: str) -> bool:
+    """Whether a worker still holds a job."""
+    return work.scalar(select(Job.id).where(*_mine(number, worker))) is not None
 
 
 def asked_of(work: Work, number: int, worker: str) -> tuple[str, dict[str, Any]]:
@@ -144,8 +159,13 @@ def give_back(work: Work, number: int, worker: str, is_try: bool) -> None:
 
 
 def drop(work: Work, job: Job) -> None:
-    """Delete a job, finished or not; its worker stops at the next heartbeat."""
+    """Delete a job, finished or not; its worker is ended within a second."""
     work.execute(delete(Job).where(Job.id == job.id))
+
+
+def forget_old(work: Work, moment: datetime) -> None:
+    """Delete jobs older than `KEPT`."""
+    work.execute(delete(Job).where(Job.created < moment - KEPT))
 
 
 def _free() -> Any:

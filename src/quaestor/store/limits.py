@@ -1,13 +1,14 @@
 """Rate limits over all workers: failures are counted in the database, and after too many of them further tries are refused.
 
 Only failures count. Each is counted twice: for the browser at its address, and for the whole address, which may be a school's and so has a
-limit ten times as high. A time window begins with its first failure. Addresses and e-mails are stored as hashes, until the window is over.
+limit ten times as high. A time window begins with its first failure. Addresses and e-mails are stored as hashes that cannot be tried out
+(`secrets.keyed`), until the window is over.
 """
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from math import ceil
 
 from sqlalchemy import case, delete, select
@@ -20,7 +21,7 @@ from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.inserts import insert
 from quaestor.store.models import Tries
-from quaestor.store.secrets import hashed
+from quaestor.store.secrets import keyed
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,17 @@ def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
 def failed(work: Work, kind: str, *who: str, address: str = "") -> None:
     """Count a failure. Call it in a unit of work of its own, as `counting` does: the one that failed is rolled back, count included."""
     moment = now()
-    work.execute(delete(Tries).where(Tries.began < moment - _LONGEST))
+    forget_old(work, moment)
     for counter, name in sorted(_counters(kind, who, address)):  # always in this order, so that there is no deadlock
         is_old = Tries.began < moment - timedelta(minutes=LIMITS[counter].minutes)
         again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
         row = insert(work, Tries).values(kind=counter, who=name, began=moment, count=1)
         work.execute(row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again))
+
+
+def forget_old(work: Work, moment: datetime) -> None:
+    """Delete counters whose window is over."""
+    work.execute(delete(Tries).where(Tries.began < moment - _LONGEST))
 
 
 @contextmanager
@@ -93,4 +99,4 @@ def counting(database: Database, kind: str, who: Iterable[str], error: type[Exce
 def _counters(kind: str, who: Iterable[str], address: str) -> list[tuple[str, str]]:
     """The counters of a failure: kinds of limits, and hashes of browsers, e-mails or addresses."""
     asked = [(kind, name) for name in who] + ([(f"{kind} by address", address)] if address else [])
-    return [(counter, hashed(f"{counter}\n{name.strip().lower()}")) for counter, name in asked]
+    return [(counter, keyed(f"{counter}\n{name.strip().lower()}")) for counter, name in asked]

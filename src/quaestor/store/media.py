@@ -8,14 +8,15 @@ import json
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 
-from sqlalchemy import select
+from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value, got, placed
 from quaestor.i18n import say
+from quaestor.store.erasure import erased
 from quaestor.store.inserts import insert
-from quaestor.store.models import BankVersion, Media
+from quaestor.store.models import BankVersion, Edition, Media
 
 MOST_BYTES, MOST_IN_ALL = 2_000_000, 50_000_000
 
@@ -88,3 +89,15 @@ def image(work: Work, kept: BankVersion, name: str) -> tuple[str, bytes]:
     if found is None:
         raise MediaError(got(say("the bank has an image of this name"), say("none for {name}", name=format_value(name))))
     return found[0], found[1]
+
+
+def drop_unused(work: Work) -> None:
+    """Delete the images that no bank and no draft has any more; it waits for those who store some at this moment."""
+    if work.get_bind().dialect.name == "postgresql":
+        work.execute(text("lock table media in share row exclusive mode"))
+    used = {one for column in (BankVersion.media, Edition.media) for found in work.scalars(select(column)) for one in found.values()}
+    unused = [one for one in work.scalars(select(Media.hash)) if one not in used]
+    for one in unused:
+        work.execute(delete(Media).where(Media.hash == one))
+    if unused:
+        erased(work)

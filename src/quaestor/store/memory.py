@@ -59,6 +59,11 @@ class Memory(Generic[K, V]):
             self._most = most
             self._shrink()
 
+    def keys(self) -> list[K]:
+        """All keys."""
+        with self._lock:
+            return list(self._kept)
+
     def forget(self, key: K) -> None:
         """Remove a key."""
         with self._lock:

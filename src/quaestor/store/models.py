@@ -222,7 +222,7 @@ class Scoring(Base):
     nothing), `right` of these were answered with the best class; `skipped`: those that were skipped; `points`: right ones count 1, partly
     right ones less; `expected`: the expected level, summed over the skills. `skills`: for each the level, the number of answers, and the
     bounds of all levels. `engine`: the version of this software. `misfits`: whether the answers fit the bank so badly that a teacher
-    should look; None: not known yet.
+    should look; None: not known yet. `step`: what comes next, where that may take long to work out (`store.steps`).
     """
 
     __tablename__ = "outcome"
@@ -241,6 +241,7 @@ class Scoring(Base):
     engine: Mapped[str] = mapped_column(String(20))
     misfits: Mapped[bool | None]
     at: Mapped[datetime]
+    step: Mapped[dict[str, Any] | None]
 
 
 class Tries(Base):
@@ -333,3 +334,16 @@ class Job(Base):
     tries: Mapped[int]
     beat: Mapped[datetime]
     created: Mapped[datetime] = mapped_column(index=True)
+
+
+class Erasure(Base):
+    """An erasure that is not finished: what it erased can still be read in the files (`store.erasure`).
+
+    `rewritten`: on SQLite, whether only the write-ahead log is left.
+    """
+
+    __tablename__ = "erasure"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    at: Mapped[datetime]
+    rewritten: Mapped[bool]

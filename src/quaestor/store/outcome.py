@@ -15,7 +15,8 @@ from quaestor.selection.sureness import is_sure
 class Finding:
     """The finding of a skill: the most probable level and the bounds of all levels, (levels,) each, lowest first.
 
-    `answers` count for it, `least` are needed to name a level; `sure_from`: the probability from which on a level counts as sure.
+    `answers` count for it, `least` are needed to name a level; `sure_from`: the probability from which on a level counts as sure. `cut`:
+    the bounds hold, but nearer ones may be possible; working these out takes longer than a server allows.
     """
 
     level: str
@@ -25,6 +26,7 @@ class Finding:
     answers: int
     least: int
     sure_from: float
+    cut: bool = False
 
     @property
     def enough(self) -> bool:

@@ -1,64 +1,74 @@
-"""How long the steps of each test take, so that callers that must not block can leave slow ones to a thread.
+"""Which tests have steps that may take long, and what steps of these came to.
 
-Most steps take a few milliseconds. Those of credal banks with questions on several skills can take a hundred times as long, and some only
-late in a test. So of each test two figures are known, in seconds of computing: the slowest step of a dry run, and the usual one so far. The
-dry run is made when a test is first taken, in the background; until it is done, the steps count as slow.
+The steps of most banks are quick whatever was answered: exact numbers and few skills, or intervals where a closed form serves. All others
+may take very long, some only late in a test: a server has these worked out elsewhere (`store.serving`), and finds them here.
 """
 
-import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
-from math import inf
-from threading import Lock, Thread
+import hashlib
+from dataclasses import replace
 from time import thread_time
+from typing import Any
 
 from quaestor.bankfile.bank import Bank
-from quaestor.selection.dry_run import is_easy, worst_step
-from quaestor.selection.rules import Rules
+from quaestor.inference.engines.odds import applies
+from quaestor.inference.joint import LARGEST
+from quaestor.inference.layout import layout_of
+from quaestor.session.limited import KINDS, STEP
+from quaestor.session.session import Session
 from quaestor.store import counters
 from quaestor.store.memory import Memory
+from quaestor.store.serving import SlowError, is_serving
 
-SLOW = 0.03  # a test is slow if its usual step takes more seconds, or its slowest one
-LONGEST = 2.0  # seconds of a dry run: what takes longer is slow
-_NEW = 0.2  # weight of the last step in the moving average: a single delayed step does not make a test slow
-_usual: Memory[int, float] = Memory(10_000)
-_worst: Memory[int, float] = Memory(10_000)
-_asking, _measuring = Lock(), Lock()
-_log = logging.getLogger("quaestor.store")
+MOST = 2_000_000  # numbers that a quick step may go through: some 20 ms
+MOST_SKILLS, MOST_PARENTS = 60, 3  # of a credal bank with quick steps
+SECONDS = 10.0  # of a step, where nobody waits for it
+_found: Memory[str, tuple[Any]] = Memory(10_000)
 
 
-class SlowError(Exception):
-    """A step of a slow test was requested by a caller that must not block."""
+def is_quick(bank: Bank) -> bool:
+    """Whether the steps of a bank are quick whatever was answered."""
+    if "_is_quick" not in bank.__dict__:
+        bank.__dict__["_is_quick"] = _is_quick(bank)
+    return bool(bank.__dict__["_is_quick"])
 
 
-@contextmanager
-def engine(test: int, prompt: bool) -> Iterator[None]:
-    """Measure the engine at a step of the test with this id; `prompt`: raise SlowError if the test is slow."""
-    usual = _usual.get(test) or 0.0
-    if prompt and max(usual, _worst.get(test) or 0.0) > SLOW:
-        raise SlowError(test)
-    begun = thread_time()
-    yield
-    took = thread_time() - begun
-    _usual.put(test, usual + _NEW * (took - usual))
-    counters.STEPS.observe(took)
+def _is_quick(bank: Bank) -> bool:
+    layout = layout_of(bank)
+    numbers = sum(batch.low.size for batch in layout.batches)
+    if layout.is_precise:
+        return layout.model.joint_size <= LARGEST and numbers + layout.model.joint_size * len(layout.batches) <= MOST
+    few = len(bank.skills) <= MOST_SKILLS and max(map(len, layout.model.parents)) <= MOST_PARENTS and 10 * numbers <= MOST
+    return few and applies(layout.model) and all(len(batch.scope) == 1 for batch in layout.batches)
 
 
-def foresee(test: int, bank: Bank, rules: Rules) -> None:
-    """Have the slowest step of a test measured, once in a process: a published test is one version of a bank with its rules."""
-    with _asking:
-        if is_easy(bank) or _worst.get(test) is not None:
-            return
-        _worst.put(test, inf)
-    Thread(target=_measure, args=(test, bank, rules), name="dry run", daemon=True).start()
+def work_out(session: Session) -> None:
+    """Work out what every page needs, so that the session has it when it is shown: the next question, and what is known."""
+    if is_quick(session.bank):
+        begun = thread_time()
+        session.next, session.beliefs  # noqa: B018
+        counters.STEPS.observe(thread_time() - begun)
+    elif "beliefs" not in session.__dict__:
+        found(STEP, session).into(session)
 
 
-def _measure(test: int, bank: Bank, rules: Rules) -> None:
-    """One dry run at a time; of a test that it fails for, nothing is known but that it may be slow."""
-    with _measuring:
-        try:
-            found = worst_step(bank, rules, LONGEST)
-        except Exception:
-            _log.exception("the dry run of test %d failed", test)
-        else:
-            _worst.put(test, inf if found.is_cut else found.worst)
+def found(kind: str, session: Session) -> Any:
+    """What something that may take long came to: a step of a session, or another of `limited.KINDS`."""
+    key = key_of(kind, session)
+    kept = _found.get(key)
+    if kept is not None:
+        return kept[0]
+    if is_serving.get():
+        raise SlowError(kind, session.bank.version, session, key)
+    return KINDS[kind](session, SECONDS)
+
+
+def keep_found(key: str, value: Any) -> None:
+    """Remember what it came to, by the key of the `SlowError`."""
+    _found.put(key, (value,))
+
+
+def key_of(kind: str, session: Session) -> str:
+    """A sign of it: takers who begin a test that draws nothing share the first step."""
+    if not session.log and not session.rules.is_random:
+        session = replace(session, seed=0)
+    return hashlib.sha256(f"{kind}\n{session.to_json()}".encode()).hexdigest()

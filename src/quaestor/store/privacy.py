@@ -1,7 +1,8 @@
 """The data of one taker: exported, deleted, or anonymised after the retention period of a test.
 
 Anonymising keeps the results: names become `erased`, entries to `text` questions are removed (people may type anything there), and the
-answer classes stay, so every result is the same as before. Codes and keys are replaced by ones that cannot be entered.
+answer classes stay, so every result is the same as before. Codes and keys are replaced by ones that cannot be entered. What is deleted or
+erased here is gone from the files of the database too (`erasure`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,8 @@ from quaestor.model.question import Question
 from quaestor.store import sessions
 from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
-from quaestor.store.models import Attempt, Event, Published, Pupil, Scoring
+from quaestor.store.erasure import erased
+from quaestor.store.models import Attempt, Event, Published, Pupil, Reply, Scoring
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
 from quaestor.store.sittings import CLOSED, sitting
@@ -97,6 +99,7 @@ def delete(work: Work, attempt: Attempt) -> None:
     sessions.forget(attempt)
     work.execute(delete_rows(Attempt).where(Attempt.id == attempt.id))
     work.expunge(attempt)
+    erased(work)
 
 
 def delete_pupil(work: Work, pupil: Pupil) -> None:
@@ -105,6 +108,13 @@ def delete_pupil(work: Work, pupil: Pupil) -> None:
         delete(work, attempt)
     work.execute(delete_rows(Pupil).where(Pupil.id == pupil.id))
     work.expunge(pupil)
+    erased(work)
+
+
+def delete_test(work: Work, test: Published) -> None:
+    """Delete a test with its pupils, attempts and answers."""
+    work.delete(test)
+    erased(work)
 
 
 def forgetful(work: Work) -> Sequence[int]:
@@ -125,10 +135,13 @@ def erase_names(work: Work, test_id: int, moment: datetime) -> int:
     before = moment - timedelta(days=test.keep_days)
     happened = func.coalesce(Attempt.ended, Attempt.started)
     named = select(Attempt).where(Attempt.test_id == test.id, happened < before, has_name())
-    erased = _erase_attempts(work, test, work.scalars(named).all())
+    count = _erase_attempts(work, test, work.scalars(named).all())
     last = work.scalar(select(func.max(happened)).where(Attempt.test_id == test.id))
     is_quiet = max(filter(None, (test.created, test.opens, test.closes, last))) < before
-    return erased + _erase_pupils(work, test, everybody=is_quiet)
+    count += _erase_pupils(work, test, everybody=is_quiet)
+    if count:
+        erased(work)
+    return count
 
 
 def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) -> int:
@@ -142,6 +155,7 @@ def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) ->
         if attempt.ended is None:  # nobody can go on with it
             blank |= {"ended": now(), "reason": str(CLOSED)}
         work.execute(update(Attempt).where(Attempt.id == attempt.id).values(blank), execution_options=_APART)
+        work.execute(delete_rows(Reply).where(Reply.attempt_id == attempt.id), execution_options=_APART)
         _keep_classes(work, attempt, keyed)
         if typed:
             work.execute(update(Event).where(Event.attempt_id == attempt.id, Event.question.in_(typed)).values(entry=None))

@@ -7,7 +7,7 @@ from datetime import datetime
 from time import monotonic
 from types import MappingProxyType
 
-from sqlalchemy import or_, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
@@ -20,12 +20,14 @@ from quaestor.inference.layout import layout_of
 from quaestor.selection.rules import Rules
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
+from quaestor.store.erasure import erased
 from quaestor.store.inserts import insert
-from quaestor.store.media import chosen, hash_of, keep_images
+from quaestor.store.media import chosen, drop_unused, hash_of, keep_images
 from quaestor.store.media import image as image
 from quaestor.store.memory import cached
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
 from quaestor.store.secrets import code_of
+from quaestor.store.serving import BANK, SlowError, is_serving
 from quaestor.store.sizes import size_of
 from quaestor.store.texts import line
 
@@ -33,6 +35,8 @@ MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 MOST_PUPILS = 2000
 MOST_NAMED = 10  # names in one sentence
 CODE = 6  # characters of the code of a test
+LARGE = 200_000  # characters of a bank from which on reading it takes too long where others wait
+MOST_OPTIONS = 1000  # of a question in a browser
 
 
 class MissingError(QuaestorError):
@@ -96,22 +100,41 @@ def bank_of(work: Work, teacher: Teacher, bank_id: int) -> BankVersion:
     return found
 
 
+def drop_bank(work: Work, kept: BankVersion) -> None:
+    """Delete a bank that no test uses, with its images; IntegrityError if one uses it."""
+    work.delete(kept)
+    work.flush()
+    drop_unused(work)
+    erased(work)
+
+
 def open_bank(kept: BankVersion) -> Bank:
     """The bank of a stored version; those used last are cached."""
     bank: Bank | None = cached.get(("bank", kept.version))
     if bank is None:
+        if is_serving.get() and len(kept.content) > LARGE:
+            raise SlowError(BANK, kept.version, kept.content, kept.version)
         bank = load_bytes(kept.content.encode(), ".yaml")
         if bank.version != kept.version:
             raise QuaestorError(f"bank: its content is version {bank.version}, got {kept.version} in the database")
-        cached.put(("bank", kept.version), bank, size_of(bank))
+        remember_bank(bank)
     return bank
 
 
+def remember_bank(bank: Bank) -> None:
+    """Put a bank into the cache."""
+    cached.put(("bank", bank.version), bank, size_of(bank))
+
+
 def open_latest(work: Work, most: int = 20, seconds: float = 1.0) -> None:
-    """Read the banks of the latest tests that are open into the cache, for so many seconds, so that the first page does not wait for it."""
+    """Read the banks of the latest tests that are open into the cache, for so many seconds, so that the first page does not wait for it.
+
+    Large ones are left for whoever needs them: the server begins to serve at once.
+    """
     end = monotonic() + seconds
     is_open = or_(Published.closes.is_(None), Published.closes > now())
-    for test in work.scalars(select(Published).where(is_open).order_by(Published.id.desc()).limit(most)):
+    small = select(Published).join(BankVersion).where(is_open, func.length(BankVersion.content) <= LARGE)
+    for test in work.scalars(small.order_by(Published.id.desc()).limit(most)):
         if monotonic() > end:
             return
         layout_of(open_bank(test.bank))
@@ -136,6 +159,10 @@ def publish(
     if lacking:
         words = say("a test in the browser has questions with a text and a way to answer, got {question} without", question=lacking[0])
         raise QuaestorError(words)
+    for question in bank.questions.values():
+        if len(question.options) > MOST_OPTIONS:
+            rule = say("a question in the browser has at most {most} options", most=MOST_OPTIONS)
+            raise QuaestorError(placed(question.id, got(rule, str(len(question.options)))))
     called = line(title, 200) or kept.title
     own = code_of(f"{form}\n{teacher.id}\n{kept.id}\n{called}\n{rules.document}\n{conditions}", CODE) if form else ""
     for _ in range(5):

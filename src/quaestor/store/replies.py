@@ -1,18 +1,20 @@
 """Replies of the API to writes with an idempotency key: a repeated request gets the same reply, and nothing is done twice.
 
-The reply is stored in the unit of work that did the write, so either both are there or neither. After a day it is deleted.
+The reply is stored in the unit of work that did the write, so either both are there or neither. After a day it does not count any more,
+and is deleted by the clock within an hour.
 """
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-from sqlalchemy import Table, bindparam
+from sqlalchemy import Table, bindparam, delete
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError, format_value
 from quaestor.store.clock import now
+from quaestor.store.erasure import erased
 from quaestor.store.models import Reply, Token
 
 HOURS = 24
@@ -29,7 +31,6 @@ def _insert(dialect: Any) -> Any:
 
 
 _INSERT = {"sqlite": _insert(sqlite), "postgresql": _insert(postgresql)}
-_forgot = datetime.min  # when old replies were last deleted
 
 
 class ReplayError(QuaestorError):
@@ -62,7 +63,6 @@ def keep(work: Work, token: Token, key: str, route: str, request_hash: str, stat
     """
     _check(key)
     moment = now()
-    _forget_old(work, moment)
     row = {"token_id": token.id, "key": key, "route": route, "request": request_hash, "status": status, "body": body}
     row |= {"attempt_id": attempt_id, "created": moment, "forgotten": moment - timedelta(hours=HOURS)}
     if work.execute(_INSERT[work.get_bind().dialect.name], row).scalar() is None:
@@ -71,12 +71,10 @@ def keep(work: Work, token: Token, key: str, route: str, request_hash: str, stat
         )
 
 
-def _forget_old(work: Work, moment: datetime) -> None:
-    """Delete replies older than a day, at most once a minute. If this unit of work is rolled back, it is done a minute later."""
-    global _forgot
-    if not _forgot <= moment < _forgot + timedelta(minutes=1):
-        _forgot = moment
-        work.execute(_REPLY.delete().where(_REPLY.c.created < moment - timedelta(hours=HOURS)))
+def forget_old(work: Work, moment: datetime) -> None:
+    """Delete replies older than a day: they may name takers."""
+    if work.execute(delete(Reply).where(Reply.created < moment - timedelta(hours=HOURS))).rowcount:  # type: ignore[attr-defined]
+        erased(work)
 
 
 def _check(key: str) -> None:

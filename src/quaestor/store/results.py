@@ -129,5 +129,6 @@ def findings_of(bank: Bank, rules: Rules, least: Mapping[str, int], stored: Mapp
         count = len(skill.levels)
         one = stored.get(skill.id) or {"level": skill.levels[0], "answers": 0, "lower": [0.0] * count, "upper": [1.0] * count}
         lows, highs = tuple(one["lower"]), tuple(one["upper"])
-        found[skill.id] = Finding(one["level"], skill.levels, lows, highs, one["answers"], least[skill.id], sure_above(rules))
+        enough = one["answers"], least[skill.id], sure_above(rules)
+        found[skill.id] = Finding(one["level"], skill.levels, lows, highs, *enough, cut=one.get("cut", False))
     return found

@@ -17,8 +17,11 @@ from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.session.sufficiency import answers_for
 from quaestor.store.models import Attempt, Scoring
+from quaestor.store.pace import is_quick
+from quaestor.store.steps import plain_step
 from quaestor.version import VERSION
 
+NEAR = 0.001  # bounds that were cut short and can be off by no more than this are as good as any
 _TABLE = Scoring.__table__
 _FIXED = ("attempt_id", "revision")
 _INSERTS = {kind: dialect.insert(_TABLE) for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))}
@@ -42,6 +45,8 @@ def scored(session: Session) -> dict[str, Any]:
     for skill, bounds in session.beliefs.items():
         lower, upper = bounds.lower.tolist(), bounds.upper.tolist()
         skills[skill] = {"level": level(bounds), "answers": numbers[skill], "lower": lower, "upper": upper}
+        if session.is_cut and bounds.gap > NEAR:
+            skills[skill]["cut"] = True
         expected += float(np.arange(len(lower)) @ bounds.centre)
     return {
         "asked": len(session.asked),
@@ -69,5 +74,6 @@ def keep(work: Work, attempt: Attempt, session: Session, at: datetime, revision:
     by = attempt.test.revision if revision is None else revision
     if attempt.ended is None and by:
         work.execute(_EARLIER, {"attempt": attempt.id, "revision": by})
-    row = {**scored(session), "attempt_id": attempt.id, "revision": by, "misfits": None, "at": at}
+    step = None if is_quick(session.bank) else plain_step(session)
+    row = {**scored(session), "attempt_id": attempt.id, "revision": by, "misfits": None, "at": at, "step": step}
     work.execute(_UPSERT[work.get_bind().dialect.name], row)

@@ -1,12 +1,17 @@
 """Codes that people type, tokens of programs and browsers, and passwords."""
 
 import hashlib
+import hmac
+import os
 import secrets
 from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from quaestor.store.clock import now
+
+SECRET = "QUAESTOR_SECRET"  # the environment variable with which the processes of a server share one secret
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # no 0 and O, no 1, I and L
 _hasher = PasswordHasher()
 
@@ -38,6 +43,18 @@ def token() -> str:
 def hashed(secret: str) -> str:
     """The hash under which a token is stored."""
     return hashlib.sha256(secret.encode(errors="backslashreplace")).hexdigest()
+
+
+def share_secret() -> None:
+    """Make the secret of `keyed` for this process and those that it starts, unless there is one; it is in no file."""
+    os.environ.setdefault(SECRET, token())
+
+
+def keyed(text: str) -> str:
+    """A hash of something that can be guessed, such as an address: it cannot be tried out without a secret, and is another one each day."""
+    share_secret()
+    key = f"{os.environ[SECRET]}\n{now():%Y-%m-%d}"
+    return hmac.new(key.encode(errors="surrogateescape"), text.encode(errors="backslashreplace"), hashlib.sha256).hexdigest()
 
 
 def password_hash(password: str) -> str:

@@ -16,11 +16,13 @@ from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store.memory import Memory, cached
 from quaestor.store.models import Attempt, Correction, Event, Published
-from quaestor.store.pace import engine, foresee
+from quaestor.store.pace import is_quick, work_out
 from quaestor.store.publishing import open_bank
 from quaestor.store.sizes import layout_size, session_size
+from quaestor.store.steps import stored_step
 
 _SAMPLE = 50  # of so many sessions of a test one is measured: they are alike
+_AT_ONCE = 500  # keys in one query
 _LONG = {"earlier", "history"}  # cached properties that hold the earlier sessions: too large to keep
 
 _LINES = (
@@ -37,11 +39,8 @@ def begun(test: Published, seed: int) -> Session:
     return Session(open_bank(test.bank), read_rules(test.rules), seed)
 
 
-def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Session, datetime]:
-    """The session of an attempt, up to date with its log, and when its present question was shown: when the one before was answered.
-
-    `prompt`: raise SlowError if the session is not cached and steps of the test take long.
-    """
+def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
+    """The session of an attempt, up to date with its log, and when its present question was shown: when the one before was answered."""
     session, at, revision = cached.get(("session", attempt.key)) or (None, attempt.started, 0)
     if revision != attempt.test.revision:
         session, at = None, attempt.started
@@ -56,12 +55,11 @@ def session_of(work: Work, attempt: Attempt, prompt: bool = False) -> tuple[Sess
         return _copy(session), at
     if session is None:
         session = begun(attempt.test, attempt.seed)
-        if prompt:
-            foresee(attempt.test_id, session.bank, session.rules)
-    with engine(attempt.test_id, prompt):
-        if lines:
-            session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
-        remember(attempt, session, at)
+    if lines:
+        session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
+    if not is_quick(session.bank) and (found := stored_step(work, attempt, session, at)) is not None:
+        found.into(session)
+    remember(attempt, session, at)
     return session, at
 
 
@@ -86,11 +84,6 @@ def line_of(anew: Mapping[str, Question], question: str, answer: str | None, ent
     return Answer(question, answer, entry, seconds / 60)
 
 
-def work_out(session: Session) -> None:
-    """Work out what every page needs, so that the session has it when it is shown: the next question, and what is known."""
-    session.next, session.beliefs  # noqa: B018
-
-
 def remember(attempt: Attempt, session: Session, at: datetime) -> None:
     """Remember a session whose last line was written at a moment, with what pages need."""
     work_out(session)
@@ -111,6 +104,16 @@ def _size(test: int, session: Session) -> int:
 def forget(attempt: Attempt) -> None:
     """Remove the session of an attempt from the cache."""
     cached.forget(("session", attempt.key))
+
+
+def forget_erased(work: Work) -> None:
+    """Remove the sessions of attempts that were deleted or made nameless, by whichever process, from the cache of this one."""
+    everything = cached.keys()
+    keys = [name for kind, name in everything if kind == "session"]
+    for first in range(0, len(keys), _AT_ONCE):
+        some = keys[first : first + _AT_ONCE]
+        for key in set(some) - set(work.scalars(select(Attempt.key).where(Attempt.key.in_(some)))):
+            cached.forget(("session", key))
 
 
 def forget_all() -> None:

@@ -78,16 +78,17 @@ def attempt_of(work: Work, test: Published, number: int) -> Attempt:
     return found
 
 
-def sitting(work: Work, attempt: Attempt, prompt: bool = False) -> Sitting:
-    """The present state of an attempt; `prompt`: raise `SlowError` if it takes long to compute."""
-    session, put = session_of(work, attempt, prompt)
-    return stand(attempt, session, put)
+def sitting(work: Work, attempt: Attempt, at: datetime | None = None) -> Sitting:
+    """The state of an attempt, now or by the clock of another moment."""
+    session, put = session_of(work, attempt)
+    return stand(attempt, session, put, at)
 
 
-def stand(attempt: Attempt, session: Session, put: datetime) -> Sitting:
+def stand(attempt: Attempt, session: Session, put: datetime, at: datetime | None = None) -> Sitting:
     """The state of an attempt with this session, whose present question was shown at `put`."""
     limit = deadline(attempt)[0]
-    return Sitting(attempt, session, len(session.log) + 1, None if limit is None else (limit - now()).total_seconds(), put)
+    left = None if limit is None else (limit - (at or now())).total_seconds()
+    return Sitting(attempt, session, len(session.log) + 1, left, put)
 
 
 def deadline(attempt: Attempt) -> tuple[datetime | None, str]:

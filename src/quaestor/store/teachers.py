@@ -1,7 +1,7 @@
 """Teachers and their authentication: one-time links, passwords, signed-in browsers, API tokens."""
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import reduce
 
 from sqlalchemy import delete, select, update
@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session as Work
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import say
 from quaestor.store.clock import now
+from quaestor.store.erasure import erased
 from quaestor.store.models import Link, Login, Teacher, Token
 from quaestor.store.secrets import hashed, password_fits, password_hash, token
 from quaestor.store.texts import checked_email, line, tidy_email
@@ -96,9 +97,8 @@ def by_password(work: Work, email: str, password: str) -> Teacher:
 
 
 def log_in(work: Work, teacher: Teacher) -> str:
-    """A token for the browser of a teacher who signs in; expired ones are deleted."""
+    """A token for the browser of a teacher who signs in."""
     made = token()
-    work.execute(delete(Login).where(Login.expires < now()))
     work.add(Login(token=hashed(made), teacher_id=teacher.id, expires=now() + timedelta(days=LOGIN_DAYS)))
     return made
 
@@ -115,6 +115,13 @@ def log_out(work: Work, secret: str) -> None:
     if login is not None:
         work.delete(login)
         work.flush()
+
+
+def forget_old(work: Work, moment: datetime) -> None:
+    """Delete what has expired: signed-in browsers, and links, with the addresses of those who were invited."""
+    work.execute(delete(Login).where(Login.expires < moment))
+    if work.execute(delete(Link).where(Link.expires < moment)).rowcount:  # type: ignore[attr-defined]
+        erased(work)
 
 
 def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) -> str:

@@ -37,10 +37,11 @@ from quaestor.web.desk import (
     trial,
 )
 from quaestor.web.guard import Guard
-from quaestor.web.housekeeping import keep_house, keep_scoring
+from quaestor.web.housekeeping import keep_house, keep_purging, keep_scoring
 from quaestor.web.jobs import Foreman
 from quaestor.web.pages import read_templates
 from quaestor.web.settings import Settings, from_environment
+from quaestor.web.slow_steps import SlowSteps
 from quaestor.web.teacher import job_progress
 from quaestor.web.workshop import draft, improve, listing, parts, start, versions
 
@@ -67,8 +68,9 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(keep_house(kept)), asyncio.create_task(keep_scoring(kept)), asyncio.create_task(metrics.keep_stock())]
-        app.state.foremen = [Foreman(kept, kinds) for kinds in (working.LONG, working.SHORT)]
+        tasks = [asyncio.create_task(keep(kept)) for keep in (keep_house, keep_purging, keep_scoring)]
+        tasks.append(asyncio.create_task(metrics.keep_stock()))
+        app.state.foremen = [*(Foreman(kept, working.LONG, each=1) for _ in range(2)), Foreman(kept, working.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()
         yield
@@ -76,10 +78,12 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
             task.cancel()
         for foreman in app.state.foremen:
             await asyncio.to_thread(foreman.stop)
+        await asyncio.to_thread(app.state.slow_steps.close)
         kept.close()
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.settings, app.state.database = settings, kept
+    app.state.slow_steps = SlowSteps(settings.step_seconds, settings.step_memory)
     for part in PAGES:
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)

@@ -1,6 +1,8 @@
 """The first start: tables, the owner's account, the bundled banks and a demo test, so that there is something to see at once."""
 
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from quaestor.selection.rules import Rules
 from quaestor.selection.stopping.combined import any_of
 from quaestor.selection.stopping.criteria import max_questions, probability_above
 from quaestor.session.sufficiency import asks_enough
-from quaestor.store import drafts, publishing, teachers
+from quaestor.store import drafts, publishing, soundness, teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher
 from quaestor.web.settings import Settings
@@ -32,7 +34,69 @@ class Begun:
 
 
 def make_database(settings: Settings) -> Database:
-    """The database of the settings, made when there is none, its tables brought up to date."""
+    """The database of the settings, made when there was none, its tables brought up to date; an error when it was lost or is damaged."""
+    _make_folder(settings)
+    database = Database(settings.database_url)
+    return _ready(database, settings, make=True)
+
+
+def open_database(settings: Settings) -> Database:
+    """The database of the settings, its tables brought up to date; an error when there is none."""
+    return _ready(Database(settings.database_url), settings)
+
+
+def _ready(database: Database, settings: Settings, make: bool = False) -> Database:
+    try:
+        if not soundness.check(database, _flag(database, settings)) and not make:
+            place = f"database: {database.engine.url}" if settings.database else f"data: {settings.data}"
+            raise QuaestorError(f"{place}: a database that `quaestor serve` or `quaestor restore` made, got no database in it")
+        database.migrate()
+        soundness.leave_note(database)
+    except QuaestorError:
+        database.close()
+        raise
+    return database
+
+
+@contextmanager
+def restored_database(settings: Settings) -> Iterator[Database]:
+    """A database to restore a back-up into. A file that is not there yet gets its name only when all went well: never half of one."""
+    _make_folder(settings)
+    database = Database(settings.database_url)
+    file = soundness.file_of(database)
+    try:
+        is_made = soundness.check(database, _flag(database, settings), restores=True)
+    except QuaestorError:
+        database.close()
+        raise
+    if file is None or is_made or file.exists():
+        database.migrate()
+        with closing(database):
+            yield database
+    else:
+        unfinished = file.with_name(f".{file.name}.unfinished")
+        _remove(unfinished)
+        try:
+            with closing(Database(f"sqlite:///{unfinished}")) as made:
+                made.migrate()
+                yield made
+            unfinished.replace(file)
+        finally:
+            _remove(unfinished)
+    soundness.leave_note(database)
+
+
+def _remove(file: Path) -> None:
+    for end in ("", "-wal", "-shm"):
+        file.with_name(file.name + end).unlink(missing_ok=True)
+
+
+def _flag(database: Database, settings: Settings) -> str:
+    """How commands are told of the database, without a password."""
+    return f"--database {database.engine.url}" if settings.database else f"--data {settings.data}"
+
+
+def _make_folder(settings: Settings) -> None:
     if not settings.database:
         try:
             Path(settings.data).mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -40,20 +104,6 @@ def make_database(settings: Settings) -> Database:
                 raise PermissionError(13, "it may not be written")
         except OSError as error:
             raise QuaestorError(f"data: a folder that can be made and written, got {settings.data} ({error.strerror})") from error
-    database = Database(settings.database_url)
-    database.migrate()
-    return database
-
-
-def open_database(settings: Settings) -> Database:
-    """The database of the settings, its tables brought up to date; an error when there is none."""
-    database = Database(settings.database_url)
-    if not database.is_there():
-        database.close()
-        place = f"database: {database.engine.url}" if settings.database else f"data: {settings.data}"
-        raise QuaestorError(f"{place}: a database that `quaestor serve` or `quaestor restore` made, got no database in it")
-    database.migrate()
-    return database
 
 
 def begin(database: Database, settings: Settings) -> Begun:

@@ -10,18 +10,21 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from quaestor.i18n import said
+from quaestor.session.session import Session
 from quaestor.store import limits
-from quaestor.store.entry import enter
+from quaestor.store.entry import enter, look_ahead
 from quaestor.store.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, invited
 from quaestor.store.models import Attempt
+from quaestor.store.pace import is_quick
+from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import tidy
 from quaestor.store.texts import line
-from quaestor.web.lanes import in_turn, quickly
+from quaestor.web.lanes import Patient, in_turn, quickly, seed
 from quaestor.web.language import LANGUAGES
 from quaestor.web.pages import LANGUAGE, database, go, page, url
 from quaestor.web.visits import TAKER, address, browser, field, posted, root, set_cookie
 
-routes = APIRouter()
+routes = APIRouter(route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
 LONGEST = 40  # letters of a wrong code that are shown again
 
@@ -59,7 +62,8 @@ async def begin(request: Request, form: Posted) -> Response:
             return go(request, "code", code=tidy(code))
         if "see" in form and found.earlier is not None:
             return _open(request, found.earlier)
-        attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once")))
+        first = await quickly(request, partial(_first, request, code))
+        attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once"), first))
     except UnknownCodeError:
         return RedirectResponse(f"{url(request, 'home')}?{urlencode({'code': code[:LONGEST]})}", 303)
     except EntryError:
@@ -76,7 +80,7 @@ async def _invitation(request: Request, code: str) -> Invited:
         raise
 
 
-def _look(request: Request, code: str, _prompt: bool) -> Invited:
+def _look(request: Request, code: str) -> Invited:
     with database(request).read() as work:
         limits.refuse(work, "code", *browser(request), address=address(request))
         return invited(work, code)
@@ -87,9 +91,15 @@ def _count(request: Request) -> None:
         limits.failed(work, "code", *browser(request), address=address(request))
 
 
-def _enter(request: Request, code: str, name: str, once: str, prompt: bool) -> Attempt:
+def _first(request: Request, code: str) -> Session | None:
+    """The session at the beginning of a test whose steps may take long; a quick one is worked out by the page that shows it."""
+    with database(request).read() as work:
+        return None if is_quick(open_bank(invited(work, code).test.bank)) else look_ahead(work, code, seed(request))
+
+
+def _enter(request: Request, code: str, name: str, once: str, first: Session | None, prompt: bool) -> Attempt:
     with database(request).work(prompt=prompt) as work:
-        return enter(work, code, name, once)
+        return enter(work, code, name, once, first)
 
 
 def _open(request: Request, attempt: Attempt) -> Response:

@@ -13,7 +13,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
 from quaestor.store import counters
 from quaestor.store.attempts import EntryError, StaleError
-from quaestor.store.database import UnavailableError
+from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.store.limits import LimitError
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import AccessError
@@ -34,6 +34,7 @@ STATUS: dict[type[Exception], int] = {
     ForgedError: 403,
     LimitError: 429,
     UnavailableError: 503,
+    DamagedError: 500,
     StaleError: 409,
     EntryError: 400,
     QuaestorError: 400,

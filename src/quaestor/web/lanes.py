@@ -5,42 +5,85 @@ takes: 95 answers a second with threads, 190 without (`benchmarks/web.py`, SQLit
 nobody, it is done at once; so is writing. When somebody else is writing at that moment, it is tried again a little later, and holds nobody
 up in the meantime. With a database elsewhere, which may be slow or away, everything is done in threads.
 
-Tests whose steps take long (`store.pace`) have a lane of their own: few threads, so that the others wait a little now and then instead of
-once for the whole, and so that a class with a slow test leaves the threads of the pages free (`benchmarks/web.py` measures both).
+Steps that may take long are worked out by processes of their own (`web.slow_steps`): what needs one is broken off and tried again when the
+step is there, so that nothing waits for it but the browser that needs it.
 """
 
 import asyncio
 import time
-from collections.abc import Callable
-from contextlib import suppress
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, TypeVar
 
-from anyio import CapacityLimiter
-from anyio.lowlevel import RunVar
-from anyio.to_thread import run_sync
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
+from fastapi.routing import APIRoute
+from starlette.responses import Response
 
+from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
-from quaestor.store.pace import SlowError
+from quaestor.store.entry import new_seed
+from quaestor.store.serving import SlowError, is_serving
 from quaestor.web.pages import database
+from quaestor.web.slow_steps import SlowSteps
 
 T = TypeVar("T")
 PATIENCE = 0.5  # seconds of trying again before a thread waits
 PAUSE = 0.004  # seconds between tries
-AT_ONCE = 2  # slow steps that are worked out at a time
-_slow: RunVar[CapacityLimiter] = RunVar("slow steps")
+TRIES = 20  # slow steps that one request may need
 
 
-async def quickly(request: Request, make: Callable[[bool], T]) -> T:
-    """Do something that only reads; `make` is told whether it must be prompt, and raises `SlowError` where it cannot."""
-    with suppress(SlowError):
-        return make(True) if database(request).is_file else await run_in_threadpool(make, True)
-    lane = _slow.get(None)
-    if lane is None:
-        lane = CapacityLimiter(AT_ONCE)
-        _slow.set(lane)
-    return await run_sync(make, False, limiter=lane)
+async def patiently(request: Request, make: Callable[[], Awaitable[T]]) -> T:
+    """Do something that may need slow steps, as often as it needs one that is not there."""
+    steps: SlowSteps = request.app.state.slow_steps
+    serving = is_serving.set(True)
+    try:
+        for _ in range(TRIES):
+            try:
+                return await make()
+            except SlowError as slow:
+                await steps.work_out(slow, request)
+        return await make()
+    finally:
+        is_serving.reset(serving)
+
+
+class Patient(APIRoute):
+    """A route that may need slow steps."""
+
+    def get_route_handler(self) -> Callable[[Request], Any]:
+        """The function that handles a request."""
+        handle = super().get_route_handler()
+
+        async def patient(request: Request) -> Response:
+            return await patiently(request, lambda: handle(request))
+
+        return patient
+
+
+def came(request: Request) -> datetime:
+    """When a request came: what is worked out for it meanwhile does not count as the taker's time."""
+    if not hasattr(request.state, "came"):
+        request.state.came = now()
+    found: datetime = request.state.came
+    return found
+
+
+def seed(request: Request) -> int:
+    """The seed of an attempt that this request begins: the same when it is tried again."""
+    if not hasattr(request.state, "seed"):
+        request.state.seed = new_seed()
+    found: int = request.state.seed
+    return found
+
+
+async def quickly(request: Request, make: Callable[[], T]) -> T:
+    """Do something that only reads."""
+
+    async def made() -> T:
+        return make() if database(request).is_file else await run_in_threadpool(make)
+
+    return await patiently(request, made)
 
 
 async def in_turn(request: Request, write: Callable[[bool], T]) -> T:

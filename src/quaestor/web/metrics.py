@@ -6,7 +6,7 @@ Why a token and not the caller's address: behind a reverse proxy on the same mac
 import asyncio
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hmac import compare_digest
 from pathlib import Path
 
@@ -45,6 +45,11 @@ def written(settings: Settings, database: Database) -> bytes:
     now = CollectorRegistry()
     now.register(_Now(settings, database))
     return generate_latest(_counted()) + generate_latest(now)
+
+
+def uncounted(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a process that does not serve: it would leave files of its own in the folder of the counts."""
+    return {name: value for name, value in environment.items() if name != FOLDER}
 
 
 def take_stock() -> None:

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from quaestor.errors import AnswerError, BankError, Problem, QuaestorError, format_value, nearest
 from quaestor.selection.rules import RulesError
 from quaestor.store.attempts import ChangedError, EntryError, OverError, StaleError
-from quaestor.store.database import UnavailableError
+from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.store.limits import LimitError
 from quaestor.store.publishing import MissingError
 from quaestor.store.replies import ReplayError
@@ -38,6 +38,7 @@ class Kind:
 
 NO_TOKEN = Kind(401, "token", "A token is needed")
 NO_KEY = Kind(400, "key-missing", "An Idempotency-Key is needed")
+UNFORESEEN = Kind(500, "error", "Something went wrong")
 INVALID = Kind(422, "request", "The request does not fit")
 KINDS: dict[type[Exception], Kind] = {
     UnknownTokenError: NO_TOKEN,
@@ -53,6 +54,7 @@ KINDS: dict[type[Exception], Kind] = {
     AnswerError: Kind(422, "entry", "The entry was not taken"),
     LimitError: Kind(429, "limit", "Too many tries"),
     UnavailableError: Kind(503, "unavailable", "One moment, please"),
+    DamagedError: UNFORESEEN,
     QuaestorError: INVALID,
 }
 BY_STATUS = {
@@ -61,7 +63,7 @@ BY_STATUS = {
     405: Kind(405, "method", "Another method is needed"),
     413: Kind(413, "too-large", "Too large"),
     415: Kind(415, "media-type", "JSON is needed"),
-    500: Kind(500, "error", "Something went wrong"),
+    500: UNFORESEEN,
 }
 
 

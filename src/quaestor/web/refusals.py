@@ -79,12 +79,12 @@ def tried(request: Request) -> Tried | None:
     return Tried(step, entries, asked) if isinstance(step, int) and isinstance(asked, str) and listed else None
 
 
-def wrong_with(work: Work, stands: Sitting, answer: Tried, prompt: bool = False) -> str:
+def wrong_with(work: Work, stands: Sitting, answer: Tried) -> str:
     """What is wrong with an answer to the present question, found by trying it once more; empty when nothing is."""
     question = stands.session.next
     assert question is not None
     try:
-        prepare(work, stands.attempt, answer.step, answer.given, prompt)
+        prepare(work, stands.attempt, answer.step, answer.given)
     except (AnswerError, SessionError) as error:
         return _plain(question, answer, error)
     except (StaleError, OverError):  # at this very moment: the next page tells

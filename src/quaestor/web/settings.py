@@ -16,6 +16,15 @@ from quaestor.store.texts import checked_email
 PREFIX = "QUAESTOR_"
 LOGS = ("text", "json")
 _TOKEN = re.compile(r"[\w.~+/=-]{16,}", re.ASCII)
+RANGES = {
+    "port": (0, 65535),
+    "workers": (1, 64),
+    "upload": (1, 50),
+    "step_seconds": (1, 60),
+    "step_memory": (100, 100_000),
+    "job_memory": (100, 1_000_000),
+    "cache": (16, 100_000),
+}
 
 
 @dataclass(frozen=True)
@@ -31,13 +40,16 @@ class Settings:
     address: str = ""
     proxies: str = "127.0.0.1"
     upload: int = 10
+    step_seconds: int = 3
+    step_memory: int = 1000
+    job_memory: int = 3000
     email: str = "owner@localhost"
     cache: int = 256
     metrics: str = ""
     log: str = "text"
 
     def __post_init__(self) -> None:
-        for name, least, most in (("port", 0, 65535), ("workers", 1, 64), ("upload", 1, 50), ("cache", 16, 100_000)):
+        for name, (least, most) in RANGES.items():
             if not least <= getattr(self, name) <= most:
                 raise QuaestorError(f"{name}: a whole number from {least} to {most}, got {getattr(self, name)}")
         if self.root and (not self.root.startswith("/") or self.root.endswith("/")):
@@ -72,6 +84,9 @@ MEANINGS = {
     "address": "where people reach the server, for printed links, e.g. https://tests.school.example/quaestor",
     "proxies": "addresses whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas; * for all",
     "upload": "the largest upload, in megabytes",
+    "step_seconds": "how long a step of a test may take, in seconds; what takes longer goes on with what is known by then",
+    "step_memory": "the memory that a step of a test may take, in megabytes",
+    "job_memory": "the memory that a trial or another job may take, in megabytes",
     "email": "the address of the owner's account, used when it is first made",
     "cache": "the most that each process keeps of sessions, banks and texts, in megabytes",
     "metrics": "a token of at least 16 characters: who sends it may read /metrics; without one the page is not there",

@@ -1,6 +1,6 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from hmac import compare_digest
 from typing import Annotated, Any
@@ -25,13 +25,14 @@ from quaestor.store.shown import image_of, shown, with_images
 from quaestor.store.sittings import by_number
 from quaestor.store.teachers import AccessError
 from quaestor.web import notes
-from quaestor.web.lanes import in_turn, quickly
+from quaestor.web.lanes import Patient, came, in_turn, quickly
 from quaestor.web.pages import database, go, page
 from quaestor.web.refusals import Tried, missed, tried, wrong_with
 from quaestor.web.visits import TAKER, field, posted
 
-routes = APIRouter(prefix="/take/{attempt}")
+routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
+LONG = 100  # options from which on a page takes too long to make where others wait
 
 
 class StrangerError(AccessError):
@@ -50,24 +51,38 @@ def own(request: Request, work: Work, number: int) -> Attempt:
 async def question(request: Request, attempt: int) -> Response:
     """The question to answer now."""
     now = await quickly(request, partial(_now, request, attempt))
-    return now if now is not None else await run_in_threadpool(_finish, request, attempt)
+    if now is None:
+        return await run_in_threadpool(_finish, request, attempt)
+    asked = now.stands.session.next
+    is_long = asked is not None and len(asked.options) > LONG
+    return await run_in_threadpool(_ask, request, now) if is_long else _ask(request, now)
 
 
-def _now(request: Request, attempt: int, prompt: bool) -> Response | None:
-    """The page of the present question, with what is to be said of the answer before it; None when the test is over."""
+@dataclass(frozen=True)
+class Shown:
+    """What the page of a question shows: what is wrong with an answer to it, and that one before did not count."""
+
+    stands: Sitting
+    wrong: str = ""
+    answer: Tried | None = None
+    lost: str = ""
+
+
+def _now(request: Request, attempt: int) -> Shown | None:
+    """The present question, with what is to be said of the answer before it; None when the test is over."""
     answer = tried(request)
     with database(request).read() as work:
-        stands = _standing(request, work, attempt, prompt)
+        stands = _standing(request, work, attempt)
         if stands.over:
             return None
         mine = answer if answer is not None and answer.is_for(stands) else None
-        wrong = wrong_with(work, stands, mine, prompt) if mine is not None else ""
-    return _ask(request, stands, wrong, mine, missed(stands, answer))
+        wrong = wrong_with(work, stands, mine) if mine is not None else ""
+    return Shown(stands, wrong, mine, missed(stands, answer))
 
 
-def _standing(request: Request, work: Work, attempt: int, prompt: bool = False) -> Sitting:
+def _standing(request: Request, work: Work, attempt: int) -> Sitting:
     """Where an attempt of this browser stands; if its question has an image, the attempt knows it."""
-    stands = sitting(work, own(request, work, attempt), prompt)
+    stands = sitting(work, own(request, work, attempt))
     if stands.session.next is not None and stands.session.next.media:
         with_images(stands.attempt)
     return stands
@@ -79,7 +94,8 @@ def _finish(request: Request, attempt: int) -> Response:
     return go(request, "result", attempt=attempt)
 
 
-def _ask(request: Request, stands: Sitting, wrong: str, answer: Tried | None, lost: str = "", status: int = 200) -> Response:
+def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
+    stands, answer = shown.stands, shown.answer
     asked = stands.session.next
     assert asked is not None
     found = findings(stands.session)
@@ -93,8 +109,8 @@ def _ask(request: Request, stands: Sitting, wrong: str, answer: Tried | None, lo
         image=image_of(stands.attempt, asked),
         options=stands.options(asked),
         entries=(answer.entries if answer is not None else None) or (),
-        wrong=wrong,
-        lost=lost,
+        wrong=shown.wrong,
+        lost=shown.lost,
         shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
         sure=sum(one.sure for one in found),
         progress=progress(stands.step, stands.session.at_most),
@@ -139,9 +155,9 @@ def _path(attempt: int) -> str:
     return f"/take/{attempt}"
 
 
-def _prepared(request: Request, attempt: int, answer: Tried, prompt: bool) -> Ready:
+def _prepared(request: Request, attempt: int, answer: Tried) -> Ready:
     with database(request).read() as work:
-        return prepare(work, own(request, work, attempt), answer.step, answer.given, prompt, answer.asked)
+        return prepare(work, own(request, work, attempt), answer.step, answer.given, answer.asked, came(request))
 
 
 def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
@@ -149,10 +165,10 @@ def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
         return write(work, ready)
 
 
-def _twice(request: Request, attempt: int, answer: Tried, prompt: bool) -> Sitting | None:
+def _twice(request: Request, attempt: int, answer: Tried) -> Sitting | None:
     """Where the test stands, if this very answer was taken before: a double click, or a form that was sent again."""
     with database(request).read() as work:
-        stands = sitting(work, own(request, work, attempt), prompt)
+        stands = sitting(work, own(request, work, attempt))
     return stands if answer.is_in(stands) else None
 
 
@@ -170,7 +186,7 @@ def _again(request: Request, attempt: int, answer: Tried) -> Response:
         if stands.over or stands.step != answer.step:
             return _lost(request, "question", attempt, answer)
         wrong = wrong_with(work, stands, answer)
-    return _ask(request, stands, wrong, answer, status=400)
+    return _ask(request, Shown(stands, wrong, answer), status=400)
 
 
 @routes.get("/feedback/{step}", name="feedback")
@@ -179,10 +195,10 @@ async def feedback(request: Request, attempt: int, step: int) -> Response:
     return await quickly(request, partial(_feedback, request, attempt, step))
 
 
-def _feedback(request: Request, attempt: int, step: int, prompt: bool) -> Response:
+def _feedback(request: Request, attempt: int, step: int) -> Response:
     with database(request).read() as work:
         mine = own(request, work, attempt)
-        stands = sitting(work, with_images(mine), prompt)
+        stands = sitting(work, with_images(mine))
     lines = [line for line in stands.session.log if isinstance(line, Answer)]
     if mine.test.mode != "practice" or not 1 <= step <= len(lines):
         return go(request, "question", attempt=attempt)
@@ -198,9 +214,9 @@ async def result(request: Request, attempt: int) -> Response:
     return await quickly(request, partial(_result, request, attempt))
 
 
-def _result(request: Request, attempt: int, prompt: bool) -> Response:
+def _result(request: Request, attempt: int) -> Response:
     with database(request).read() as work:
-        stands = sitting(work, own(request, work, attempt), prompt)
+        stands = sitting(work, own(request, work, attempt))
         outcome, changes = outcome_of(work, stands.attempt), changes_of(work, stands.attempt)
     if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)

@@ -1,6 +1,7 @@
 """A job being worked off, in a process of its own: `python -m quaestor.web.working NUMBER WORKER`.
 
-A pulse beside it says every now and then that somebody is at it, and how far. A job that takes too long ends with what it has.
+A pulse beside it says every now and then that somebody is at it, and how far. A job that takes too long ends with what it has, and one that
+needs too much memory fails; if it does neither, it is killed (`jobs`).
 """
 
 import contextlib
@@ -22,10 +23,11 @@ from quaestor.store import drafts, jobs, rescoring
 from quaestor.store.database import Database, UnavailableError
 from quaestor.store.models import BankVersion, Draft
 from quaestor.store.publishing import MissingError, open_bank
+from quaestor.web.jobs import LONGEST
+from quaestor.web.process_limits import limit_memory
 from quaestor.web.settings import from_environment
 from quaestor.web.workshop import improving
 
-LONGEST = 600.0  # seconds
 NICENESS = 5
 _log = logging.getLogger("quaestor.web")
 GoOn = Callable[[float], bool]
@@ -80,6 +82,8 @@ def work_off(database: Database, number: int, worker: str, longest: float = LONG
             raise
         except QuaestorError as error:
             words = said(error)
+        except MemoryError:
+            words = say("it needs more memory than a job may have; a smaller bank, fewer students or exact numbers take less")
         except Exception as error:
             noted = secrets.token_hex(4)
             _log.error("unforeseen error %s in job %d", noted, number, exc_info=error)
@@ -139,7 +143,9 @@ def main(number: int, worker: str) -> int:
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     Thread(target=_leave_with, args=(os.getppid(),), name="parent", daemon=True).start()
-    database = Database(from_environment().database_url)
+    settings = from_environment()
+    limit_memory(settings.job_memory)
+    database = Database(settings.database_url)
     with contextlib.suppress(jobs.LostError):  # cancelled, or taken up by another: nothing is left to do
         work_off(database, number, worker)
     database.close()

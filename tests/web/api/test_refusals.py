@@ -9,8 +9,9 @@ from sqlalchemy import delete, select
 import quaestor as qs
 from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, Api, begin, fits
 from quaestor.store import clock, sittings, teachers
-from quaestor.store.database import UnavailableError
+from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.store.models import Attempt, BankVersion, Token
+from quaestor.web import lanes
 from quaestor.web.api import PREFIX
 
 BODIES = {
@@ -234,6 +235,18 @@ def test_a_database_that_is_away(small, monkeypatch):
         assert int(refused.headers["retry-after"]) >= 5
 
 
+def test_a_database_that_is_damaged(small, monkeypatch):
+    api = small.api()
+
+    def damaged():
+        raise DamagedError
+
+    monkeypatch.setattr(small.database, "read", damaged)
+    refused = api.get("/tests").json()
+    assert (refused["status"], refused["type"]) == (500, "urn:quaestor:error")
+    assert refused["detail"] == "the database of this server is damaged; please tell the people who run it"
+
+
 def test_an_error_that_nobody_foresaw(small, monkeypatch):
     api = small.api()
 
@@ -262,5 +275,6 @@ def test_what_is_deleted_between_reading_and_writing_is_missing(small, monkeypat
     monkeypatch.setattr(small.database, "work", real)
     number = begin(api, test)["session"]
     monkeypatch.setattr(small.database, "work", meanwhile)
-    monkeypatch.setattr(sittings, "now", lambda: clock.now() + timedelta(hours=1))
+    for module in (sittings, lanes):
+        monkeypatch.setattr(module, "now", lambda: clock.now() + timedelta(hours=1))
     assert api.get(f"/sessions/{number}").status_code == 404

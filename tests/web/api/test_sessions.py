@@ -14,6 +14,7 @@ from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from quaestor.formats.files import dump_bytes
 from quaestor.store import clock, corrections, publishing, rescoring, sittings, teachers
 from quaestor.store.models import Attempt, Event, Published, Reply
+from quaestor.web import lanes
 from quaestor.web.api import PREFIX
 
 KEYS = {"correct", "accept", "option_classes", "explanation", "table", "classes", "gain", "probability", "skill", "skills"}
@@ -158,6 +159,14 @@ def test_the_same_request_is_done_once(world):
         assert work.scalar(select(func.count()).select_from(Event)) == 1
 
 
+def test_what_was_asked_is_kept_so_that_it_cannot_be_tried_out(small):
+    small.publish()
+    small.api().post("/sessions", {"test": 1, "name": "Ada"}, key="one")
+    small.api().post("/sessions", {"test": 1, "name": "Ada"}, key="two")  # with another token
+    with small.database.read() as work:
+        assert len(set(work.scalars(select(Reply.request)))) == 2
+
+
 def test_a_refusal_is_not_kept(small):
     small.publish()
     api = small.api()
@@ -245,7 +254,8 @@ def test_time_runs_out(world, monkeypatch):
     world.publish(minutes=5)
     api = world.api()
     state = begin(api)
-    monkeypatch.setattr(sittings, "now", lambda: clock.now() + timedelta(minutes=6))
+    for module in (sittings, lanes):
+        monkeypatch.setattr(module, "now", lambda: clock.now() + timedelta(minutes=6))
     late = api.post("/sessions/1/answers", {"step": 1, "entry": right(state["question"])})
     assert (late.status_code, late.json()["type"]) == (409, "urn:quaestor:over")
     shown = api.get("/sessions/1").json()

@@ -12,7 +12,6 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.routing import APIRoute
 from sqlalchemy.orm import Session as Work
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -24,6 +23,7 @@ from quaestor.store.limits import LimitError
 from quaestor.store.models import Token
 from quaestor.store.teachers import UnknownTokenError, by_token, note_use
 from quaestor.web import problems
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database
 from quaestor.web.visits import address
 
@@ -56,7 +56,7 @@ ForResults = Annotated[Bearer, needs("results")]
 ForSessionsOrResults = Annotated[Bearer, needs("sessions", "results")]
 
 
-class Route(APIRoute):
+class Route(Patient):
     """A route of the API: nothing of a request is read before it has brought a token, and no body but JSON is.
 
     Whoever brings a wrong token learns only that, not what else is wrong with the request.

@@ -50,6 +50,7 @@ FOUND = {
     "lower": 0.75,
     "upper": 0.75,
     "sure": False,
+    "cut": False,
     "others": [],
     "levels": [{"level": "no", "lower": 0.25, "upper": 0.25}, {"level": "yes", "lower": 0.75, "upper": 0.75}],
 }

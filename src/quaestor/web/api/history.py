@@ -6,15 +6,18 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
+from quaestor.errors import QuaestorError
 from quaestor.report.advice import findings
 from quaestor.report.marking import worth
 from quaestor.session.explain.changes import changes
-from quaestor.session.explain.reasons import Change
+from quaestor.session.explain.reasons import Change, WhyQuestion
 from quaestor.session.explain.why import why_question
+from quaestor.session.limited import PATH, Path
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store.attempts import sitting
 from quaestor.store.models import Attempt, Event
+from quaestor.store.pace import found, is_quick
 from quaestor.web.api.questions import change_of, finding
 from quaestor.web.api.shapes import moment
 
@@ -23,18 +26,30 @@ def history(work: Work, attempt: Attempt) -> list[dict[str, Any]]:
     """The lines of a session's log."""
     stands = sitting(work, attempt)
     times = work.execute(select(Event.seconds, Event.at).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
-    steps, changed = stands.session.so_far, changes(stands.session)
+    session = stands.session
+    steps = session.so_far
+    if is_quick(session.bank):
+        changed: Sequence[Sequence[Change]] = changes(session)
+        whys = [why_question(before) for before in steps[:-1]]
+    else:
+        path: Path | None = found(PATH, session)
+        if path is None:
+            raise QuaestorError("history: of this bank it takes longer to work out than the server allows; the answers are in the results")
+        for then, known in zip(steps, path.beliefs, strict=True):
+            then.__dict__["beliefs"] = known
+        changed, whys = path.changes, [None] * len(session.log)
     return [
-        _line(number, steps[number - 1], steps[number], changed[number - 1], seconds, moment(at))
+        _line(number, steps[number - 1], steps[number], whys[number - 1], changed[number - 1], seconds, moment(at))
         for number, (seconds, at) in enumerate(times[: len(steps) - 1], 1)
     ]
 
 
-def _line(step: int, before: Session, after: Session, changed: Sequence[Change], seconds: float, at: str | None) -> dict[str, Any]:
+def _line(
+    step: int, before: Session, after: Session, why: WhyQuestion | None, changed: Sequence[Change], seconds: float, at: str | None
+) -> dict[str, Any]:
     line = after.log[-1]
     assert isinstance(line, Answer)
     asked = after.bank.questions[line.question]
-    why = why_question(before)
     return {
         "step": step,
         "question": asked.id,

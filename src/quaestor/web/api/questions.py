@@ -75,6 +75,7 @@ def finding(one: Finding, always: bool = False) -> dict[str, Any]:
         "lower": _proper(one.low) if told else None,
         "upper": _proper(one.high) if told else None,
         "sure": one.sure,
+        "cut": one.cut,
         "others": list(one.others) if told else [],
         "levels": [{"level": level, "lower": _proper(low), "upper": _proper(high)} for level, low, high in ends],
     }

@@ -28,6 +28,7 @@ from quaestor.web.api.access import Bearer, ForResults, ForSessions, ForSessions
 from quaestor.web.api.history import history
 from quaestor.web.api.once import Key, Write, once
 from quaestor.web.api.questions import feedback, result, state
+from quaestor.web.lanes import came, seed
 from quaestor.web.pages import database, public_url
 from quaestor.web.problems import KINDS, Kind, problem, reply
 
@@ -50,7 +51,7 @@ def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: K
 
     def plan(work: Work, token: Token) -> Write:
         code = _code(work, published(work, token.teacher, body.test), body)
-        first = look_ahead(work, code)
+        first = look_ahead(work, code, seed(request))
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
             stands = sitting(work, enter(work, code, body.name or "", first=first))
@@ -131,7 +132,7 @@ def _step(
 
     def plan(work: Work, token: Token) -> Write:
         asked = body.question if isinstance(body, shapes.NewAnswer) else ""
-        ready = prepare(work, with_images(own(work, token, number)), body.step, entry, asked=asked)
+        ready = prepare(work, with_images(own(work, token, number)), body.step, entry, asked, came(request))
         return lambda work: _after(request, write(work, ready))
 
     try:

@@ -141,7 +141,8 @@ class Level(Sent):
 class Found(Sent):
     """What was found of a skill: the level, whether it is sure, which others are possible; `levels`: all bounds, lowest first.
 
-    While there are not `enough` answers to tell, the level and its bounds are null, and the lists are empty.
+    While there are not `enough` answers to tell, the level and its bounds are null, and the lists are empty. `cut`: the bounds are true but
+    rough, as finer ones take longer to work out than the server allows.
     """
 
     skill: str
@@ -151,6 +152,7 @@ class Found(Sent):
     lower: Probability | None
     upper: Probability | None
     sure: bool
+    cut: bool
     others: list[str]
     levels: list[Level]
 

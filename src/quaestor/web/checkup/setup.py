@@ -18,12 +18,13 @@ LOCAL = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = ("0.0.0.0", "::")
 COMMON = ("", "quaestor", "postgres", "password", "secret", "change-me", "changeme")
 KNOWN = {PREFIX + field.name.upper() for field in fields(Settings)}
+SHARED = "QUAESTOR_SECRET"  # no setting, but what several machines may share (`store.secrets`)
 PATIENCE = 5  # seconds that a server may take to answer
 
 
 def names(environment: Mapping[str, str] = os.environ) -> list[Finding]:
     """Whether every variable that begins like a setting is one."""
-    for name in sorted(set(environment) - KNOWN):
+    for name in sorted(set(environment) - KNOWN - {SHARED}):
         if name.startswith(PREFIX):
             near = get_close_matches(name, KNOWN, 1)
             meant = f" Perhaps {near[0]} is meant." if near else ""

@@ -12,11 +12,12 @@ from quaestor.store.models import Login, Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed, password_fits
 from quaestor.store.texts import line
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page, url
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import TEACHER, field
 
-routes = APIRouter(prefix="/desk/account")
+routes = APIRouter(prefix="/desk/account", route_class=Patient)
 
 
 @routes.get("", name="account")

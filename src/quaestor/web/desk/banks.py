@@ -15,13 +15,14 @@ from quaestor.i18n import say
 from quaestor.report.graph import skill_graph
 from quaestor.store import drafts
 from quaestor.store.models import BankVersion, Correction, Draft, Published
-from quaestor.store.publishing import MissingError, bank_of, image, open_bank, unusable
+from quaestor.store.publishing import MissingError, bank_of, drop_bank, image, open_bank, unusable
 from quaestor.web import pictures
+from quaestor.web.lanes import Patient
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
 from quaestor.web.teacher.access import FORMATS, Posted, download, signed_in
 
-routes = APIRouter(prefix="/desk/banks")
+routes = APIRouter(prefix="/desk/banks", route_class=Patient)
 A_PAGE = 100  # questions that are shown at once
 
 
@@ -96,8 +97,7 @@ def drop(request: Request, number: int, form: Posted) -> Response:
                 say("a bank is deleted when no test uses it, got {count} that {count:does; delete it|do; delete these} first", count=used)
             )
         try:
-            work.delete(kept)
-            work.flush()
+            drop_bank(work, kept)
         except IntegrityError as error:  # a test published at this very moment
             raise QuaestorError(say("a bank is deleted when no test uses it, got one that was published just now")) from error
     return go(request, "banks")

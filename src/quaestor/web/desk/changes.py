@@ -16,11 +16,12 @@ from quaestor.store.sittings import attempt_of
 from quaestor.web.desk.home import state
 from quaestor.web.desk.published import shown
 from quaestor.web.desk.time_form import sent_time
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page, url
 from quaestor.web.teacher.access import Posted, signed_in
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/tests/{number}")
+routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 PUPIL, TAKER = "/pupils/{pupil}", "/takers/{attempt}"
 
 

@@ -17,12 +17,13 @@ from quaestor.store.changes import Foreseen, foresee
 from quaestor.store.corrections import KEY, RESTORED, WITHDRAWN, MeanwhileError
 from quaestor.store.models import Published
 from quaestor.store.publishing import open_bank, published
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/tests/{number}/correct")
+routes = APIRouter(prefix="/desk/tests/{number}/correct", route_class=Patient)
 TICKED = ("choice", "choices")  # kinds whose key is ticked; that of others is typed, one a line
 
 

@@ -7,11 +7,12 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import said
 from quaestor.store import grades
 from quaestor.store.publishing import published
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, signed_in
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/tests/{number}/grades")
+routes = APIRouter(prefix="/desk/tests/{number}/grades", route_class=Patient)
 
 
 @routes.get("", name="grades")

@@ -7,10 +7,11 @@ from sqlalchemy import func, select
 from quaestor.store import drafts, progress, publishing
 from quaestor.store.clock import now
 from quaestor.store.models import Published, Pupil
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, page
 from quaestor.web.teacher.access import signed_in
 
-routes = APIRouter(prefix="/desk")
+routes = APIRouter(prefix="/desk", route_class=Patient)
 NEWEST = 5  # banks that the desk shows
 
 

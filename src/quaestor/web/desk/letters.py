@@ -10,10 +10,11 @@ from quaestor.store import results
 from quaestor.store.models import Published, Teacher
 from quaestor.store.publishing import open_bank, published
 from quaestor.web import letter_pdf
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, language, page
 from quaestor.web.teacher.access import download, signed_in
 
-routes = APIRouter(prefix="/desk/tests/{number}")
+routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 
 
 @routes.get("/letters", name="letters")

@@ -27,10 +27,11 @@ from quaestor.store.models import Published
 from quaestor.store.publishing import open_bank, published, pupils_of
 from quaestor.web import heat
 from quaestor.web.desk.home import state
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, page
 from quaestor.web.teacher.access import signed_in
 
-routes = APIRouter(prefix="/desk/tests/{number}/live")
+routes = APIRouter(prefix="/desk/tests/{number}/live", route_class=Patient)
 LOOK = 2.0  # seconds between two looks at the database
 BEAT = 15.0  # seconds after which a silent stream says that it is there
 LIFE = 600.0  # seconds after which a stream ends; the browser opens another one by itself

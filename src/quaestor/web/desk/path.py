@@ -17,19 +17,22 @@ from quaestor.report.marking import worth
 from quaestor.session.explain.changes import changes
 from quaestor.session.explain.reasons import Change, WhyQuestion
 from quaestor.session.explain.why import explain, why_question
+from quaestor.session.limited import PATH, WHY, Path
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
-from quaestor.store import privacy
+from quaestor.store import pace, privacy
 from quaestor.store.attempts import sitting
 from quaestor.store.changes import changes_of
 from quaestor.store.models import Attempt, Teacher
+from quaestor.store.pace import is_quick
 from quaestor.store.publishing import MissingError, published
 from quaestor.store.results import outcome_of
 from quaestor.store.sittings import attempt_of
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
 
-routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}")
+routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}", route_class=Patient)
 QUICK = 5000  # questions of the bank times answers: up to these the page says why each was asked, else each has a page of its own
 
 
@@ -48,11 +51,14 @@ class Station:
     elsewhere: Sequence[Change]
 
 
-def stations(session: Session) -> list[Station]:
-    """The path of a session, in order. In a credal bank a reason takes a second to work out, so each has a page of its own."""
+def stations(session: Session, changed_by: Sequence[Sequence[Change]]) -> list[Station]:
+    """The path of a session, in order. In a credal bank a reason takes a second to work out, so each has a page of its own.
+
+    `changed_by`: what each answer changed.
+    """
     found = []
     quick = session.bank.is_precise and len(session.bank.questions) * len(session.log) <= QUICK
-    for before, line, changed in zip(session.so_far, session.log, changes(session), strict=False):
+    for before, line, changed in zip(session.so_far, session.log, changed_by, strict=False):
         if isinstance(line, Answer):
             question = session.bank.questions[line.question]
             own = [change for change in changed if change.skill in question.skills]
@@ -63,7 +69,7 @@ def stations(session: Session) -> list[Station]:
 
 def _why(before: Session, question: Question) -> WhyQuestion | None:
     try:
-        why = why_question(before)
+        why = why_question(before) if is_quick(before.bank) else pace.found(WHY, before)
     except QuaestorError:
         return None  # a reason that cannot be worked out must not hide the path
     return why if why is not None and why.question.id == question.id else None
@@ -82,9 +88,10 @@ def show(request: Request, number: int, attempt: int) -> Response:
         stands = sitting(work, found)
         changes, outcome = changes_of(work, found), outcome_of(work, found)
         found.test.bank  # noqa: B018  the page asks for its images; a session that is remembered has not read it
-    session = stands.session
-    told, known = explain(session, fits=outcome.hint is False), findings(session)
-    numbers = [told.results[one.skill].numbers for one in known if one.enough]
+    session, known = stands.session, findings(stands.session)
+    path = _path(session, fits=outcome.hint is False)
+    told = path.explanation if path is not None else None
+    numbers = [told.results[one.skill].numbers for one in known if one.enough] if told is not None else []
     return page(
         request,
         "desk/path.html",
@@ -96,10 +103,18 @@ def show(request: Request, number: int, attempt: int) -> Response:
         findings=known,
         numbers=together([one for one in numbers if one], "\n\n"),
         letter=letter(session.bank, session.rules, outcome, found.test.grades is not None),
-        stations=stations(session),
+        stations=stations(session, path.changes if path is not None else [()] * len(session.log)),
         told=told,
         changes=changes,
     )
+
+
+def _path(session: Session, fits: bool) -> Path | None:
+    """How a session got where it is; None where that takes too long."""
+    if is_quick(session.bank):
+        return Path(changes(session), [then.beliefs for then in session.so_far], explain(session, fits=fits))
+    found: Path | None = pace.found(PATH, session)
+    return found
 
 
 @routes.get("/why/{step}", name="why")
@@ -114,7 +129,10 @@ def why(request: Request, number: int, attempt: int, step: int) -> Response:
     assert isinstance(line, Answer)  # an attempt's log holds nothing else
     question = session.bank.questions[line.question]
     told = _why(before, question)
-    return page(request, "desk/why.html", teacher=teacher, test=found.test, attempt=found, bank=session.bank, question=question, why=told)
+    slow = told is None and not is_quick(session.bank)
+    return page(
+        request, "desk/why.html", teacher=teacher, test=found.test, attempt=found, bank=session.bank, question=question, why=told, slow=slow
+    )
 
 
 @routes.get("/export.json", name="export-taker")

@@ -11,11 +11,12 @@ from quaestor.store import teachers
 from quaestor.store.models import Teacher
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import tidy_email
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, page, public_url
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/people")
+routes = APIRouter(prefix="/desk/people", route_class=Patient)
 
 
 def _owner(request: Request, work: Work) -> Teacher:

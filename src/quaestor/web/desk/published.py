@@ -18,11 +18,12 @@ from quaestor.web.desk import class_list, qr
 from quaestor.web.desk.home import state
 from quaestor.web.desk.rules_form import length
 from quaestor.web.desk.time_form import TimeForm, blank_time
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page, public_url, url
 from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/tests/{number}")
+routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 MOST_PICTURES = 200  # QR codes on a page of cards
 
 
@@ -180,7 +181,7 @@ def drop(request: Request, number: int, form: Posted) -> Response:
         test = published(work, teacher, number)
         sure = "".join(field(form, "code").split()).upper() == test.code
         if sure:
-            work.delete(test)  # its pupils, attempts and answers go with it
+            privacy.delete_test(work, test)
     if not sure:
         return _ask_drop(request, teacher, test, say("this is not the code of the test; nothing was deleted"))
     return go(request, "desk")

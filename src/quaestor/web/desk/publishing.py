@@ -9,13 +9,15 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.publishing import bank_of, open_bank, publish
+from quaestor.web.cost import cost_of
 from quaestor.web.desk.offer import Offer, blank, sent
 from quaestor.web.desk.trial_form import rules_of
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.visits import field
 
-routes = APIRouter(prefix="/desk/banks/{number}/publish")
+routes = APIRouter(prefix="/desk/banks/{number}/publish", route_class=Patient)
 
 
 @routes.get("", name="publish")
@@ -55,7 +57,17 @@ def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVers
 
 
 def _show(request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, offer: Offer, status: int = 200) -> Response:
-    return page(request, "desk/publish.html", status, teacher=teacher, kept=kept, bank=bank, offer=offer, ruling=_ruling_out(bank))
+    return page(
+        request,
+        "desk/publish.html",
+        status,
+        teacher=teacher,
+        kept=kept,
+        bank=bank,
+        offer=offer,
+        ruling=_ruling_out(bank),
+        cost=cost_of(request, bank),
+    )
 
 
 def _ruling_out(bank: Bank) -> str:

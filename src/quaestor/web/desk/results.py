@@ -10,10 +10,11 @@ from quaestor.store import rescoring, results
 from quaestor.store.publishing import MissingError, open_bank, published
 from quaestor.store.sheets import described
 from quaestor.web.desk.home import state
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, page
 from quaestor.web.teacher.access import download, signed_in
 
-routes = APIRouter(prefix="/desk/tests/{number}")
+routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 EACH = 100  # takers on a page
 
 

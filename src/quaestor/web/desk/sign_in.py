@@ -18,11 +18,12 @@ from quaestor.store.limits import counting
 from quaestor.store.models import Link, Login, Teacher
 from quaestor.store.secrets import hashed, token
 from quaestor.store.texts import line, tidy_email
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, told
 from quaestor.web.visits import TEACHER, address, browser, drop_cookie, field, remember, set_cookie
 
-routes = APIRouter()
+routes = APIRouter(route_class=Patient)
 LIMIT = "sign-in"
 TOO_OLD = say("this link was used already or is too old; ask for a new one")
 DAY = 24 * 3600

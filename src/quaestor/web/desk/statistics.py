@@ -16,10 +16,11 @@ from quaestor.store.models import Published
 from quaestor.store.outcome import Outcome
 from quaestor.store.publishing import open_bank, published, pupils_of
 from quaestor.web import heat
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, page
 from quaestor.web.teacher.access import signed_in
 
-routes = APIRouter(prefix="/desk/tests/{number}")
+routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 EACH = 50  # questions on a page
 HINTS = 8  # questions that the report names
 

@@ -23,6 +23,7 @@ from quaestor.store.publishing import bank_of, open_bank
 from quaestor.web.desk.histogram import histogram
 from quaestor.web.desk.rules_form import length, named
 from quaestor.web.desk.trial_form import FEWEST, KIND, MOST, TrialForm, blank, rules_of, sent
+from quaestor.web.lanes import Patient
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page, url
 from quaestor.web.teacher import job_progress
@@ -31,7 +32,7 @@ from quaestor.web.visits import field
 from quaestor.web.workshop.check import checked
 from quaestor.web.workshop.vocabulary import told as words_of_forms
 
-routes = APIRouter(prefix="/desk")
+routes = APIRouter(prefix="/desk", route_class=Patient)
 
 
 @dataclass(frozen=True)

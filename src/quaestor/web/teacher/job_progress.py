@@ -4,10 +4,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from quaestor.store import jobs
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database
 from quaestor.web.teacher.access import signed_in
 
-routes = APIRouter(prefix="/desk/jobs")
+routes = APIRouter(prefix="/desk/jobs", route_class=Patient)
 
 
 @routes.get("/{job}/progress", name="progress")

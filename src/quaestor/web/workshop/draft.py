@@ -12,13 +12,15 @@ from quaestor.store import drafts, teachers
 from quaestor.store.media import MediaError
 from quaestor.store.models import Media
 from quaestor.store.publishing import MissingError
+from quaestor.web.cost import cost_of
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import go
 from quaestor.web.teacher.access import Posted
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import NO_CONFLICT, Bench, conflict, opened, saved, shown, speaker, whole
 from quaestor.web.workshop.check import graph
 
-routes = APIRouter(prefix="/desk/drafts/{draft}")
+routes = APIRouter(prefix="/desk/drafts/{draft}", route_class=Patient)
 FIELDS = ("title", "description", "language", "author", "licence", "imprecision")
 
 
@@ -33,7 +35,9 @@ def _page(request: Request, bench: Bench, status: int = 200, wrong: str = "", **
     others = drafts.colleagues(bench.work, bench.draft)
     picture = graph(bench.document, speaker(request))
     filled = {name: drafts.plain(bench.document, name) for name in FIELDS} | values.pop("typed", {})
-    told = {**NO_CONFLICT, "is_unsaved": False, "wrong": wrong, **values}
+    bank = bench.checked.bank
+    cost = cost_of(request, bank) if bank is not None else ""
+    told = {**NO_CONFLICT, "is_unsaved": False, "wrong": wrong, "cost": cost, **values}
     return shown(request, "draft.html", bench, status, graph=picture, colleagues=others, filled=filled, **told)
 
 
@@ -99,7 +103,7 @@ def drop(request: Request, draft: int, form: Posted) -> Response:
         _only_author(bench)
         if not field(form, "sure"):
             return _page(request, bench, 400, say("please tick that you are sure"))
-        bench.work.delete(bench.draft)
+        drafts.drop(bench.work, bench.draft)
     return go(request, "banks")
 
 

@@ -15,6 +15,7 @@ from quaestor.store import drafts, jobs
 from quaestor.store.models import Edition, Job
 from quaestor.store.parts import Document, part, with_part
 from quaestor.store.publishing import MissingError
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import go
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted
@@ -22,7 +23,7 @@ from quaestor.web.visits import field
 from quaestor.web.workshop.bench import Bench, opened, shown
 from quaestor.web.workshop.improving import KIND, WEIGHTS, tests_of
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/improve")
+routes = APIRouter(prefix="/desk/drafts/{draft}/improve", route_class=Patient)
 STATED = {*STATEMENT_FIELDS, "prior", "shares", "strength"}
 SMALL = 0.02  # a change of less is not worth a look
 

@@ -7,12 +7,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from quaestor.model.question import loose
+from quaestor.web.lanes import Patient
 from quaestor.web.workshop.bench import Bench, opened, shown, speaker
 from quaestor.web.workshop.check import graph
 from quaestor.web.workshop.entries import skills_of
 from quaestor.web.workshop.parts import NEW, Section
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/{section}")
+routes = APIRouter(prefix="/desk/drafts/{draft}/{section}", route_class=Patient)
 A_PAGE = 50
 
 

@@ -17,6 +17,7 @@ from quaestor.store.parts import Document, moved, part, renamed, with_part
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import line
 from quaestor.web import visits
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import climbs
 from quaestor.web.teacher.access import Posted
 from quaestor.web.workshop import entries
@@ -26,7 +27,7 @@ from quaestor.web.workshop.options import classes_of
 from quaestor.web.workshop.vocabulary import LEVELS, told
 from quaestor.web.workshop.vocabulary import written as in_file
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/{section}")
+routes = APIRouter(prefix="/desk/drafts/{draft}/{section}", route_class=Patient)
 NEW = "~new"  # stands for an entry that has no id yet: no id contains a tilde at its start
 
 

@@ -17,13 +17,14 @@ from quaestor.store.drafts import begin_draft, drafts_of
 from quaestor.store.media import MediaError, chosen
 from quaestor.store.parts import Document
 from quaestor.store.publishing import MissingError, unusable
+from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import speaker
 from quaestor.web.workshop.vocabulary import in_file_words
 
-routes = APIRouter(prefix="/desk/banks")
+routes = APIRouter(prefix="/desk/banks", route_class=Patient)
 LONGEST_PASTE = 2_000_000
 
 

@@ -9,11 +9,12 @@ from quaestor.i18n import say
 from quaestor.store import drafts
 from quaestor.store.parts import differences
 from quaestor.store.publishing import MissingError
+from quaestor.web.lanes import Patient
 from quaestor.web.teacher.access import FORMATS, Posted, download
 from quaestor.web.visits import field
 from quaestor.web.workshop.bench import opened, saved, shown, whole
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/versions")
+routes = APIRouter(prefix="/desk/drafts/{draft}/versions", route_class=Patient)
 A_PAGE = 100
 
 
