@@ -17,7 +17,7 @@ from helpers.taking import begin, count, entry_of, later, publish, put, stands, 
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, privacy, sessions
-from quaestor.store.memory import Memory
+from quaestor.store.memory import Cache
 from quaestor.store.models import Event
 from quaestor.store.sittings import with_lines
 
@@ -177,28 +177,16 @@ def test_an_attempt_and_what_is_new_of_its_log_are_read_in_one_statement(databas
         assert with_lines(work, there.attempt.id + 99, key) is None
 
 
-def test_the_memory_forgets_what_was_not_used_for_longest():
-    memory = Memory(10)
-    for key in "abc":
-        memory.put(key, key.upper(), 4)
-    assert [memory.get(key) for key in "abc"] == [None, "B", "C"]
-    memory.put("b", "B", 7)
-    assert [memory.get(key) for key in "bc"] == ["B", None]
-    memory.forget("b")
-    memory.put("d", "D", 10)
-    assert memory.get("d") == "D"
-
-
 def test_what_is_remembered_does_not_grow_with_the_log(database):
     key = begin(database, publish(database).code)
     for step in range(1, 5):
         put(database, key, step)
-    kept, _, _ = sessions._memory.get(key)
+    kept, _, _ = sessions.cached.get(("session", key))
     assert "earlier" not in kept.__dict__
     assert "question" in kept.decision.__dict__
     now = stands(database, key)
     qs.explain(now.session)
-    assert "earlier" not in sessions._memory.get(key)[0].__dict__
+    assert "earlier" not in sessions.cached.get(("session", key))[0].__dict__
 
 
 def ready(database, key, step=1):
@@ -251,13 +239,13 @@ class Process:
     """A process: the same database, a memory of its own."""
 
     def __init__(self):
-        self.memory = Memory(sessions.MOST)
+        self.memory = Cache(10**9)
 
     def __enter__(self):
-        self.before, sessions._memory = sessions._memory, self.memory
+        self.before, sessions.cached = sessions.cached, self.memory
 
     def __exit__(self, *_):
-        sessions._memory = self.before
+        sessions.cached = self.before
 
 
 def act(database, key, deed):

@@ -130,11 +130,12 @@ def test_a_worker_forgets_what_another_one_erased(make_database):
         attempt, other = (attempts.enter(work, code, name) for name in ("Ada", "Bob"))
         for one in (attempt, other):
             attempts.sitting(work, one)
-    assert {attempt.key, other.key} <= set(sessions._memory.keys())
+    assert {("session", attempt.key), ("session", other.key)} <= set(sessions.cached.keys())
     with database.work() as work:  # as another process does it: this one is not told
         work.execute(delete(Attempt).where(Attempt.id == attempt.id))
     housekeeping.purge(database)
-    assert set(sessions._memory.keys()) & {attempt.key, other.key} == {other.key}
+    kept = sessions.cached.keys()
+    assert {name for _, name in kept} & {attempt.key, other.key} == {other.key}
 
 
 def test_a_server_keeps_house_from_its_start_though_nobody_comes(make_database, monkeypatch):

@@ -13,6 +13,7 @@ from helpers.browsing import application, enter, give
 from helpers.slow_banks import slow_document
 from quaestor.session.limited import KINDS, STEP, WHY
 from quaestor.store import pace, publishing, sessions
+from quaestor.store.memory import cached
 from quaestor.store.serving import SlowError
 from quaestor.web import slow_steps, taker
 from quaestor.web.slow_steps import SlowSteps
@@ -169,7 +170,7 @@ def test_a_large_bank_is_read_elsewhere(make_database, monkeypatch, processes):
     app = application(database)
     app.state.slow_steps = processes
     code = give(database)
-    publishing._banks.clear()
+    cached.clear()
     sessions.forget_all()
     monkeypatch.setattr(publishing, "load_bytes", lambda *_: pytest.fail("a large bank was read in the server"))
     browser = enter(app, code)

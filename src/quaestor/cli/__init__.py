@@ -27,6 +27,7 @@ COMMANDS = (
     "back-up",
     "restore",
     "verify",
+    "doctor",
     "tour",
 )
 

@@ -8,10 +8,17 @@ import errno
 import os
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from quaestor.cli.web import add_settings, database_of, settings_of
 from quaestor.errors import QuaestorError
+
+if TYPE_CHECKING:
+    from quaestor.web.settings import Settings
 
 STOP = 3  # seconds that open pages of the live view may delay a shutdown
 TAKEN = 3.0  # seconds that a start waits for its port
@@ -33,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     from quaestor.store.secrets import share_secret
-    from quaestor.web import demo, demo_class
+    from quaestor.web import demo, demo_class, logs
     from quaestor.web.beginning import begin
     from quaestor.web.connections import Connection
     from quaestor.web.settings import to_environment
@@ -56,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     print("", flush=True)
     os.environ.update(to_environment(settings))
     share_secret()
-    with demo_class.at_work(settings.database_url, example):
+    logs.set_up(settings.log)
+    with demo_class.at_work(settings.database_url, example), _counted_together(settings):
         uvicorn.run(
             "quaestor.web.app:served",
             factory=True,
@@ -68,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
             forwarded_allow_ips=settings.proxies,
             access_log=False,
             server_header=False,
+            log_config=None,  # its lines go where ours go
             log_level="warning",
             http=Connection,
             loop="asyncio",  # uvloop accepts one connection a turn: under load most clients wait for one
@@ -75,6 +84,19 @@ def run(arguments: argparse.Namespace) -> int:
             timeout_worker_healthcheck=HANGS,
         )
     return 0
+
+
+@contextmanager
+def _counted_together(settings: "Settings") -> Iterator[None]:
+    """A folder in which several workers keep their counts for /metrics, while they serve."""
+    from quaestor.web.metrics import FOLDER
+
+    if settings.workers == 1 or not settings.metrics:
+        yield
+        return
+    with TemporaryDirectory(prefix="quaestor-metrics-") as folder:
+        os.environ[FOLDER] = folder
+        yield
 
 
 def _free(host: str, port: int) -> int:

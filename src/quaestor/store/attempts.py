@@ -19,6 +19,7 @@ from quaestor.i18n import say
 from quaestor.model.question import Question
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
+from quaestor.store import counters
 from quaestor.store.clock import now
 from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, UnknownCodeError
@@ -159,6 +160,7 @@ def write(work: Work, ready: Ready) -> Sitting:
             return write(work, prepare(work, present, step, line.entry, asked=line.question))
         raise StaleError(step)
     remember(attempt, ready.session, ready.at)
+    counters.ANSWERS.inc()
     after = stand(attempt, ready.session, ready.at)
     if after.over:
         end(work, after)

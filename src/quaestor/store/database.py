@@ -35,7 +35,7 @@ from sqlalchemy.util.concurrency import greenlet_spawn, in_greenlet
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.store import erasure
+from quaestor.store import counters, erasure
 
 WAIT = 15  # seconds that a writer waits for another one
 CONNECT = 3  # seconds that a connection may take
@@ -220,6 +220,7 @@ def _is_refused(error: Exception) -> bool:
 def _log_error(error: Exception) -> None:
     """Log the driver's message, without statement and values, at most every `QUIET` seconds: every request meets the same error."""
     global _logged
+    counters.DATABASE_ERRORS.inc()
     moment = monotonic()
     if moment - _logged >= QUIET:
         _logged = moment

@@ -91,6 +91,12 @@ def is_any(work: Work, kinds: Sequence[str]) -> bool:
     return work.scalar(select(Job.id).where(_free(), Job.kind.in_(kinds)).limit(1)) is not None
 
 
+def counts(work: Work) -> dict[str, int]:
+    """How many jobs there are in each state."""
+    found = work.execute(select(Job.state, func.count()).group_by(Job.state)).all()
+    return dict.fromkeys((WAITING, RUNNING, DONE, FAILED), 0) | {state: count for state, count in found}  # noqa: C416
+
+
 def claim(work: Work, worker: str, kinds: Sequence[str] = (), each: int | None = None) -> int | None:
     """Claim the oldest free job, of these kinds if any are named; returns its id, or None.
 

@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
+from quaestor.store import counters
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.inserts import insert
@@ -76,6 +77,7 @@ def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
     full = [(began + timedelta(minutes=LIMITS[found].minutes) - now()) for found, began, count in rows if count >= LIMITS[found].failures]
     left = max((over.total_seconds() for over in full), default=0.0)
     if left > 0:
+        counters.REFUSALS.labels(kind).inc()
         raise LimitError(ceil(left))
 
 
@@ -84,21 +86,24 @@ def count(work: Work, kind: str, *who: str, address: str = "") -> list[Counted]:
 
     Until its end other tries of the same person or address wait: rolled back, it was never counted.
     """
-    made, moment = [], now()
+    made = []
     for counter, name in sorted(_counters(kind, who, address)):  # always in this order, so that there is no deadlock
-        limit = LIMITS[counter]
-        is_old = Tries.began <= moment - timedelta(minutes=limit.minutes)
-        again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
-        row = insert(work, Tries).values(kind=counter, who=name, began=moment, count=1)
-        fits = or_(is_old, Tries.count < limit.failures)
-        began = work.scalar(
-            row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again, where=fits).returning(Tries.began)
-        )
+        began = _add(work, counter, name, LIMITS[counter].failures)
         if began is None:
             refuse(work, kind, *who, address=address)
             raise LimitError(1)  # the window has ended since
         made.append(Counted(counter, name, began))
     return made
+
+
+def _add(work: Work, counter: str, name: str, most: int) -> datetime | None:
+    """Add one to a counter, in one statement: when its window began, or None if that would be more than so many."""
+    moment = now()
+    is_old = Tries.began <= moment - timedelta(minutes=LIMITS[counter].minutes)
+    again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
+    row = insert(work, Tries).values(kind=counter, who=name, began=moment, count=1)
+    fits = row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again, where=or_(is_old, Tries.count < most))
+    return work.scalar(fits.returning(Tries.began))
 
 
 def take_back(work: Work, counted: Iterable[Counted]) -> None:
@@ -115,16 +120,11 @@ def admit(work: Work, kind: str, who: str, most: int, words: str) -> None:
     Count and limit are one statement, so of any number at the same moment no more get through. Call it in the unit of work that does what
     is counted: until its end others of the same browser or address wait, and rolled back it was never counted.
     """
-    moment, window = now(), timedelta(minutes=LIMITS[kind].minutes)
     ((_, name),) = _counters(kind, [who], "")
-    is_old = Tries.began <= moment - window
-    again = {"count": case((is_old, 1), else_=Tries.count + 1), "began": case((is_old, moment), else_=Tries.began)}
-    row = insert(work, Tries).values(kind=kind, who=name, began=moment, count=1)
-    fits = row.on_conflict_do_update(index_elements=[Tries.kind, Tries.who], set_=again, where=or_(is_old, Tries.count < most)).returning(
-        Tries.began
-    )
-    if work.scalar(fits) is None:
+    if _add(work, kind, name, most) is None:
+        moment, window = now(), timedelta(minutes=LIMITS[kind].minutes)
         began = work.scalar(select(Tries.began).where(Tries.kind == kind, Tries.who == name)) or moment
+        counters.REFUSALS.labels(kind).inc()
         raise LimitError(max(1, ceil((began + window - moment).total_seconds())), words)
 
 

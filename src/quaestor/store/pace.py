@@ -6,21 +6,24 @@ may take very long, some only late in a test: a server has these worked out else
 
 import hashlib
 from dataclasses import replace
+from time import thread_time
 from typing import Any
 
 from quaestor.bankfile.bank import Bank
 from quaestor.inference.engines.odds import applies
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import layout_of
-from quaestor.session.limited import KINDS, STEP
+from quaestor.session.limited import KINDS, PATH, STEP, WHY
 from quaestor.session.session import Session
+from quaestor.store import counters
 from quaestor.store.memory import Memory
 from quaestor.store.serving import SlowError, is_serving
 
 MOST = 2_000_000  # numbers that a quick step may go through: some 20 ms
 MOST_SKILLS, MOST_PARENTS = 60, 3  # of a credal bank with quick steps
 SECONDS = 10.0  # of a step, where nobody waits for it
-_found: Memory[str, tuple[Any]] = Memory(10_000)
+_found: Memory[str, tuple[Any]] = Memory(50_000_000)
+_WEIGHTS = {PATH: 500_000, WHY: 20_000}  # bytes, roughly; of others 5,000
 
 
 def is_quick(bank: Bank) -> bool:
@@ -42,7 +45,9 @@ def _is_quick(bank: Bank) -> bool:
 def work_out(session: Session) -> None:
     """Work out what every page needs, so that the session has it when it is shown: the next question, and what is known."""
     if is_quick(session.bank):
+        begun = thread_time()
         session.next, session.beliefs  # noqa: B018
+        counters.STEPS.observe(thread_time() - begun)
     elif "beliefs" not in session.__dict__:
         found(STEP, session).into(session)
 
@@ -60,11 +65,11 @@ def found(kind: str, session: Session) -> Any:
 
 def keep_found(key: str, value: Any) -> None:
     """Remember what it came to, by the key of the `SlowError`."""
-    _found.put(key, (value,))
+    _found.put(key, (value,), _WEIGHTS.get(key.partition(" ")[0], 5_000))
 
 
 def key_of(kind: str, session: Session) -> str:
     """A sign of it: takers who begin a test that draws nothing share the first step."""
     if not session.log and not session.rules.is_random:
         session = replace(session, seed=0)
-    return hashlib.sha256(f"{kind}\n{session.to_json()}".encode()).hexdigest()
+    return f"{kind} {hashlib.sha256(session.to_json().encode()).hexdigest()}"

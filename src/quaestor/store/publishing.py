@@ -24,10 +24,11 @@ from quaestor.store.erasure import erased
 from quaestor.store.inserts import insert
 from quaestor.store.media import chosen, drop_unused, hash_of, keep_images
 from quaestor.store.media import image as image
-from quaestor.store.memory import Memory
+from quaestor.store.memory import cached
 from quaestor.store.models import BankVersion, Published, Pupil, Teacher
 from quaestor.store.secrets import code_of
 from quaestor.store.serving import BANK, SlowError, is_serving
+from quaestor.store.sizes import size_of
 from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
@@ -37,7 +38,6 @@ MOST_NAMED = 10  # names in one sentence
 CODE = 6  # characters of the code of a test
 LARGE = 200_000  # characters of a bank from which on reading it takes too long where others wait
 MOST_OPTIONS = 1000  # of a question in a browser
-_banks: Memory[str, Bank] = Memory(64)
 
 
 class MissingError(QuaestorError):
@@ -120,7 +120,7 @@ def drop_bank(work: Work, kept: BankVersion) -> None:
 
 def open_bank(kept: BankVersion) -> Bank:
     """The bank of a stored version; those used last are cached."""
-    bank = _banks.get(kept.version)
+    bank: Bank | None = cached.get(("bank", kept.version))
     if bank is None:
         if is_serving.get() and len(kept.content) > LARGE:
             raise SlowError(BANK, kept.version, kept.content, kept.version)
@@ -133,7 +133,7 @@ def open_bank(kept: BankVersion) -> Bank:
 
 def remember_bank(bank: Bank) -> None:
     """Put a bank into the cache."""
-    _banks.put(bank.version, bank)
+    cached.put(("bank", bank.version), bank, size_of(bank))
 
 
 def open_latest(work: Work, most: int = 20, seconds: float = 1.0) -> None:

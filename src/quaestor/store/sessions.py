@@ -14,14 +14,14 @@ from quaestor.model.question import Question
 from quaestor.selection.rules_file import read_rules
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
-from quaestor.store.memory import Memory
+from quaestor.store.memory import Memory, cached
 from quaestor.store.models import Attempt, Correction, Event, Published
 from quaestor.store.pace import is_quick, work_out
 from quaestor.store.publishing import open_bank
+from quaestor.store.sizes import layout_size, session_size
 from quaestor.store.steps import stored_step
 
-MOST = 4_000_000  # questions of all cached sessions together: some 500 MB of look-aheads in the worst case
-_EACH = 1000  # the further cost of a session, in questions
+_SAMPLE = 50  # of so many sessions of a test one is measured: they are alike
 _AT_ONCE = 500  # keys in one query
 _LONG = {"earlier", "history"}  # cached properties that hold the earlier sessions: too large to keep
 
@@ -29,7 +29,7 @@ LINE = (Event.question, Event.answer, Event.entry, Event.seconds, Event.at)
 _LINES = select(*LINE).where(Event.attempt_id == bindparam("attempt"), Event.step >= bindparam("first")).order_by(Event.step)
 AHEAD = "lines read ahead"  # in the info of a unit of work: the attempt and the first step, and the rows
 _KEYS = select(Correction.question).where(Correction.test_id == bindparam("test"), Correction.kind == "key")
-_memory: Memory[str, tuple[Session, datetime, int]] = Memory(MOST)
+_sizes: Memory[int, tuple[int, int]] = Memory(10_000)  # by test: the bytes of a session, and for how many more that is believed
 
 
 def begun(test: Published, seed: int) -> Session:
@@ -39,7 +39,7 @@ def begun(test: Published, seed: int) -> Session:
 
 def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
     """The session of an attempt, up to date with its log, and when its present question was shown: when the one before was answered."""
-    session, at, revision = _memory.get(attempt.key) or (None, attempt.started, 0)
+    session, at, revision = cached.get(("session", attempt.key)) or (None, attempt.started, 0)
     if revision != attempt.test.revision:
         session, at = None, attempt.started
     known = len(session.log) if session is not None else 0
@@ -63,8 +63,8 @@ def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
 
 def first_wanted(key: str) -> int:
     """The first line of the log that `session_of` will ask for, as far as the cache can tell: the last one of a cached session."""
-    cached = _memory.get(key)
-    return max(len(cached[0].log), 1) if cached is not None else 1
+    known = cached.get(("session", key))
+    return max(len(known[0].log), 1) if known is not None else 1
 
 
 def _lines(work: Work, attempt: Attempt, first: int) -> list[tuple[Answer, datetime]]:
@@ -93,26 +93,38 @@ def line_of(anew: Mapping[str, Question], question: str, answer: str | None, ent
 def remember(attempt: Attempt, session: Session, at: datetime) -> None:
     """Remember a session whose last line was written at a moment, with what pages need."""
     work_out(session)
-    _memory.put(attempt.key, (_copy(session), at, attempt.test.revision), len(session.bank.questions) + _EACH)
+    kept, bank = _copy(session), ("bank", session.bank.version)
+    cached.put(("session", attempt.key), (kept, at, attempt.test.revision), _size(attempt.test_id, kept), needs=bank)
+
+
+def _size(test: int, session: Session) -> int:
+    """The bytes of a session; where it is measured, what grew with the bank is too."""
+    size, left = _sizes.get(test) or (0, 0)
+    if not left:
+        size, left = session_size(session), _SAMPLE
+        cached.grown(("bank", session.bank.version), layout_size(session.bank))
+    _sizes.put(test, (size, left - 1))
+    return size
 
 
 def forget(attempt: Attempt) -> None:
     """Remove the session of an attempt from the cache."""
-    _memory.forget(attempt.key)
+    cached.forget(("session", attempt.key))
 
 
 def forget_erased(work: Work) -> None:
     """Remove the sessions of attempts that were deleted or made nameless, by whichever process, from the cache of this one."""
-    keys = _memory.keys()
+    everything = cached.keys()
+    keys = [name for kind, name in everything if kind == "session"]
     for first in range(0, len(keys), _AT_ONCE):
         some = keys[first : first + _AT_ONCE]
         for key in set(some) - set(work.scalars(select(Attempt.key).where(Attempt.key.in_(some)))):
-            _memory.forget(key)
+            cached.forget(("session", key))
 
 
 def forget_all() -> None:
     """Clear the cache, as a restart does."""
-    _memory.clear()
+    cached.clear()
 
 
 def _copy(session: Session) -> Session:

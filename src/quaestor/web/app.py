@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
@@ -15,8 +14,9 @@ from quaestor import __version__
 from quaestor.errors import QuaestorError
 from quaestor.parent import leave_with_parent
 from quaestor.store.database import Database
+from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
-from quaestor.web import entry, failures, hosts, taker, working
+from quaestor.web import entry, failures, hosts, logs, metrics, taker, working
 from quaestor.web.api import routes as api
 from quaestor.web.desk import (
     account,
@@ -52,7 +52,6 @@ DESK = (sign_in, home, banks, *TESTS, people, account, job_progress)
 WORKSHOP = (start, draft, versions, trial, improve, listing, parts)  # the last two take any section: they come last
 PAGES = (*TAKERS, *DESK, *WORKSHOP)
 WEEK = 7 * 24 * 3600
-MEGABYTE = 1_000_000
 
 
 class _Static(StaticFiles):
@@ -71,6 +70,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(keep(kept)) for keep in (keep_house, keep_purging, keep_scoring)]
+        tasks.append(asyncio.create_task(metrics.keep_stock()))
         app.state.foremen = [*(Foreman(kept, working.LONG, each=1) for _ in range(2)), Foreman(kept, working.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()
@@ -89,6 +89,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
+    metrics.add(app, settings, kept)
     failures.handle(app)
     app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings))
 
@@ -108,9 +109,11 @@ def served() -> FastAPI:
     A worker leaves with the process that started it: it would keep the port. What is there at the start stays for ever, so the collector
     need not look through it again and again while takers wait.
     """
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    settings = from_environment()
+    logs.set_up(settings.log)
     leave_with_parent()
-    app = create(from_environment())
+    cached.limit(settings.cache * MEGABYTE)
+    app = create(settings)
     read_templates()
     with suppress(QuaestorError), app.state.database.read() as work:  # a database that is away now may be there later
         open_latest(work)

@@ -1,7 +1,6 @@
 """What every error becomes: a page in calm words with the right status, or problem+json below /api."""
 
 import logging
-import secrets
 from collections.abc import Callable
 
 from fastapi import FastAPI, Request
@@ -12,12 +11,13 @@ from starlette.exceptions import HTTPException
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
+from quaestor.store import counters
 from quaestor.store.attempts import EntryError, StaleError
 from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.store.limits import LimitError
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import AccessError
-from quaestor.web import problems
+from quaestor.web import logs, problems
 from quaestor.web.pages import page, url
 from quaestor.web.visits import ForgedError
 
@@ -97,7 +97,8 @@ def _invalid(request: Request, error: Exception) -> Response:
 
 def unforeseen(request: Request, error: Exception) -> Response:
     """The answer to an error that nobody foresaw; `guard` sends it."""
-    number = secrets.token_hex(4)
+    number = logs.number_of_request()
+    counters.UNFORESEEN.inc()
     _log.error("unforeseen error %s", number, exc_info=error)
     return _say(request, 500, say("The error was noted under the number {number}. What you had entered before is kept.", number=number))
 

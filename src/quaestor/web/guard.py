@@ -18,7 +18,8 @@ from starlette.requests import Request
 
 from quaestor.errors import format_value
 from quaestor.i18n import say
-from quaestor.web import failures
+from quaestor.store import counters
+from quaestor.web import failures, logs
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -77,13 +78,14 @@ class Guard:
         began, status, started, method = time.perf_counter(), 500, False, scope["method"]
         if method == "HEAD":
             scope, send = {**scope, "method": "GET"}, _without_body(send)
+        number = (b"x-request-id", logs.begin_request().encode())
 
         async def guarded_send(message: Message) -> None:
             nonlocal status, started
             if message["type"] == "http.response.start":
                 status, started = message["status"], True
                 present = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(header for header in HEADERS if header[0] not in present)]
+                message["headers"] = [*message["headers"], number, *(header for header in HEADERS if header[0] not in present)]
                 if b"cache-control" not in present:
                     message["headers"].append((b"cache-control", b"no-store"))
             await send(message)
@@ -114,10 +116,13 @@ class Guard:
                 await failures.unforeseen(Request(scope), error)(scope, receive, guarded_send)
             raise
         finally:
-            route = getattr(scope.get("route"), "path", "no route")
+            route = _route(scope)
             took = time.perf_counter() - began
-            if status >= 400 or took > SLOW or _log.isEnabledFor(logging.DEBUG):
-                _log.info("%s %s %d %.0f ms", method, route, status, 1000 * took)
+            counters.request(method, route, status, took)
+            level = logging.INFO if status >= 400 or took > SLOW else logging.DEBUG
+            if _log.isEnabledFor(level):
+                told = {"event": "request", "method": method, "route": route, "status": status, "ms": round(1000 * took, 1)}
+                _log.log(level, "%s %s %d %.0f ms", method, route, status, 1000 * took, extra=told)
 
     async def _refuse(self, error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
         await failures.http(Request(scope), error)(scope, receive, send)
@@ -140,6 +145,11 @@ def _without_body(send: Send) -> Send:
 
 def _hosts(scope: Scope) -> list[str]:
     return [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+
+
+def _route(scope: Scope) -> str:
+    """The template of the path that was asked for; what is served without one are the files of /static."""
+    return getattr(scope.get("route"), "path", "/static" if "endpoint" in scope else "no route")
 
 
 def _stated_length(scope: Scope) -> int:

@@ -21,6 +21,7 @@ from quaestor.i18n import say
 from quaestor.store import jobs
 from quaestor.store.database import Database
 from quaestor.store.secrets import token
+from quaestor.web.metrics import uncounted
 from quaestor.web.settings import PREFIX
 
 POLL = 1.0  # seconds between two looks at the queue
@@ -120,6 +121,6 @@ class Foreman:
 def _begun(database: Database, number: int, worker: str) -> subprocess.Popen[bytes]:
     """A process that works a job off; it is told of the database by its environment, which nobody else can read."""
     url = database.engine.url.render_as_string(hide_password=False)
-    environment = {**os.environ, **ONE_CORE, f"{PREFIX}DATABASE": url}
+    environment = uncounted({**os.environ, **ONE_CORE, f"{PREFIX}DATABASE": url})
     command = [sys.executable, "-m", "quaestor.web.working", str(number), worker, str(os.getpid())]
     return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)

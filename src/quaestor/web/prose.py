@@ -4,7 +4,8 @@ Raw HTML in a text is shown as it was written; whatever Markdown and LaTeX make 
 is no text of the bank: `2*3*4` stays `2*3*4`.
 """
 
-from functools import lru_cache
+from collections.abc import Callable
+from sys import getsizeof
 
 import nh3
 from latex2mathml.converter import convert
@@ -13,7 +14,9 @@ from markdown_it.rules_inline import StateInline
 from markupsafe import Markup
 
 from quaestor.model.question import Question
+from quaestor.store.memory import cached
 
+_ENTRY = 400  # bytes of an entry of the cache besides its texts
 TAGS = {
     *("p", "br", "em", "strong", "code", "pre", "blockquote", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
     *("h3", "h4", "h5", "h6", "hr", "s", "sub", "sup"),
@@ -79,16 +82,24 @@ def _reader() -> MarkdownIt:
 _markdown = _reader()
 
 
-@lru_cache(maxsize=20_000)
 def block(text: str) -> Markup:
     """A text of one or more paragraphs."""
-    return _clean(_markdown.render(text))
+    return _kept(_markdown.render, text)
 
 
-@lru_cache(maxsize=20_000)
 def inline(text: str) -> Markup:
     """A short text such as an option, without paragraphs."""
-    return _clean(_markdown.renderInline(text))
+    return _kept(_markdown.renderInline, text)
+
+
+def _kept(render: Callable[[str], str], text: str) -> Markup:
+    """A text as HTML; those used last are cached."""
+    key = ("text", (render.__name__, text))
+    found: Markup | None = cached.get(key)
+    if found is None:
+        found = _clean(render(text))
+        cached.put(key, found, getsizeof(text) + getsizeof(found) + _ENTRY)
+    return found
 
 
 def answer(text: str, question: Question) -> Markup:

@@ -14,6 +14,8 @@ from quaestor.errors import QuaestorError
 from quaestor.store.texts import checked_email
 
 PREFIX = "QUAESTOR_"
+LOGS = ("text", "json")
+_TOKEN = re.compile(r"[\w.~+/=-]{16,}", re.ASCII)
 RANGES = {
     "port": (0, 65535),
     "workers": (1, 64),
@@ -21,6 +23,7 @@ RANGES = {
     "step_seconds": (1, 60),
     "step_memory": (100, 100_000),
     "job_memory": (100, 1_000_000),
+    "cache": (16, 100_000),
 }
 
 
@@ -42,6 +45,9 @@ class Settings:
     step_memory: int = 1000
     job_memory: int = 3000
     email: str = "owner@localhost"
+    cache: int = 256
+    metrics: str = ""
+    log: str = "text"
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
@@ -55,6 +61,10 @@ class Settings:
             if not re.fullmatch(r"\*|(\*\.)?[A-Za-z0-9._-]+", name.strip()):
                 raise QuaestorError(f"hosts: names such as tests.school.example, got '{name.strip()}'")
         checked_email(self.email)
+        if self.metrics and not _TOKEN.fullmatch(self.metrics):
+            raise QuaestorError(f"metrics: a token of at least 16 letters, digits and -._~+/=, got one of {len(self.metrics)} characters")
+        if self.log not in LOGS:
+            raise QuaestorError(f"log: one of {', '.join(LOGS)}, got '{self.log}'")
 
     @property
     def database_url(self) -> str:
@@ -83,6 +93,9 @@ MEANINGS = {
     "step_memory": "the memory that a step of a test may take, in megabytes",
     "job_memory": "the memory that a trial or another job may take, in megabytes",
     "email": "the address of the owner's account, used when it is first made",
+    "cache": "the most that each process keeps of sessions, banks and texts, in megabytes",
+    "metrics": "a token of at least 16 characters: who sends it may read /metrics; without one the page is not there",
+    "log": "text, or json: a line for each request",
 }
 
 

@@ -17,6 +17,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Condition, Thread, Timer
+from time import monotonic
 from typing import Any
 
 from fastapi import Request
@@ -28,9 +29,11 @@ from quaestor.inference.layout import layout_of
 from quaestor.session.limited import PATH, STEP, blindly
 from quaestor.session.session import Session
 from quaestor.session.sufficiency import questions_for
+from quaestor.store import counters
 from quaestor.store.pace import keep_found
 from quaestor.store.publishing import remember_bank
 from quaestor.store.serving import BANK, SlowError
+from quaestor.web.metrics import uncounted
 from quaestor.web.slow_process import BANKS
 
 SECONDS, MEGABYTES, PROCESSES = 3.0, 1000, 2  # what a step may take, and how many are worked out at once
@@ -148,7 +151,10 @@ class SlowSteps:
             task.process = process
             if self._is_left(task):
                 return
+        begun = monotonic()
         value = process.ask(task.slow, self._seconds * LONGER.get(task.slow.kind, 1))
+        if task.slow.kind == STEP:
+            counters.STEPS.observe(monotonic() - begun)
         _keep(task.slow, value)
 
     def _is_left(self, task: _Task) -> bool:
@@ -183,7 +189,7 @@ class _Process:
 
     def __init__(self, megabytes: int) -> None:
         command = [sys.executable, "-m", "quaestor.web.slow_process", str(megabytes), str(os.getpid())]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **ONE_CORE})
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=uncounted({**os.environ, **ONE_CORE}))
         self._banks: OrderedDict[str, None] = OrderedDict()
         self.was_killed = False
 

@@ -35,7 +35,7 @@ def is_refused(reply):
 @pytest.mark.parametrize("end", [withdraw, lock, remove])
 def test_before_the_write(school, monkeypatch, end):
     """What was read is kept no more: the token is gone between reading and writing."""
-    read = banks.load_bytes
+    read = banks.read_bank
 
     def read_and_end(*arguments):
         bank = read(*arguments)
@@ -44,7 +44,7 @@ def test_before_the_write(school, monkeypatch, end):
         return bank
 
     ended = []
-    monkeypatch.setattr(banks, "load_bytes", read_and_end)
+    monkeypatch.setattr(banks, "read_bank", read_and_end)
     reply = upload(school)
     assert is_refused(reply), reply.text
     assert [steady(school.dump())] == ended  # the request itself wrote nothing

@@ -10,6 +10,7 @@ from helpers.browsing import application
 from helpers.workshop import begin, copied, fields_of, latest, put, sign_in, text_of
 from quaestor.formats import yaml_text
 from quaestor.store import publishing, teachers
+from quaestor.store.memory import cached
 
 HARD = {"difficulty": "very hard", "discrimination": "strong", "options": ["yes", "no"], "correct": "no", "skill": "s", "text": "Is it?"}
 OLD = {"quaestor": 1, "title": "Old", "skills": {"s": {}}, "questions": {"Q": HARD}}
@@ -78,7 +79,7 @@ def test_a_stored_bank_means_what_it_meant(kept):
     with kept.work() as work:
         stored = publishing.keep_bank(work, teachers.owner(work, "owner@school.example"), qs.Bank(OLD))
         number, model = stored.id, stored.model_version
-    publishing._banks.clear()
+    cached.clear()
     with kept.read() as work:
         again = publishing.open_bank(publishing.bank_of(work, teachers.by_email(work, "owner@school.example"), number))
     assert again.model_version == model

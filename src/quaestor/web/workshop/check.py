@@ -12,13 +12,12 @@ from quaestor.bankfile.sentences import question_sentence, skill_sentence
 from quaestor.errors import BankError, Problem
 from quaestor.model.question import Question
 from quaestor.report.graph import Box, draw
-from quaestor.store.memory import Memory
+from quaestor.store.memory import cached
 from quaestor.store.models import Edition
 from quaestor.store.parts import SECTIONS, with_part
+from quaestor.store.sizes import size_of
 from quaestor.web import pictures
 from quaestor.web.workshop.entries import Entry, alone
-
-_checked: Memory[bytes, "Checked"] = Memory(2_000_000)
 
 
 @dataclass(frozen=True)
@@ -60,10 +59,10 @@ def check(document: Mapping[str, Any]) -> Checked:
 def checked(edition: Edition, document: Mapping[str, Any]) -> Checked:
     """The same for an edition, once for each content."""
     key = hashlib.sha256(edition.document).digest()
-    found = _checked.get(key)
+    found: Checked | None = cached.get(("draft", key))
     if found is None:
         found = check(document)
-        _checked.put(key, found, 1000 + 100 * len(document.get("questions") or ()))
+        cached.put(("draft", key), found, size_of(found))
     return found
 
 
