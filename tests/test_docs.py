@@ -119,7 +119,9 @@ def members():
     found = {}
     for node in (node for path in SOURCE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))):
         if isinstance(node, ast.ClassDef):
-            inside = [part for part in ast.walk(node) if isinstance(part, ast.FunctionDef | ast.Name | ast.Attribute)]
+            inside = [
+                part for part in ast.walk(node) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.Name | ast.Attribute)
+            ]
             found.setdefault(node.name, set()).update(
                 getattr(part, "name", getattr(part, "attr", getattr(part, "id", ""))) for part in inside
             )

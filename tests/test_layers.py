@@ -3,6 +3,7 @@
 import ast
 import sys
 from collections.abc import Iterable
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -29,21 +30,26 @@ FILES = {name_of(path): path for path in sorted(SOURCE.rglob("*.py")) if "migrat
 
 def imported(path: Path, modules: Iterable[str] = FILES, at_once: bool = False) -> set[str]:
     """The full names of the modules that a file imports, packages on the way left out; `at_once`: not those inside functions."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    later = {id(part) for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) for part in ast.walk(node)}
-    typing = [n for n in ast.walk(tree) if isinstance(n, ast.If) and isinstance(n.test, ast.Name) and n.test.id == "TYPE_CHECKING"]
-    later |= {id(part) for node in typing for part in ast.walk(node)}
     found = set()
-    for node in ast.walk(tree):
-        if at_once and id(node) in later:
+    for node, is_later in _imports(path):
+        if at_once and is_later:
             continue
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
+        else:
             assert not node.level, f"{path}: imports are absolute"
             assert node.module is not None
             found |= {full if (full := f"{node.module}.{alias.name}") in modules else node.module for alias in node.names}
     return found
+
+
+@cache
+def _imports(path: Path) -> list[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """The import statements of a file, and whether each is inside a function or only for types."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    typing = [n for n in nodes if isinstance(n, ast.If) and isinstance(n.test, ast.Name) and n.test.id == "TYPE_CHECKING"]
+    later = {id(part) for node in (*typing, *(n for n in nodes if isinstance(n, ast.FunctionDef))) for part in ast.walk(node)}
+    return [(node, id(node) in later) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def room(module: str) -> str:
@@ -61,8 +67,9 @@ def test_imports_of_every_form_are_seen(tmp_path):
     path.write_text("import os.path\nfrom quaestor import Bank, numerals\ndef f():\n    from quaestor.formats.uai import read\n")
     assert rooms(path) == {"quaestor", "numerals", "formats"}
     assert imported(path, at_once=True) == {"os.path", "quaestor", "quaestor.numerals"}
-    path.write_text("import quaestor as qs")
-    assert rooms(path) == {"quaestor"}
+    other = tmp_path / "y.py"
+    other.write_text("import quaestor as qs")
+    assert rooms(other) == {"quaestor"}
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if name not in ("quaestor", "quaestor.__main__")])

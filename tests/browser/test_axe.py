@@ -4,7 +4,7 @@ width, in light and in dark.
 Nothing sticks out of a page either.
 """
 
-from itertools import cycle
+from itertools import cycle, islice
 from operator import attrgetter
 
 import pytest
@@ -41,7 +41,8 @@ class Eyes:
 
 def walk(tour, eyes, all_pages):
     browsers = {who: tour.browser(who, bypass_csp=True) for who in ("guest", "teacher", "taker")}
-    for stop in tour.stops(browsers["teacher"]) if all_pages else filter(attrgetter("main"), tour.at_once()):
+    some = islice(filter(attrgetter("main"), tour.at_once()), 0, None, 2)  # the rest in the long run
+    for stop in tour.stops(browsers["teacher"]) if all_pages else some:
         page = browsers[stop.who]
         page.watch.expected = {stop.status}
         assert page.goto(tour.site / stop.path).status == stop.status, stop

@@ -13,7 +13,6 @@ from quaestor.web.app import create
 from quaestor.web.settings import Settings
 
 PASSWORD = "four plain words here"
-PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 HOSTILE = "<script>alert(1)</script>"
 BANK = """
 quaestor: 1

@@ -185,6 +185,7 @@ def test_orders_hold_every_variable_once():
     assert all(order[: len(goal)] == list(goal) for order in found[1:])
 
 
+@pytest.mark.long
 def test_looking_ahead_twice_gives_the_same_numbers():
     bank = fractions()
     answers = answered(bank, 3, 4)

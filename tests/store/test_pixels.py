@@ -118,7 +118,7 @@ def test_too_many_pixels_are_refused_before_they_are_decoded():
 def test_frames_count_too(monkeypatch):
     monkeypatch.setattr(pixels, "MOST_PIXELS", 200)
     frames = [Image.new("L", (9, 9), shade) for shade in (0, 100, 200)]
-    with pytest.raises(media.MediaError, match="at most 200 pixels, got 243 in 'a'"):
+    with pytest.raises(media.MediaError, match="at most 200 pixels, got 243 pixels in 'a'"):
         drawn(written(frames[0], "GIF", save_all=True, append_images=frames[1:]))
 
 

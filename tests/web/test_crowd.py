@@ -29,6 +29,7 @@ async def crowd(port, code):
     return seen
 
 
+@pytest.mark.long
 def test_nobody_is_through_before_everybody_has_begun(make_database):
     database = make_database("sqlite")
     code = publish(database, qs.load("german"), QUESTIONS)

@@ -136,6 +136,7 @@ def away(school, monkeypatch):
         raise UnavailableError
 
     monkeypatch.setattr(Database, "read", fail)
+    monkeypatch.setattr(Database, "glance", fail)
     monkeypatch.setattr(Database, "work", fail)
     return school
 

@@ -39,6 +39,8 @@ def test_everything_that_can_be_read_has_a_head(school, key):
 def test_a_head_is_that_of_the_page(school, key):
     page, head = ask(school, "GET", key), ask(school, "HEAD", key)
     assert int(page.headers["content-length"]) == len(page.content) > 0
+    numbers = [reply.headers.pop("x-request-id") for reply in (head, page)]
+    assert len(set(numbers)) == 2
     assert dict(head.headers) == dict(page.headers)
 
 

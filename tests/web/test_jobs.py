@@ -322,6 +322,7 @@ def test_a_foreman_waits_for_a_database_that_is_away(database, ask, monkeypatch)
         foreman.stop()
 
 
+@pytest.mark.long
 def test_a_job_survives_the_death_of_the_whole_server(database, ask):
     number = ask(students=10_000)
     url = database.engine.url.render_as_string(hide_password=False)

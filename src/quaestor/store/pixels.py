@@ -41,7 +41,7 @@ def _drawn(name: str, content: bytes) -> bytes:
             with Image.open(io.BytesIO(content), formats=READ) as image:
                 pixels = image.width * image.height * _frames(image)
                 if pixels > MOST_PIXELS:
-                    raise _too_many(say("{count:,} in {name}", count=pixels, name=format_value(name)))
+                    raise _too_many(say("{count:,} pixels in {name}", count=pixels, name=format_value(name)))
                 made = _written(image, b"VP8L" in content)
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
         raise _too_many(say("more in {name}", name=format_value(name))) from error

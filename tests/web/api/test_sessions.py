@@ -179,7 +179,7 @@ def test_a_refusal_is_not_kept(small):
 def test_equal_requests_at_the_same_moment(world):
     world.publish(questions=5)
     api = world.api()
-    with ThreadPoolExecutor(8) as pool:
+    with api.client, ThreadPoolExecutor(8) as pool:  # one event loop for all, as in a server
         made = list(pool.map(lambda _: api.post("/sessions", {"test": 1, "name": "Ada"}, key="begin"), range(8)))
         assert {reply.status_code for reply in made} == {201}
         assert len({reply.content for reply in made}) == 1

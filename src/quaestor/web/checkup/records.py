@@ -14,7 +14,7 @@ from quaestor.errors import QuaestorError
 from quaestor.selection.dry_run import SLOW, is_easy, worst_step
 from quaestor.selection.rules_file import read_rules
 from quaestor.store import clock, jobs, publishing
-from quaestor.store.database import Database, UnavailableError
+from quaestor.store.database import CONNECTIONS, Database, UnavailableError
 from quaestor.store.models import Event, Job, Published, Teacher
 from quaestor.web.checkup.finding import FINE, Finding, advice, fine, in_words, wrong
 from quaestor.web.settings import Settings
@@ -129,8 +129,7 @@ def _postgresql(settings: Settings, opened: Database) -> list[Finding]:
         lost = [name for name in ("fsync", "synchronous_commit") if shown(name) == "off"]
         size = int(connection.exec_driver_sql("select pg_database_size(current_database())").scalar() or 0)
         encoding = shown("server_encoding")
-    pool = opened.engine.pool
-    needed = settings.workers * (pool.size() + pool._max_overflow) + SPARE  # type: ignore[attr-defined]
+    needed = settings.workers * 2 * CONNECTIONS + SPARE  # of threads and of the event loop
     if version < OLDEST:
         return wrong(
             "PostgreSQL",
