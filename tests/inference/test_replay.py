@@ -64,7 +64,9 @@ def test_replayed_answers_are_the_students_answers():
             assert all(given[student][f"Q{question}"] == str(answer) for question, answer in answers.items())
 
 
-@pytest.mark.parametrize("method", ["bayesian_entropy", "bayesian_mode", pytest.param("random", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "method", ["bayesian_entropy", *(pytest.param(name, marks=pytest.mark.long) for name in ("bayesian_mode", "random"))]
+)
 def test_bayesian_posteriors_equal_the_printed_digits(method):
     posteriors, seen = replayer(0, "auto"), Counter()
     for student, answers, row in steps(method):

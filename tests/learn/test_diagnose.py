@@ -200,6 +200,7 @@ def test_without_the_data_it_says_so(tmp_path, capsys):
     assert capsys.readouterr().err == "The answers are not part of this repository: nothing/responses.csv was not found.\n"
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (DATA / "german_placement").is_dir(), reason="the answers are not beside this repository")
 def test_real_faults_are_found_without_being_told(tmp_path):
     assert study().main(DATA / "german_placement", tmp_path) == 0

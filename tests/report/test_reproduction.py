@@ -133,6 +133,7 @@ def test_how_the_first_study_was_run(raw):
     assert [int((raw.levels == level).sum()) for level in (0, 1)] == [505, 519]
 
 
+@pytest.mark.long
 def test_no_rule_exceeds_the_best_test_after_one_question(multi):
     best = BestTest(load(MULTI))
     assert len(best.kinds) == 16
@@ -214,6 +215,7 @@ def digests(folder):
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
+@pytest.mark.long
 def test_the_command_twice_writes_the_same_files(tmp_path, capsys):
     for name in ("one", "two"):
         assert main(["reproduce", "multi", "--students", "8", "--out", str(tmp_path / name)]) == 0

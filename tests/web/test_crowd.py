@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 import quaestor as qs
 from helpers.servers import Server, publish
 from helpers.takers import Taker
