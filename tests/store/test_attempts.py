@@ -18,7 +18,7 @@ from quaestor.errors import QuaestorError
 from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, privacy, sessions
 from quaestor.store.memory import Cache
-from quaestor.store.models import Event
+from quaestor.store.models import Event, Scoring
 from quaestor.store.sittings import with_lines
 
 STRICT = b"""
@@ -66,6 +66,52 @@ def test_nothing_is_worked_out_while_an_answer_is_written_or_shown(database, mon
     after = stands(database, key)
     assert after.session.next is not None
     assert list(after.session.beliefs)
+
+
+def ready_for(database, key, step):
+    """An answer that is ready to be written."""
+    with database.read() as work:
+        attempt = attempts.by_key(work, key)
+        return attempts.prepare(work, attempt, step, entry_of(attempts.sitting(work, attempt).session.next))
+
+
+def test_an_answer_in_a_unit_of_its_own_stores_the_same(database):
+    """With PostgreSQL it is one statement: line by line, and what came of it, it leaves the same behind, up to the end of the test."""
+    test = publish(database, rules=qs.Rules(stop=qs.max_questions(3)))
+    keys = [begin(database, test.code, name) for name in ("Ada", "Ben")]
+    for step in (1, 2, 3):
+        after = attempts.put(database, ready_for(database, keys[0], step))
+        put(database, keys[1], step)
+        assert bool(after.over) == (step == 3)
+        with database.read() as work:
+            ids = [attempts.by_key(work, key).id for key in keys]
+            lines = [work.execute(select(Event.question, Event.answer, Event.entry).where(Event.attempt_id == one)).all() for one in ids]
+            kept = [vars(work.scalars(select(Scoring).where(Scoring.attempt_id == one)).one()).copy() for one in ids]
+        assert len(lines[0]) == step
+        assert lines[0] == lines[1]
+        for row in kept:
+            for name in ("_sa_instance_state", "attempt_id", "at"):
+                del row[name]
+        assert kept[0] == kept[1]
+
+
+def test_of_two_answers_in_units_of_their_own_one_counts(database):
+    key = begin(database, publish(database).code)
+    first, second = (ready_for(database, key, 1) for _ in range(2))
+    assert attempts.put(database, first).step == 2
+    with pytest.raises(attempts.StaleError, match="the test stands at step 2"):
+        attempts.put(database, second)
+    assert count(database, Event) == 1
+
+
+def test_an_answer_in_a_unit_of_its_own_to_an_attempt_that_was_deleted(database):
+    key = begin(database, publish(database).code)
+    ready = ready_for(database, key, 1)
+    with database.work() as work:
+        work.delete(attempts.by_key(work, key))
+    with pytest.raises(attempts.OverError, match="it was deleted"):
+        attempts.put(database, ready)
+    assert count(database, Event) == 0
 
 
 @pytest.mark.parametrize(

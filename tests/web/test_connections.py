@@ -48,6 +48,33 @@ async def gone(state):
         await asyncio.sleep(0.01)
 
 
+def test_no_part_of_a_response_waits_for_another():
+    """Where workers share a port, asyncio does not see that it is TCP: the body waited 40 ms until the head was acknowledged."""
+    seen = []
+
+    class Seen(Quick):
+        def connection_made(self, transport):
+            super().connection_made(transport)
+            taken = transport.get_extra_info("socket")
+            seen.append((taken.proto, taken.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)))
+
+    async def both():
+        config, state = Config(reader, log_config=None), ServerState()
+        config.load()
+        with socket.socket() as port:  # as uvicorn opens it for its workers
+            port.bind(("127.0.0.1", 0))
+            async with await asyncio.get_running_loop().create_server(lambda: Seen(config, state, {}), sock=port):
+                heard, tell = await asyncio.open_connection(*port.getsockname())
+                tell.write(GET % b"")
+                await heard.readuntil(b"read 0")
+                tell.close()
+                await tell.wait_closed()
+                await gone(state)
+
+    asyncio.run(both())
+    assert seen == [(0, 1)]
+
+
 def talk(say):
     """Let a client say something: what it heard until the connection was closed, and how long that took."""
 

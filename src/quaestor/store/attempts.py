@@ -5,9 +5,10 @@ step, one wins, and the others get `StaleError` with the present step. Time limi
 For an answer that the engine refuses nothing is written, and the attempt continues unchanged.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import Integer, bindparam, func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -21,12 +22,13 @@ from quaestor.session.log import Answer
 from quaestor.session.session import Session
 from quaestor.store import counters
 from quaestor.store.clock import now
+from quaestor.store.database import Database
 from quaestor.store.entry import enter
 from quaestor.store.invitations import EntryError, UnknownCodeError
 from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.options import option_order
 from quaestor.store.pace import work_out
-from quaestor.store.scoring import keep
+from quaestor.store.scoring import keep, outcome_row, with_line
 from quaestor.store.secrets import hashed
 from quaestor.store.sessions import forget, remember
 from quaestor.store.sittings import Sitting, by_key, by_number, end, sitting, stand
@@ -48,6 +50,7 @@ __all__ = [
     "mark",
     "option_order",
     "prepare",
+    "put",
     "sitting",
     "skip",
     "write",
@@ -57,13 +60,14 @@ LONGEST = 10_000  # characters of an entry
 _EVENT = Event.__table__
 _NAMES = [column.name for column in _EVENT.columns]
 _PRESENT = select(Published.revision).where(Published.id == bindparam("test_id", type_=Integer)).scalar_subquery()
-_LINE = select(*(bindparam(column.name, type_=column.type) for column in _EVENT.columns)).where(
-    bindparam("revision", type_=Integer) == _PRESENT
+_LINE = select(*(bindparam(f"line_{column.name}", type_=column.type) for column in _EVENT.columns)).where(
+    bindparam("of_revision", type_=Integer) == _PRESENT
 )
 _INSERT = {  # nothing if the step has a line, or the test was corrected; waits for another process that is writing it at this moment
     kind: dialect.insert(_EVENT).from_select(_NAMES, _LINE).on_conflict_do_nothing().returning(_EVENT.c.step)
     for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
+_WITH_OUTCOME = with_line(_INSERT["postgresql"])
 
 
 class OverError(EntryError):
@@ -141,32 +145,64 @@ def mark(question: Question) -> str:
     return hashed(f"question {question.id}")[:16]
 
 
+def put(database: Database, ready: Ready, prompt: bool = False) -> Sitting:
+    """Write an answer in a unit of work of its own (`write`; `prompt`: `Database.work`).
+
+    PostgreSQL needs one statement, and no transaction around it, unless the test ends or was corrected.
+    """
+    attempt, after = ready.attempt, stand(ready.attempt, ready.session, ready.at)
+    if not (database.is_file or attempt.test.revision or after.over):
+        outcome = outcome_row(attempt, ready.session, ready.at, 0)
+        with database.single() as work:
+            written = _execute(work, _WITH_OUTCOME, _row(ready) | outcome)
+        if written is not None:
+            _taken(ready)
+            return after
+    with database.work(prompt=prompt) as work:
+        return write(work, ready)
+
+
 def write(work: Work, ready: Ready) -> Sitting:
     """Write an answer; StaleError if its step has one by now. If the test was corrected since it was prepared, it is prepared anew."""
     attempt, line = ready.attempt, ready.session.log[-1]
     assert isinstance(line, Answer)
-    row = {"attempt_id": attempt.id, "step": ready.step, "seconds": ready.seconds, "at": ready.at}
-    row |= {"question": line.question, "answer": line.answer, "entry": line.entry}
-    row |= {"test_id": attempt.test_id, "revision": attempt.test.revision}
-    try:
-        written = work.execute(_INSERT[work.get_bind().dialect.name], row).scalar()
-    except IntegrityError as error:
-        raise OverError(say("the test is over: it was deleted")) from error
-    if written is None:
+    if _execute(work, _INSERT[work.get_bind().dialect.name], _row(ready)) is None:
         forget(attempt)
         step = (work.scalar(select(func.max(Event.step)).where(Event.attempt_id == attempt.id)) or 0) + 1
         present = by_number(work, attempt.id, anew=True)
         if step == ready.step and present is not None and present.test.revision != attempt.test.revision:
             return write(work, prepare(work, present, step, line.entry, asked=line.question))
         raise StaleError(step)
-    remember(attempt, ready.session, ready.at)
-    counters.ANSWERS.inc()
+    _taken(ready)
     after = stand(attempt, ready.session, ready.at)
     if after.over:
         end(work, after)
     else:
         keep(work, attempt, ready.session, ready.at)
     return after
+
+
+def _row(ready: Ready) -> dict[str, Any]:
+    """The line of an answer, and the revision of the test that it is for."""
+    attempt, line = ready.attempt, ready.session.log[-1]
+    assert isinstance(line, Answer)
+    row = {"attempt_id": attempt.id, "step": ready.step, "seconds": ready.seconds, "at": ready.at}
+    row |= {"question": line.question, "answer": line.answer, "entry": line.entry}
+    return {f"line_{name}": value for name, value in row.items()} | {"test_id": attempt.test_id, "of_revision": attempt.test.revision}
+
+
+def _execute(work: Work, statement: Any, row: Mapping[str, Any]) -> int | None:
+    """Insert a line; None if nothing was."""
+    try:
+        written: int | None = work.execute(statement, row).scalar()
+    except IntegrityError as error:
+        raise OverError(say("the test is over: it was deleted")) from error
+    return written
+
+
+def _taken(ready: Ready) -> None:
+    remember(ready.attempt, ready.session, ready.at)
+    counters.ANSWERS.inc()
 
 
 def _answered(session: Session, question: Question, entry: str | list[str] | None, seconds: float) -> Session:

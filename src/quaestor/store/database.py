@@ -1,8 +1,8 @@
 """The database: SQLite in a file by default, PostgreSQL when asked for; migrations are applied when it is opened.
 
 All access is in units of work (transactions): `work()` may write, `read()` sees a snapshot and cannot write, `glance()` is the same
-without the snapshot. If the database cannot be reached, is locked for too long or is lost in the middle, all raise `UnavailableError` and
-roll back; the next unit of work connects again, so nothing has to be restarted.
+without the snapshot, `single()` is one statement that writes. If the database cannot be reached, is locked for too long or is lost in the
+middle, all raise `UnavailableError` and roll back; the next unit of work connects again, so nothing has to be restarted.
 
 There are two ways to PostgreSQL, with the same units of work: a thread waits for it as for any call, and what runs `on_loop` leaves the
 event loop to others whenever it would wait (greenlets of SQLAlchemy, asynchronous connections of psycopg), so that many take turns without
@@ -29,8 +29,8 @@ from sqlalchemy import URL, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, DisconnectionError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.orm import ORMExecuteState, sessionmaker
 from sqlalchemy.orm import Session as Work
-from sqlalchemy.orm import sessionmaker
 from sqlalchemy.util.concurrency import greenlet_spawn, in_greenlet
 
 from quaestor.errors import QuaestorError
@@ -51,6 +51,7 @@ _UNITS: dict[str, dict[str, bool]] = {
     "prompt": {"prompt": True},
     "read": {"writes": False},
     "glance": {"writes": False, "transaction": False},
+    "single": {"transaction": False},
 }
 T = TypeVar("T")
 _log = logging.getLogger("quaestor.store")
@@ -148,6 +149,12 @@ class Database:
         with _as_unavailable(reads=True), self._open("glance") as session:
             yield session
 
+    @contextmanager
+    def single(self) -> Iterator[Work]:
+        """A unit of work of one statement that writes: it is a transaction by itself, which spares PostgreSQL two round trips."""
+        with _as_unavailable(), self._write_lock(WAIT), self._open("single") as session:
+            yield session
+
     def _open(self, kind: str) -> Work:
         return (self._on_loop if in_greenlet() else self._units)[kind]()
 
@@ -237,6 +244,11 @@ def _refuse_writing(work: Work, *_: Any) -> None:
         raise QuaestorError(_READS)
 
 
+def _refuse_statement(asked: ORMExecuteState) -> None:
+    if asked.is_insert or asked.is_update or asked.is_delete:
+        raise QuaestorError(_READS)
+
+
 def _units(engine: Engine) -> dict[str, sessionmaker[Work]]:
     """What opens the units of work of each kind."""
     made = {}
@@ -245,6 +257,7 @@ def _units(engine: Engine) -> dict[str, sessionmaker[Work]]:
         made[kind] = sessionmaker(engine.execution_options(**how), expire_on_commit=False, info={"reads": reads})
         if reads:
             event.listen(made[kind], "before_flush", _refuse_writing)
+            event.listen(made[kind], "do_orm_execute", _refuse_statement)
     return made
 
 
@@ -301,13 +314,13 @@ def _address(url: str) -> URL:
 
 def _settings() -> dict[str, Any]:
     """What an engine needs to know of PostgreSQL: transactions are left to us, and nothing is waited for too long."""
-    settings = f"-c lock_timeout={int(WAIT * 1000)} -c default_transaction_read_only=on"
+    settings = f"-c lock_timeout={int(WAIT * 1000)}"
     connection = {"autocommit": True, "connect_timeout": CONNECT, "tcp_user_timeout": CONNECT * 1000, "options": settings}
     return {"hide_parameters": True, "connect_args": connection, "pool_size": CONNECTIONS, "max_overflow": 0, "pool_timeout": WAIT}
 
 
 def _postgresql(engine: Engine) -> Engine:
-    """An engine that begins its transactions itself, so that a `glance` has none; a connection that has none cannot write."""
+    """An engine that begins its transactions itself, so that a `glance` and a `single` have none."""
 
     @event.listens_for(engine, "checkout")
     def _check(_: Any, record: Any, __: Any) -> None:
@@ -322,6 +335,6 @@ def _postgresql(engine: Engine) -> Engine:
     def _begin(connection: Any) -> None:
         options = connection.get_execution_options()
         if options.get("transaction", True):
-            connection.exec_driver_sql("BEGIN READ WRITE" if options.get("writes", True) else "BEGIN ISOLATION LEVEL REPEATABLE READ")
+            connection.exec_driver_sql("BEGIN" if options.get("writes", True) else "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     return engine

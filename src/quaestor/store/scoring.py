@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import bindparam, delete
+from sqlalchemy import bindparam, cast, delete, select, table
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session as Work
 
@@ -26,10 +26,14 @@ _TABLE = Scoring.__table__
 _FIXED = ("attempt_id", "revision")
 _INSERTS = {kind: dialect.insert(_TABLE) for kind, dialect in (("sqlite", sqlite), ("postgresql", postgresql))}
 _CHANGING = [column.name for column in _TABLE.columns if column.name not in _FIXED]
-_UPSERT = {
-    kind: insert.on_conflict_do_update(index_elements=list(_FIXED), set_={name: insert.excluded[name] for name in _CHANGING})
-    for kind, insert in _INSERTS.items()
-}
+
+
+def _replacing(insert: Any, into: Any) -> Any:
+    """A statement that inserts what came of an attempt, in place of what was there."""
+    return into.on_conflict_do_update(index_elements=list(_FIXED), set_={name: insert.excluded[name] for name in _CHANGING})
+
+
+_UPSERT = {kind: _replacing(insert, insert) for kind, insert in _INSERTS.items()}
 _EARLIER = delete(Scoring).where(Scoring.attempt_id == bindparam("attempt"), Scoring.revision < bindparam("revision"))
 
 
@@ -74,6 +78,18 @@ def keep(work: Work, attempt: Attempt, session: Session, at: datetime, revision:
     by = attempt.test.revision if revision is None else revision
     if attempt.ended is None and by:
         work.execute(_EARLIER, {"attempt": attempt.id, "revision": by})
+    work.execute(_UPSERT[work.get_bind().dialect.name], outcome_row(attempt, session, at, by))
+
+
+def outcome_row(attempt: Attempt, session: Session, at: datetime, revision: int) -> dict[str, Any]:
+    """What the answers so far came to, as the row that stores it."""
     step = None if is_quick(session.bank) else plain_step(session)
-    row = {**scored(session), "attempt_id": attempt.id, "revision": by, "misfits": None, "at": at, "step": step}
-    work.execute(_UPSERT[work.get_bind().dialect.name], row)
+    return {**scored(session), "attempt_id": attempt.id, "revision": revision, "misfits": None, "at": at, "step": step}
+
+
+def with_line(line: Any) -> Any:
+    """A statement for PostgreSQL: insert a line of the log (`line`, a statement) and, if that was done, store what the answers came to."""
+    insert, written = _INSERTS["postgresql"], line.cte("line")
+    values = select(*(cast(bindparam(column.name, type_=column.type), column.type) for column in _TABLE.columns)).select_from(table("line"))
+    into = insert.from_select([column.name for column in _TABLE.columns], values).add_cte(written)
+    return _replacing(insert, into).returning(_TABLE.c.attempt_id)

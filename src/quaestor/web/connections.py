@@ -5,6 +5,7 @@ measured of a request that arrives in one piece, as nearly all do.
 """
 
 import asyncio
+import socket
 from asyncio import TimerHandle
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -31,8 +32,11 @@ class Connection(HttpToolsProtocol):
     _stalled: TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for the first request."""
+        """Begin to wait for the first request; the head and the body of a response do not wait for one another."""
         super().connection_made(transport)
+        taken = transport.get_extra_info("socket")
+        if taken is not None and taken.family in (socket.AF_INET, socket.AF_INET6):  # asyncio forgets it where workers share a port
+            taken.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
 
     def data_received(self, data: bytes) -> None:

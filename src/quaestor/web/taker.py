@@ -17,7 +17,8 @@ from quaestor.report.advice import SURE, ending, findings, progress
 from quaestor.report.letters import ENDED, Letter, letter
 from quaestor.report.marking import worth
 from quaestor.session.log import Answer, SessionError
-from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting, write
+from quaestor.store import attempts
+from quaestor.store.attempts import EntryError, Ready, Sitting, StaleError, end, mark, prepare, sitting
 from quaestor.store.changes import changes_of
 from quaestor.store.invitations import holds_back
 from quaestor.store.models import Attempt
@@ -134,7 +135,7 @@ async def put(request: Request, attempt: int, form: Posted) -> Response:
     answer = Tried(number, None if "skip" in form else entries, field(form, "asked"))
     try:
         ready = await quickly(request, partial(_prepared, request, attempt, answer))
-        after = await in_turn(request, partial(_written, request, ready))
+        after = await in_turn(request, partial(attempts.put, database(request), ready))
     except StaleError:
         twice = await quickly(request, partial(_twice, request, attempt, answer))
         if twice is None:
@@ -160,11 +161,6 @@ def _path(attempt: int) -> str:
 def _prepared(request: Request, attempt: int, answer: Tried) -> Ready:
     with database(request).glance() as work:
         return prepare(work, own(request, work, attempt), answer.step, answer.given, answer.asked, came(request))
-
-
-def _written(request: Request, ready: Ready, prompt: bool) -> Sitting:
-    with database(request).work(prompt=prompt) as work:
-        return write(work, ready)
 
 
 def _twice(request: Request, attempt: int, answer: Tried) -> Sitting | None:
