@@ -30,7 +30,7 @@ TITLE = "## The server under load"
 TAKERS = (50, 200, 500)
 PACE = 150  # answers a second: the aim
 LIMIT = 150  # milliseconds that 99 of 100 answers may take, with the next question
-RATES = (50, 100, 125, 150, 175, 200, 250, 300, 400)
+RATES = (50, 100, 125, 150, 175, 200, 225, 250, 275, 300, 350, 400, 450, 500)
 QUESTIONS = 20  # of a test
 
 

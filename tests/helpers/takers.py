@@ -68,6 +68,8 @@ class Browser:
 
     async def _send(self, method: str, path: str, body: bytes, kind: str = "application/x-www-form-urlencoded") -> Page:
         try:
+            if self._streams is not None and self._streams[0].at_eof():  # the server has closed it, as nothing was asked for a while
+                self.close()
             if self._streams is None:
                 self._streams = await asyncio.open_connection("127.0.0.1", self.port)
             cookies = "; ".join(f"{name}={value}" for name, value in self.cookies.items())

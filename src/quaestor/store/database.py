@@ -38,6 +38,7 @@ from quaestor.i18n import say
 from quaestor.store import counters, erasure
 
 WAIT = 15  # seconds that a writer waits for another one
+MOMENT = 3  # milliseconds that a prompt one waits: another process writes an answer in one or two
 CONNECT = 3  # seconds that a connection may take
 AGAIN = 5  # seconds after which a client may try again
 PRAGMAS = ("journal_mode=WAL", "foreign_keys=ON", "synchronous=FULL", "secure_delete=ON", "temp_store=MEMORY")
@@ -118,7 +119,8 @@ class Database:
         """A unit of work: committed at its end, rolled back by an error. On SQLite there is one at a time.
 
         Open it in the function that does the work, keep it short, and never nest it. `prompt`: on SQLite raise `UnavailableError` instead
-        of waiting for another writer. `scrub`: what it erased is made unreadable in the files at once; else the caller calls `scrub`.
+        of waiting longer than a moment for another writer. `scrub`: what it erased is made unreadable in the files at once; else the caller
+        calls `scrub`.
         """
         kind = "prompt" if prompt else "work"
         with _as_unavailable(log=not prompt), self._write_lock(0 if prompt else WAIT), self._open(kind) as session, session.begin():
@@ -282,7 +284,7 @@ def _engine(url: str) -> Engine:
         if not options.get("prompt"):
             connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
             return
-        connection.exec_driver_sql("PRAGMA busy_timeout=0")
+        connection.exec_driver_sql(f"PRAGMA busy_timeout={MOMENT}")
         try:
             connection.exec_driver_sql("BEGIN IMMEDIATE")
         finally:

@@ -1,7 +1,6 @@
 """The application: routes, what stands before them, and what every error becomes."""
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib import resources
@@ -18,6 +17,7 @@ from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
 from quaestor.web import entry, failures, hosts, logs, metrics, taker, working
 from quaestor.web.api import routes as api
+from quaestor.web.collecting import spare_survivors
 from quaestor.web.desk import (
     account,
     banks,
@@ -106,8 +106,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 def served() -> FastAPI:
     """The application as worker processes make it: all they know is in the environment.
 
-    A worker leaves with the process that started it: it would keep the port. What is there at the start stays for ever, so the collector
-    need not look through it again and again while takers wait.
+    A worker leaves with the process that started it: it would keep the port.
     """
     settings = from_environment()
     logs.set_up(settings.log)
@@ -117,6 +116,5 @@ def served() -> FastAPI:
     read_templates()
     with suppress(QuaestorError), app.state.database.read() as work:  # a database that is away now may be there later
         open_latest(work)
-    gc.collect()
-    gc.freeze()
+    spare_survivors()
     return app

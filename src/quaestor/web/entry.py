@@ -82,7 +82,7 @@ async def _invitation(request: Request, code: str) -> Invited:
 def _look(request: Request, code: str, prompt: bool) -> Invited | None:
     """What a code opens, or None. The try is counted in the unit of work that looks; if the code is right, nothing of it is written."""
     who, where = browser(request), address(request)
-    with database(request).read() as work:
+    with database(request).glance() as work:
         limits.refuse(work, "code", *who, address=where)
     with database(request).work(prompt=prompt) as work:
         limits.count(work, "code", *who, address=where)

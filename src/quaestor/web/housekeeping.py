@@ -13,6 +13,7 @@ from quaestor.store import jobs, limits, media, replies, rescoring, sessions, te
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.privacy import erase_names, forgetful
+from quaestor.web.collecting import look_at_all
 
 EVERY, MINUTE, SCORING = 3600, 60, 10  # seconds between two rounds
 _OLD: dict[str, Callable[[Work, datetime], None]] = {
@@ -63,7 +64,7 @@ def look_after(database: Database) -> None:
 def tidy(database: Database) -> None:
     """Erase names and all that has had its time, a unit of work for each test and each kind: what goes wrong with one holds up no other.
 
-    The files are written anew once for all of it.
+    The files are written anew once for all of it, and memory is looked through.
     """
     with database.read() as work:
         tests = forgetful(work)
@@ -80,6 +81,7 @@ def tidy(database: Database) -> None:
         except Exception:
             _log.exception("old %s were not deleted; it is tried again", kind)
     database.scrub()
+    look_at_all()
 
 
 def purge(database: Database) -> None:
