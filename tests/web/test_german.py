@@ -342,9 +342,9 @@ def test_what_the_store_refuses_can_be_said_in_german(act):
 
 
 def test_a_date_is_written_in_the_way_of_the_language():
-    words = say("this test opens on {opens:%d %B %Y at %H:%M} UTC", opens=datetime(2026, 3, 4, 8, 30))
-    assert words == "this test opens on 04 March 2026 at 08:30 UTC"
-    assert german(words) == "dieser Test öffnet am 04.03.2026 um 08:30 Uhr (UTC)"
+    words = say("this test opens on {opens:moment}", opens=datetime(2026, 3, 4, 8, 30))
+    assert words == "this test opens on 4 March 2026, 08:30 UTC"  # as CLDR has it, and as all pages have it
+    assert german(words) == "dieser Test öffnet am 4. März 2026, 08:30 UTC"
 
 
 def test_a_taker_reads_german(database):
