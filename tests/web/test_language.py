@@ -7,9 +7,10 @@ import pytest
 
 from helpers.browsing import Browser, application
 from quaestor.bankfile.words import ELSEWHERE, in_file
+from quaestor.report.letters import NO, YES
 from quaestor.store import drafts, teachers
-from quaestor.web.language import catalogue, chosen, day, moment, number
-from quaestor.web.workshop.vocabulary import WORDS
+from quaestor.web.language import LANGUAGES, catalogue, chosen, day, moment, number, translate
+from quaestor.web.workshop.vocabulary import LEVELS, WORDS
 
 # Words of the bank file
 
@@ -129,6 +130,12 @@ def test_every_word_of_a_field_has_its_own_in_every_language(language, field):
             assert meant.setdefault(known[word].casefold(), word) == word
     for word in WORDS[field]:
         assert in_file(catalogue(language)[word].upper(), WORDS[field]).casefold() == word
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_and_yes_are_known_in_every_language(language):
+    lowest, highest = (translate(language, level) for level in LEVELS)
+    assert (lowest in NO, highest in YES) == (True, True)
 
 
 # Numbers and dates

@@ -58,7 +58,7 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "the bank was saved by others all the time, got {count} tries; please try again",
 }
 ONE_FORM = {  # words that have one form only, and numbers beside which no word changes
-    "de": r"Zeichen|Bytes|-mal|nie gestellt|(?:bei|es noch|von|zu)? ?\{NAME[^}|]*\}(?:\.| gefunden| erkannt|$)",
+    "de": r"^fertig$|Zeichen|Bytes|-mal|nie gestellt|(?:bei|es noch|von|zu)? ?\{NAME[^}|]*\}(?:\.| gefunden| erkannt|$)",
     "fr": r"\bfois\b|poids|chez \{NAME\}$|sur \{NAME\}",
 }
 
