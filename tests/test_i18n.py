@@ -72,7 +72,7 @@ def test_a_number_chooses_its_words_and_is_written_in_the_way_of_the_language(co
     ("language", "count", "chosen"),
     [
         *[("en", count, form) for count, form in ((0, "many"), (1, "one"), (1.0, "one"), (1.5, "many"), (2, "many"), (math.inf, "many"))],
-        *[("de", count, form) for count, form in ((0, "many"), (1, "one"), (-1, "one"), (1.5, "many"), (10**6, "many"))],
+        *[("de", count, form) for count, form in ((0, "many"), (1, "one"), (-1, "one"), (1.5, "many"), (10**400, "many"))],
         *[("fr", count, form) for count, form in ((0, "one"), (1, "one"), (1.5, "one"), (2, "many"), (10**6, "many"), (math.nan, "many"))],
     ],
 )

@@ -28,7 +28,8 @@ class Writing(i18n.Writing):
     def __init__(self, language: str) -> None:
         self._locale = Locale.parse(LOCALES.get(language, language))
         signs = self._locale.number_symbols["latn"]
-        self._percent = str(self._locale.percent_formats[None].suffix[0])
+        percent = str(self._locale.percent_formats[None].suffix[0])
+        self._percent = percent if "%" in percent else "%"  # a few languages have the sign before the number
         self._signs = str.maketrans({".": signs["decimal"], ",": signs["group"], "-": signs["minusSign"], "%": self._percent})
         self._both = str(self._locale.datetime_formats["medium"])
         self._narrow = _NARROW.get(language)
@@ -42,12 +43,15 @@ class Writing(i18n.Writing):
 
     def form(self, value: Real) -> int:
         """The place of the form that goes with a number; whole millions take the last, as CLDR has it for a form that is not there."""
-        if isinstance(value, int) and 0 <= value < len(self._whole):
-            return self._whole[value]
+        if isinstance(value, int):
+            return self._whole[value] if 0 <= value < len(self._whole) else self._place(value)
         found = float(value)
         if not isfinite(found):
             return len(self.forms) - 1
-        name = self._locale.plural_form(int(found) if found.is_integer() else Decimal(repr(found)))
+        return self._place(int(found) if found.is_integer() else Decimal(repr(found)))
+
+    def _place(self, number: int | Decimal) -> int:
+        name = self._locale.plural_form(number)
         return self.forms.index(name) if name in self.forms else len(self.forms) - 1
 
     def day(self, value: datetime) -> str:
