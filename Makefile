@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 # Tests start many processes: what is compiled is kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test short test-long check bench docs screenshots clean
+.PHONY: run test short test-long check bench docs translations screenshots clean
 
 run: $(READY)  ## start the main job
 	$(BIN)/quaestor serve
@@ -43,6 +43,9 @@ bench: $(READY)  ## print the figures of benchmarks/README.md
 
 docs: $(READY)  ## write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py
+
+translations: $(READY)  ## bring the catalogues of all languages up to date with the sources; LANGUAGE=it begins another
+	PYTHONPATH=tests $(BIN)/python -m helpers.translations $(LANGUAGE)
 
 screenshots: $(READY)  ## draw every main page into screenshots/, at phone and desktop width, light and dark
 	PYTHONPATH=tests $(BIN)/python -m helpers.screenshots

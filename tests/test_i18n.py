@@ -1,28 +1,25 @@
-"""Sentences that remember what they were made of, and that every one of the engine's can be said in German."""
+"""Sentences that remember what they were made of."""
 
 import copy
 import json
+import math
 import pickle
+from datetime import datetime
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.catalogue import GERMAN, has_words, names, patterns
-from helpers.paths import SOURCE
 from quaestor.errors import BankError, Problem, QuaestorError, format_value, got, placed, unplaced
-from quaestor.formats import yaml_text
 from quaestor.i18n import Said, listed, packed, said, say, together, unpacked
-from quaestor.web.language import catalogue, digits, translate
+from quaestor.web.language import translate
+from quaestor.web.writing import writing
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20) | st.sampled_from(["{", "}", "{x}", "{{x}}", "{0}", "{x!r:>9}", "%s", "\\"])
 
 
 def german(text):
     return translate("de", text)
-
-
-# What a sentence remembers
 
 
 @given(TEXTS, TEXTS, st.integers())
@@ -67,8 +64,47 @@ def test_a_sentence_is_its_text_and_comes_through_pickle_copy_and_json(one, numb
 def test_a_number_chooses_its_words_and_is_written_in_the_way_of_the_language(count, english, other):
     made = say("{count:,g} {count:hint was|hints were} found", count=count)
     assert made == english
-    assert made.again(lambda _: "{count:,g} {count:Hinweis|Hinweise}", digits("de")) == other
-    assert unpacked(packed(made)).again(lambda _: "{count:,g} {count:Hinweis|Hinweise}", digits("de")) == other
+    assert made.again(lambda _: "{count:,g} {count:Hinweis|Hinweise}", writing("de")) == other
+    assert unpacked(packed(made)).again(lambda _: "{count:,g} {count:Hinweis|Hinweise}", writing("de")) == other
+
+
+@pytest.mark.parametrize(
+    ("language", "count", "chosen"),
+    [
+        *[("en", count, form) for count, form in ((0, "many"), (1, "one"), (1.0, "one"), (1.5, "many"), (2, "many"), (math.inf, "many"))],
+        *[("de", count, form) for count, form in ((0, "many"), (1, "one"), (-1, "one"), (1.5, "many"), (10**400, "many"))],
+        *[("fr", count, form) for count, form in ((0, "one"), (1, "one"), (1.5, "one"), (2, "many"), (10**6, "many"), (math.nan, "many"))],
+    ],
+)
+def test_the_forms_of_a_word_are_those_of_the_language(language, count, chosen):
+    """French has the singular for none, and for one and a half; whole millions have a form of their own there, which we leave out."""
+    assert writing(language).forms == ["one", "other"]
+    assert say("{count:x|y}", count=count).again(lambda _: "{count:one|many}", writing(language)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("pl", {1: "one", 3: "few", 5: "many", 22: "few", 1.5: "other"}),
+        ("ar", {0: "zero", 1: "one", 2: "two", 5: "few", 11: "many", 100: "other"}),
+    ],
+)
+def test_a_language_may_have_more_forms_or_fewer(language, forms):
+    pattern = "{count:" + "|".join(writing(language).forms) + "}"
+    assert {count: say("{count:x|y}", count=count).again(lambda _: pattern, writing(language)) for count in forms} == forms
+    assert say("{count:x|y}", count=11).again(lambda words: words, writing(language)) == "y"  # what nobody has translated
+    assert writing("ja").forms == ["other"]
+
+
+def test_a_moment_is_written_in_the_way_of_the_language():
+    made = say("opens on {at:moment}", at=datetime(2026, 3, 4, 8, 30))
+    assert made == "opens on 4 March 2026, 08:30 UTC"
+    told = {language: translate(language, made) for language in ("en", "de", "fr")}
+    assert told == {
+        "en": "opens on 4 March 2026, 08:30 UTC",
+        "de": "opens on 4. März 2026, 08:30 UTC",
+        "fr": "opens on 4 mars 2026, 08:30 UTC",
+    }
 
 
 def test_a_number_in_a_text_stays_as_somebody_wrote_it():
@@ -109,32 +145,3 @@ def test_problems_are_said_as_a_whole():
     error = BankError([problem, problem], "bank.yaml")
     assert str(error) == f"bank.yaml:{problem}\nbank.yaml:{problem}"
     assert german(said(error)) == f"bank.yaml:{german(problem.sentence)}\nbank.yaml:{german(problem.sentence)}"
-
-
-# The catalogue is complete
-
-
-def test_every_pattern_has_a_german_one():
-    """Below the roof in the engine's catalogue; reports may have one of their own."""
-    spoken = {pattern: places for pattern, places in patterns().items() if has_words(pattern) and pattern not in GERMAN}
-    missing = {pattern: [place for place in places if not place.startswith("report/")] for pattern, places in spoken.items()}
-    assert {pattern: places for pattern, places in missing.items() if places} == {}
-    assert {pattern: places for pattern, places in spoken.items() if pattern not in catalogue("de")} == {}
-
-
-def test_the_german_catalogue_has_nothing_that_is_never_said():
-    assert [pattern for pattern in GERMAN if pattern not in patterns()] == []
-
-
-def test_catalogues_do_not_contradict_each_other():
-    found = {}
-    for file in sorted((SOURCE / "web" / "words" / "de").glob("*.yaml")):
-        for pattern, words in yaml_text.parse(file.read_text(encoding="utf-8")).items():
-            assert found.setdefault(pattern, words) == words, (file.name, pattern)
-
-
-@pytest.mark.parametrize("pattern", GERMAN)
-def test_a_german_pattern_has_the_same_names_and_other_words(pattern):
-    assert names(GERMAN[pattern]) == names(pattern)
-    assert GERMAN[pattern] != pattern
-    assert GERMAN[pattern][-1] == pattern[-1] or pattern[-1] not in ".?:"

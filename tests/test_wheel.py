@@ -10,6 +10,7 @@ import pytest
 from helpers.environments import BIN, run
 from helpers.paths import ROOT
 from quaestor import __version__, bundled_banks
+from quaestor.web.language import LANGUAGES
 
 
 def repository():
@@ -32,6 +33,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
         names = packed.namelist()
     assert {f"quaestor/banks/{name}.yaml" for name in bundled_banks()} <= set(names)
     assert "quaestor/py.typed" in names
+    assert {f"quaestor/web/locale/{language}/LC_MESSAGES/quaestor.po" for language in LANGUAGES if language != "en"} <= set(names)
     printed = ("table-1", "single-skill-accuracy", "single-skill-brier", "multi-skill-accuracy")
     assert {f"quaestor/published/{name}.csv" for name in printed} <= set(names)
     assert {name.split("/")[0] for name in names} == {"quaestor", f"quaestor-{__version__}.dist-info"}

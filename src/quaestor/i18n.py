@@ -4,34 +4,73 @@
 has a catalogue of patterns can say it again (`Said.again`); values that are sentences themselves are said again too. Joining or
 formatting such texts in other ways makes plain texts of them: use `say` and `together`.
 
-A word that goes with a number has two forms, the first for one: `{count} {count:question was|questions were} asked`. A language has its
-own way of writing numbers, so a number is given as a number, not as a text, and its digits are said in the pattern: `{mean:.1f}`.
+A word that goes with a number has as many forms as its language, in English two, the first for one: `{count} {count:question was|questions
+were} asked`. A language has its own way of writing numbers and dates (`Writing`), so a number is given as a number, not as a text, and its
+digits are said in the pattern: `{mean:.1f}`; so is a moment: `{opens:moment}`.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from numbers import Real
 from typing import Any
 
 
+class Writing:
+    """How a language writes numbers and moments, and which form of a word goes with a number: here English, which needs no library."""
+
+    def number(self, text: str) -> str:
+        """A number that is given as `1,234.5`."""
+        return text
+
+    def form(self, value: Real) -> int:
+        """The place of the form that goes with a number, among the forms of a word."""
+        return int(value != 1)
+
+    def moment(self, value: datetime) -> str:
+        """A date and a time; it is UTC, and says so."""
+        return f"{value.day} {value:%B %Y, %H:%M} UTC"
+
+
+ENGLISH = Writing()
+
+
 class _Number:
-    """A number in a pattern: it chooses between two words, or is written in the way of a language."""
+    """A number in a pattern: it chooses between the forms of a word, or is written in the way of a language."""
 
-    __slots__ = ("value", "written")
+    __slots__ = ("value", "writing")
 
-    def __init__(self, value: Real, written: Callable[[str], str]) -> None:
-        self.value, self.written = value, written
+    def __init__(self, value: Real, writing: Writing) -> None:
+        self.value, self.writing = value, writing
 
     def __format__(self, form: str) -> str:
         if "|" not in form:
-            return self.written(format(self.value, form))
-        one, many = form.split("|")
-        return one if self.value == 1 else many
+            return self.writing.number(format(self.value, form))
+        forms = form.split("|")
+        return forms[min(self.writing.form(self.value), len(forms) - 1)]  # fewer, in a text that nobody has translated
 
 
-def numbered(values: Mapping[str, Any], written: Callable[[str], str] = str) -> dict[str, Any]:
-    """Values for a pattern's `format`, where `written` turns `1,234.5` into what a language makes of it."""
-    return {name: _Number(value, written) if isinstance(value, Real) else value for name, value in values.items()}
+class _Moment:
+    """A date and a time in a pattern, written in the way of a language."""
+
+    __slots__ = ("value", "writing")
+
+    def __init__(self, value: datetime, writing: Writing) -> None:
+        self.value, self.writing = value, writing
+
+    def __format__(self, form: str) -> str:
+        return self.writing.moment(self.value) if form == "moment" else format(self.value, form)
+
+
+def prepared(values: Mapping[str, Any], writing: Writing = ENGLISH) -> dict[str, Any]:
+    """Values for a pattern's `format`: numbers and moments know how a language writes them."""
+    return {name: _prepared(value, writing) for name, value in values.items()}
+
+
+def _prepared(value: Any, writing: Writing) -> Any:
+    if isinstance(value, Real):
+        return _Number(value, writing)
+    return _Moment(value, writing) if isinstance(value, datetime) else value
 
 
 class Said(str):
@@ -42,17 +81,17 @@ class Said(str):
 
     def __new__(cls, pattern: str, values: Mapping[str, Any]) -> "Said":
         """The text that the values make of the pattern."""
-        made = super().__new__(cls, pattern.format(**numbered(values)))
+        made = super().__new__(cls, pattern.format(**prepared(values)))
         made.pattern, made.values = pattern, dict(values)
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Said, (self.pattern, self.values)
 
-    def again(self, translate: Callable[[str], str], written: Callable[[str], str] = str) -> str:
-        """The same in other words: `translate` turns a pattern into another language, `written` the digits of a number."""
-        said = {name: value.again(translate, written) if isinstance(value, Said) else value for name, value in self.values.items()}
-        return translate(self.pattern).format(**numbered(said, written))
+    def again(self, translate: Callable[[str], str], writing: Writing = ENGLISH) -> str:
+        """The same in other words: `translate` turns a pattern into another language, `writing` writes the numbers."""
+        said = {name: value.again(translate, writing) if isinstance(value, Said) else value for name, value in self.values.items()}
+        return translate(self.pattern).format(**prepared(said, writing))
 
 
 def say(pattern: str, /, **values: Any) -> Said:

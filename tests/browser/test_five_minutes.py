@@ -80,7 +80,7 @@ class Walk:
         raise AssertionError(f"still a question after {QUESTIONS} answers")
 
 
-@pytest.mark.parametrize("locale", ["en-GB", pytest.param("de-DE", marks=pytest.mark.long)])
+@pytest.mark.parametrize("locale", ["en-GB", *(pytest.param(one, marks=pytest.mark.long) for one in ("de-DE", "fr-FR"))])
 def test_the_page_can_be_followed_from_an_empty_database(empty, browse, locale):
     page = browse(locale=locale)
     page.goto(empty / "sign-in")

@@ -377,6 +377,19 @@ def test_chances_are_understood_in_german():
     assert loaded(text, ".csv").document["questions"]["Q1"]["right"] == ["very unlikely", ["likely", "certain"]]
 
 
+def test_words_are_understood_in_french():
+    text = "id,skill,difficulty,discrimination,confidence,kind,correct\nQ1,m,Très  facile,Moyen,assez sûr,nombre,5\n"
+    found = loaded(text, ".csv").document["questions"]["Q1"]
+    assert [found[name] for name in ("difficulty", "discrimination", "confidence", "kind")] == [
+        "very easy",
+        "fair",
+        "fairly sure",
+        "number",
+    ]
+    text = "id,skill,right\nQ1,m,très peu probable | probable..tout à fait sûr\n"
+    assert loaded(text, ".csv").document["questions"]["Q1"]["right"] == ["very unlikely", ["likely", "certain"]]
+
+
 # The template
 
 

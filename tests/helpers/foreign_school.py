@@ -1,6 +1,6 @@
 """A school whose every word is told apart from ours, and a reader that finds words of the interface which no catalogue has.
 
-All that people and banks bring along has the letter ħ in every word. Whatever comes out of the German catalogue stands between marks.
+All that people and banks bring along has the letter ħ in every word. Whatever comes out of the catalogue stands between marks.
 What is left, but for numbers, codes and a few names, was written where no translation reaches it: in a template without `t`, say.
 """
 
@@ -9,6 +9,7 @@ import string
 from datetime import timedelta
 from html.parser import HTMLParser
 
+from babel import Locale
 from sqlalchemy import select
 
 import quaestor as qs
@@ -18,7 +19,6 @@ from quaestor.i18n import say
 from quaestor.store import attempts, clock, corrections, drafts, jobs, leaving, publishing, scoring, teachers, timing
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
-from quaestor.web.language import MONTHS
 from quaestor.web.settings import Settings
 from quaestor.web.working import work_off
 
@@ -27,6 +27,7 @@ NAMES = {
     "Quaestor",
     "English",
     "Deutsch",
+    "Français",
     "UTC",
     "Excel",
     "CSV",
@@ -43,7 +44,7 @@ NAMES = {
     "fr",
     "png",
     "Q",
-    *MONTHS["de"],
+    *(month for language in ("de", "fr") for month in Locale(language).months["format"]["wide"].values()),
 }
 SHOWN = ("aria-label", "placeholder", "title", "alt", "label", "data-said", "data-label")
 UNSEEN = {"script", "style", "code", "pre"}  # what files and programs say stands in `code`
@@ -84,7 +85,6 @@ def marked(pattern):
         if name is not None and "|" in form:
             parts.append(f"{{{name}:{'|'.join(f'{OPEN}{words}{CLOSE}' for words in form.split('|'))}}}")
         elif name is not None:
-            form = re.sub(r"(?<!%)\b[a-z]{2,}\b", rf"{OPEN}\g<0>{CLOSE}", form)  # a date in words
             parts.append(f"{{{name}{f'!{change}' if change else ''}{f':{form}' if form else ''}}}")
     return "".join(parts)
 
@@ -92,15 +92,15 @@ def marked(pattern):
 class Reader(HTMLParser):
     """Reads a page: `strange` are words that nobody translated, `misplaced` ours where the page says that another language is spoken."""
 
-    def __init__(self, known=()):
+    def __init__(self, known=(), ours="de"):
         super().__init__()
         self.stack, self.depth = [], 0
-        self.known = known
+        self.known, self.ours = known, ours
         self.strange, self.misplaced, self.seen = [], [], 0
 
     def handle_starttag(self, tag, attributes):
         given = dict(attributes)
-        language = given.get("lang") or (self.stack[-1][1] if self.stack else "de")
+        language = given.get("lang") or (self.stack[-1][1] if self.stack else self.ours)
         is_code = tag in UNSEEN or "code" in (given.get("class") or "").split() or any(inside for *_, inside in self.stack[-1:])
         shown = [given[name] for name in SHOWN if given.get(name)]
         if tag == "input" and given.get("type", "text") in ("text", "search") and "secret" not in (given.get("class") or ""):
@@ -118,18 +118,18 @@ class Reader(HTMLParser):
             assert open_tag == tag, f"{open_tag} is closed by {tag}"
 
     def handle_data(self, data):
-        _, language, is_code = self.stack[-1] if self.stack else ("", "de", False)
+        _, language, is_code = self.stack[-1] if self.stack else ("", self.ours, False)
         if is_code or language == "en":  # the name of another language, bundled banks, the description of the API
             self.misplaced += [data] if OPEN in data and not is_code else []
             return
-        if OPEN in data and language != "de":
+        if OPEN in data and language != self.ours:
             self.misplaced.append(data)
         self.strange += self.words(data)
 
     def words(self, text):
         """The words outside of marks that are neither content nor names."""
         rest, depth = [], 0
-        for letter in re.sub(rf"(Spalte {CLOSE})[A-Z]+\b", r"\1", text):  # the letter of a column is no word
+        for letter in re.sub(rf"((?:Spalte|colonne) {CLOSE})[A-Z]+\b", r"\1", text):  # the letter of a column is no word
             depth += (letter == OPEN) - (letter == CLOSE)
             rest.append(letter if depth == 0 and letter != CLOSE else " ")
         self.seen += text.count(OPEN)
@@ -140,18 +140,18 @@ class Reader(HTMLParser):
         return [word for word in re.findall(r"[^\W\d_]+", plain) if OURS not in word and word not in NAMES]
 
 
-def read(page, known=()):
-    """What a page shows."""
-    reader = Reader(known)
+def read(page, known=(), ours="de"):
+    """What a page in a language shows."""
+    reader = Reader(known, ours)
     reader.feed(page)
     return reader
 
 
 class Place:
-    """A server with something of everything on it, and German browsers of a teacher, of the owner and of takers."""
+    """A server with something of everything on it, and browsers of a teacher, of the owner and of takers."""
 
     def __init__(self, database):
-        self.database = database
+        self.database, self.language = database, "de"
         self.app = create(Settings(upload=1), database)
         with database.work() as work:
             self.owner = teachers.owner(work, "owner@school.example")
@@ -270,8 +270,8 @@ class Place:
         return where
 
     def browser(self, who="", attempt=None):
-        """A German browser: of somebody who is signed in, of a taker, or of nobody."""
-        made = Browser(self.app, **{"accept-language": "de-AT,de;q=0.9,en;q=0.5"})
+        """A browser in the language of the place: of somebody who is signed in, of a taker, or of nobody."""
+        made = Browser(self.app, **{"accept-language": f"{self.language}-XX,{self.language};q=0.9,en;q=0.5"})
         if who:
             made.client.cookies.set("teacher", self.cookies[who])
         if attempt is not None:

@@ -74,7 +74,7 @@ def test_after_closing_people_come_back_but_do_not_begin(database, monkeypatch):
 
 def test_before_the_opening(database):
     test = publish(database, opens=clock.now().replace(year=2099, month=1, day=2, hour=3, minute=4))
-    with pytest.raises(attempts.EntryError, match="this test opens on 02 January 2099 at 03:04 UTC"):
+    with pytest.raises(attempts.EntryError, match="this test opens on 2 January 2099, 03:04 UTC"):
         begin(database, test.code)
 
 

@@ -36,6 +36,9 @@ def test_options_are_shuffled_by_attempt_and_question():
         ("one", "another", "All of these are right"),
         ("eins", "zwei", "Keine der Antworten"),
         ("eins", "zwei", "alle davon"),
+        ("Vrai", "Faux"),
+        ("un", "deux", "Aucune de ces réponses"),
+        ("un", "deux", "je ne sais pas"),
     ],
 )
 def test_an_order_that_means_something_is_kept(options):

@@ -6,9 +6,11 @@ from html import unescape
 import pytest
 
 from helpers.browsing import Browser, application
+from quaestor.bankfile.words import ELSEWHERE, in_file
+from quaestor.report.letters import NO, YES
 from quaestor.store import drafts, teachers
-from quaestor.web.language import catalogue, chosen, day, moment, number
-from quaestor.web.workshop.vocabulary import WORDS
+from quaestor.web.language import LANGUAGES, catalogue, chosen, day, moment, number, translate
+from quaestor.web.workshop.vocabulary import LEVELS, WORDS
 
 # Words of the bank file
 
@@ -41,6 +43,27 @@ def test_words_of_the_bank_file_are_written_in_german_and_kept_as_the_file_has_t
     assert "sehr schwer" in browser.go(f"/desk/drafts/{number}/questions").text
     browser.client.headers["accept-language"] = "en"
     assert 'value="very hard"' in browser.go(f"/desk/drafts/{number}/questions/q").text
+
+
+def test_words_of_the_bank_file_are_written_in_french_too(make_database):
+    app = application(made := make_database("sqlite"))
+    with made.work() as work:
+        owner = teachers.owner(work, "owner@school.example")
+        cookie = teachers.log_in(work, owner)
+        number = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "Neuf"}, "x").id
+    browser = Browser(app, **{"accept-language": "fr"})
+    browser.client.cookies.set("teacher", cookie)
+    page = browser.go(f"/desk/drafts/{number}/skills/~new")
+    assert 'value="non | oui"' in page.text
+    browser.fill("/~new", id="a", levels="non | oui", prior="Plutôt  haut", confidence="très peu sûr")
+    assert 'value="plutôt haut"' in browser.page.text
+    page = browser.go(f"/desk/drafts/{number}/questions/~new")
+    assert "très facile, facile, moyen, difficile, très difficile, ou un nombre de 0 à 1" in page.text
+    browser.fill("/~new", id="q", text="Quoi ?", kind="number", correct="7", skills="a", way="words", difficulty="Très difficile")
+    with made.read() as work:
+        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, number)))
+    assert (document["skills"]["a"]["prior"], document["skills"]["a"]["confidence"]) == ("mostly high", "very unsure")
+    assert document["questions"]["q"]["difficulty"] == "very hard"
 
 
 @pytest.fixture
@@ -98,10 +121,21 @@ def test_versions_are_compared_as_sheets_have_them(make_database):
 
 
 @pytest.mark.parametrize("field", WORDS)
-def test_no_two_words_of_a_field_have_the_same_german(field):
-    spoken = [catalogue("de")[word] for word in WORDS[field]]
-    assert len(set(spoken)) == len(spoken)
-    assert not set(spoken) & set(WORDS[field]) or field == "kind"
+@pytest.mark.parametrize("language", ELSEWHERE)
+def test_every_word_of_a_field_has_its_own_in_every_language(language, field):
+    """A word is read in all languages at once, so none may mean another word of the field elsewhere."""
+    meant = {}
+    for known in (*ELSEWHERE.values(), {word: word for word in WORDS[field]}):
+        for word in WORDS[field]:
+            assert meant.setdefault(known[word].casefold(), word) == word
+    for word in WORDS[field]:
+        assert in_file(catalogue(language)[word].upper(), WORDS[field]).casefold() == word
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_and_yes_are_known_in_every_language(language):
+    lowest, highest = (translate(language, level) for level in LEVELS)
+    assert (lowest in NO, highest in YES) == (True, True)
 
 
 # Numbers and dates
@@ -112,11 +146,13 @@ def test_no_two_words_of_a_field_have_the_same_german(field):
     [
         ("en", "82.9", "1,234", "5 March 2026", "5 March 2026, 08:30 UTC"),
         ("de", "82,9", "1.234", "5. März 2026", "5. März 2026, 08:30 UTC"),
+        ("fr", "82,9", "1\u202f234", "5 mars 2026", "5 mars 2026, 08:30 UTC"),
     ],
 )
 def test_numbers_and_dates_are_written_in_the_way_of_the_language(language, share, thousands, date, time):
     at = datetime(2026, 3, 5, 8, 30)
     assert (number(language, 82.94), number(language, 1234, ",d")) == (share, thousands)
+    assert number(language, 0.829, ".1%") == share + ("%" if language == "en" else "\u00a0%")
     assert (day(language, at), moment(language, at), moment(language, None)) == (date, time, "")
 
 
@@ -128,13 +164,15 @@ def test_numbers_and_dates_are_written_in_the_way_of_the_language(language, shar
     [
         ("de-AT,de;q=0.9,en;q=0.8", None, "de"),
         ("en-GB,en;q=0.9,de;q=0.8", None, "en"),
-        ("fr,de;q=0.5,en;q=0.4", None, "de"),
+        ("it,de;q=0.5,en;q=0.4", None, "de"),
+        ("fr-CH,de;q=0.5,en;q=0.4", None, "fr"),
         ("de;q=0.2,en;q=0.7", None, "en"),
-        ("fr-FR,it;q=0.3", None, "en"),
+        ("it-IT,la;q=0.3", None, "en"),
         ("", None, "en"),
         ("de;q=much,xx", None, "en"),
         ("de", "en", "en"),
         ("en", "de", "de"),
+        ("de", "fr", "fr"),
         ("de", "tlh", "de"),
     ],
 )
@@ -159,7 +197,7 @@ def test_a_language_chosen_by_hand_is_kept_on_every_page(make_database):
     assert '<html lang="en">' in browser.fill("/language", language="en").text
 
 
-@pytest.mark.parametrize("accepted", ["fr", "tlh,fr;q=0.3", "*"])
+@pytest.mark.parametrize("accepted", ["it", "tlh,it;q=0.3", "*"])
 def test_unknown_languages_get_english(make_database, accepted):
     page = Browser(application(make_database("sqlite")), **{"accept-language": accepted}).go("/")
     assert '<html lang="en">' in page.text

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from helpers.catalogue import patterns
-from helpers.interface_texts import texts
+from helpers.translations import messages, plurals
 from quaestor.i18n import say
 from quaestor.web.language import catalogue, translate
 
@@ -58,39 +57,44 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "this is done within {seconds:g} seconds and {megabytes:,} MB of memory",
     "the bank was saved by others all the time, got {count} tries; please try again",
 }
-SAME = ("Zeichen", "Bytes", "-mal", "nie gestellt")  # German words that have one form only
-
-
-def said():
-    return {**patterns(), **texts()}
+ONE_FORM = {  # words that have one form only, and numbers beside which no word changes
+    "de": r"^fertig$|Zeichen|Bytes|-mal|nie gestellt|(?:bei|es noch|von|zu)? ?\{NAME[^}|]*\}(?:\.| gefunden| erkannt|$)",
+    "fr": r"\bfois\b|poids|chez \{NAME\}$|sur \{NAME\}",
+}
 
 
 def test_a_number_before_a_noun_chooses_its_form():
-    bare = {text: NUMBER.findall(text) for text in said() if text not in NOT_ONE}
-    assert {text: said()[text] for text, names in bare.items() if names} == {}
+    bare = {text: NUMBER.findall(text) for text in messages() if text not in NOT_ONE}
+    assert {text: messages()[text] for text, names in bare.items() if names} == {}
 
 
 def test_no_exception_is_left_over():
-    assert [text for text in NOT_ONE if not NUMBER.search(text) or text not in said()] == []
+    assert [text for text in NOT_ONE if not NUMBER.search(text) or text not in messages()] == []
 
 
-def test_german_chooses_wherever_english_does_or_has_one_form_for_both():
-    for text, german in catalogue("de").items():
-        for name in {name for name, _ in re.findall(r"\{(\w+):([^}]*\|[^}]*)\}", text)}:
-            alone = re.search(rf"(?:bei|es noch|von|zu)? ?\{{{name}[^}}|]*\}}(?:\.| gefunden| erkannt|$)", german)
-            assert "|" in "".join(re.findall(rf"\{{{name}:([^}}]*)\}}", german)) or any(word in german for word in SAME) or alone, text
+@pytest.mark.parametrize("language", ONE_FORM)
+def test_a_language_chooses_wherever_english_does_or_has_one_form_for_both(language):
+    for text, words in catalogue(language).items():
+        for name in {name for name, _ in plurals(text)} - {name for name, _ in plurals(words)}:
+            assert re.search(ONE_FORM[language].replace("NAME", name), words), text
 
 
 @pytest.mark.parametrize(
-    ("made", "english", "german"),
+    ("made", "english", "german", "french"),
     [
-        (say("{count} {count:question|questions}", count=1), "1 question", "1 Frage"),
-        (say("{count} {count:question|questions}", count=0), "0 questions", "0 Fragen"),
-        (say("{most} {most:question|questions}", most=1), "1 question", "1 Frage"),
-        (say("erased after {days} {days:day|days}", days=1), "erased after 1 day", "nach 1 Tag gelöscht"),
-        (say("Worth a look: {count} {count:hint|hints}", count=1), "Worth a look: 1 hint", "Bitte ansehen: 1 Hinweis"),
-        (say("{count} {count:pupil|pupils}", count=1), "1 pupil", "1 Name"),
+        (say("{count} {count:question|questions}", count=1), "1 question", "1 Frage", "1 question"),
+        (say("{count} {count:question|questions}", count=0), "0 questions", "0 Fragen", "0 question"),
+        (say("{most} {most:question|questions}", most=1), "1 question", "1 Frage", "1 question"),
+        (say("erased after {days} {days:day|days}", days=1), "erased after 1 day", "nach 1 Tag gelöscht", "effacés après 1 jour"),
+        (
+            say("Worth a look: {count} {count:hint|hints}", count=1),
+            "Worth a look: 1 hint",
+            "Bitte ansehen: 1 Hinweis",
+            "À regarder\u202f: 1 remarque",
+        ),
+        (say("{count} {count:pupil|pupils}", count=1), "1 pupil", "1 Name", "1 élève"),
+        (say("{count} {count:pupil|pupils}", count=2), "2 pupils", "2 Namen", "2 élèves"),
     ],
 )
-def test_one_is_said_in_the_singular(made, english, german):
-    assert (made, translate("de", made)) == (english, german)
+def test_one_is_said_in_the_singular(made, english, german, french):
+    assert (made, translate("de", made), translate("fr", made)) == (english, german, french)

@@ -9,7 +9,7 @@ from quaestor.model.question import Question
 from quaestor.model.skill import Skill
 from quaestor.model.table import Table
 
-YES_NO = {("no", "yes"), ("nein", "ja")}  # levels of a skill that one has or does not have, in the languages of the pages
+YES_NO = {("no", "yes"), ("nein", "ja"), ("non", "oui")}  # levels of a skill that one has or does not have, in the languages of the pages
 _CLASSES = {"wrong": say("wrong"), "right": say("right"), "skipped": say("skipped")}
 
 

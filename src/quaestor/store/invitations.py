@@ -80,7 +80,7 @@ class Invited:
         if self.present is not None:
             return ""
         if self.test.opens is not None and now() < self.test.opens:
-            return say("this test opens on {opens:%d %B %Y at %H:%M} UTC", opens=self.test.opens)
+            return say("this test opens on {opens:moment}", opens=self.test.opens)
         return say("this test is closed") if is_past(self.test.closes) else ""
 
 

@@ -10,6 +10,7 @@ _NUMBER = re.compile(r"[^\w]*\d")  # a digit at the beginning, possibly after a 
 _OTHERS = re.compile(
     r"\b(none|all|any|both|neither|either) (of|are|is)\b|\b(above|below)\b|\bi (do not|don't) know\b|^(none|all|both|neither|other)$"
     r"|\b(kein\w*|alle\w*|beide\w*|nichts) (davon|von|der|antwort\w*|sind)\b|\bweiß (ich )?nicht\b|^(keine|alle|beide)$"
+    r"|\b(aucune?|toutes|tous) (de ces|des|ces|les réponses|sont)\b|\bje ne sais pas\b|^(aucune?|toutes|tous|les deux)$"
 )
 _SCALE = {"yes", "no", "true", "false", "right", "wrong", "ja", "nein", "richtig", "falsch", "wahr", "oui", "non", "vrai", "faux"}
 

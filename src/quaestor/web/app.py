@@ -40,6 +40,7 @@ from quaestor.web.guard import Guard
 from quaestor.web.health import wrong
 from quaestor.web.housekeeping import keep_house, keep_purging, keep_scoring
 from quaestor.web.jobs import Foreman
+from quaestor.web.language import read_catalogues
 from quaestor.web.pages import read_templates
 from quaestor.web.settings import Settings, from_environment
 from quaestor.web.slow_steps import SlowSteps
@@ -114,6 +115,7 @@ def served() -> FastAPI:
     cached.limit(settings.cache * MEGABYTE)
     app = create(settings)
     read_templates()
+    read_catalogues()
     with suppress(QuaestorError), app.state.database.read() as work:  # a database that is away now may be there later
         open_latest(work)
     spare_survivors()

@@ -1,70 +1,66 @@
-"""The words of the interface in several languages.
+"""The words of the interface in several languages, and which of them a browser gets.
 
-English is written in the pages and in the sentences of the engine (`saying.py`), and is the key of the other catalogues,
-`words/<language>/*.yaml` (the words of bank files are in `bankfile/words.py`): a text without a translation stays English, and a test
-finds it. `{name}` in a text is filled in after translation. Numbers and dates are written here too, in the way of each language; files,
-forms and the API have ways of their own.
+English is written in the pages and in the sentences of the engine (`i18n.py`), and is the key of the other catalogues, which are gettext's,
+`locale/<language>/LC_MESSAGES/quaestor.po` (the words of bank files are in `bankfile/words.py`). A text without a translation stays
+English, and a test finds it. `{name}` in a text is filled in after translation. Numbers and dates are written as each language does
+(`writing.py`); files, forms and the API have ways of their own. `make translations` brings the catalogues up to date with the sources.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 from functools import cache
 from importlib import resources
 
-from quaestor.bankfile.words import ELSEWHERE
-from quaestor.formats import yaml_text
-from quaestor.i18n import Said
+from babel.messages.pofile import read_po
 
-LANGUAGES = {"en": "English", "de": "Deutsch"}
-MONTHS = {
-    "en": ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"],
-    "de": ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"],
-}
-_DIGITS = {"de": str.maketrans(".,", ",.")}
+from quaestor.bankfile.words import ELSEWHERE
+from quaestor.i18n import Said
+from quaestor.web.writing import writing
+
+LANGUAGES = {"en": "English", "de": "Deutsch", "fr": "Français"}
 
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """English texts and what they are in a language."""
+    """English texts and what they are in a language; one that was translated before its English changed (fuzzy) does not count."""
     if language == "en":
         return {}
-    files = sorted((resources.files("quaestor.web") / "words" / language).iterdir(), key=lambda file: file.name)
-    texts = [ELSEWHERE[language], *(yaml_text.parse(file.read_text(encoding="utf-8")) for file in files if file.name.endswith(".yaml"))]
-    return {str(key): str(value) for entries in texts for key, value in entries.items()}
+    file = resources.files("quaestor.web") / "locale" / language / "LC_MESSAGES" / "quaestor.po"
+    with file.open("rb") as content:
+        kept = read_po(content, locale=language)
+    words = {str(one.id): str(one.string) for one in kept if one.id and one.string and not one.fuzzy}
+    return {text: writing(language).spaced(said) for text, said in {**ELSEWHERE.get(language, {}), **words}.items()}
+
+
+def read_catalogues() -> None:
+    """Read every catalogue now, not when somebody opens the first page in its language."""
+    for language in LANGUAGES:
+        writing(language)
+        catalogue(language)
 
 
 def translate(language: str, text: str) -> str:
     """A text in a language: one of the interface, or a sentence that knows what it was made of."""
-    known = catalogue(language)
-    if not isinstance(text, Said):
-        return _fixed(known.get(text, text))
-    return _fixed(text.again(lambda pattern: known.get(pattern, pattern), digits(language)))
+    known, way = catalogue(language), writing(language)
 
+    def words(pattern: str) -> str:
+        return known.get(pattern) or way.spaced(pattern)
 
-def _fixed(text: str) -> str:
-    """A text in which no line ends before a per cent sign."""
-    return text.replace(" %", "\u00a0%")
-
-
-def digits(language: str) -> Callable[[str], str]:
-    """How a number is written, given as `1,234.5`."""
-    signs = _DIGITS.get(language, {})
-    return lambda text: text.translate(signs)
+    return text.again(words, way) if isinstance(text, Said) else words(text)
 
 
 def number(language: str, value: float, form: str = ".1f") -> str:
     """A number as people write it, with the digits that a format asks for."""
-    return digits(language)(format(value, form))
+    return writing(language).number(format(value, form))
 
 
 def day(language: str, value: datetime) -> str:
-    """A date as people write it: `15 November 2026`, `15. November 2026`."""
-    return f"{value.day}{'.' if language == 'de' else ''} {MONTHS[language][value.month - 1]} {value.year}"
+    """A date as people write it."""
+    return writing(language).day(value)
 
 
 def moment(language: str, value: datetime | None) -> str:
-    """A time as people read it; the server keeps UTC and says so."""
-    return f"{day(language, value)}, {value:%H:%M} UTC" if value is not None else ""
+    """A time as people read it."""
+    return writing(language).moment(value) if value is not None else ""
 
 
 def chosen(by_hand: str | None, accepted: str) -> str:

@@ -14,17 +14,18 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.routing import Route
 
-from quaestor.i18n import Said, numbered
+from quaestor.i18n import Said, prepared
 from quaestor.report.marking import right_answers
 from quaestor.session.explain.wording import percent
 from quaestor.store.database import Database
 from quaestor.store.models import Teacher
 from quaestor.store.secrets import token
 from quaestor.web import pictures, prose
-from quaestor.web.language import LANGUAGES, chosen, day, digits, moment, number, translate
+from quaestor.web.language import LANGUAGES, chosen, day, moment, number, translate
 from quaestor.web.places import place
 from quaestor.web.settings import Settings
 from quaestor.web.visits import form_token, remember, root
+from quaestor.web.writing import writing
 
 LANGUAGE = "language"  # the cookie of a language chosen by hand
 WAYS: dict[str, Callable[..., str]] = {"day": day, "moment": moment, "number": number}  # filters that write as the language does
@@ -148,7 +149,7 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
     def interface(text: str, **filled: object) -> Markup:
         """A text that stands in a template: it is ours, its values are escaped."""
         values = {key: translate(tongue, value) if isinstance(value, Said) else value for key, value in filled.items()}
-        return Markup(translate(tongue, text)).format(**numbered(values, digits(tongue)))
+        return Markup(translate(tongue, text)).format(**prepared(values, writing(tongue)))
 
     def message(text: str, sentence: bool = True) -> str:
         """A message from below: it may quote what people wrote, so it is escaped like any other value."""

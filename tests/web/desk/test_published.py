@@ -106,7 +106,7 @@ def test_simple_fields_make_rules_and_conditions(kept, ada):
     assert (test.opens.isoformat(), test.closes.isoformat()) == ("2040-09-01T06:00:00", "2040-09-01T09:00:00")
     page = ada.get(where).text
     assert "opens later" in page
-    assert "At most 2 questions, fewer once the level of every skill is 90\u00a0% sure." in page
+    assert "At most 2 questions, fewer once the level of every skill is 90% sure." in page
 
 
 @pytest.mark.parametrize(

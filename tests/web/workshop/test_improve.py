@@ -128,7 +128,7 @@ def test_intervals_are_proposed_on_demand(kept):
     taken(kept)
     browser = sign_in(application(kept), kept)
     page = learnt(browser, kept, test="1", intervals="yes")
-    assert re.search(r"\d+ to \d+ %", text_of(page))
+    assert re.search(r"\d+ to \d+%", text_of(page))
 
 
 def test_too_few_people(kept):

@@ -116,7 +116,7 @@ for (const trial of document.querySelectorAll("[data-progress]")) {
       const found = await answer.json();
       if (found.state === "done" || found.state === "failed") return location.reload();
       bar.value = found.share;
-      share.textContent = `${Math.floor(100 * found.share)}\u00a0%`;
+      share.textContent = new Intl.NumberFormat(document.documentElement.lang, { style: "percent" }).format(Math.floor(100 * found.share) / 100);
       wait = 400;
     } catch { wait = Math.min(2 * wait, 10000); }
     setTimeout(ask, wait);
