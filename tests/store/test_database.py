@@ -1,7 +1,9 @@
 """Units of work, databases that are away, and migrations from several processes at once."""
 
 import multiprocessing
+import shutil
 import sqlite3
+from pathlib import Path
 from threading import Thread
 from time import perf_counter
 
@@ -13,6 +15,7 @@ from helpers.processes import migrate
 from quaestor.errors import QuaestorError
 from quaestor.store import database as module
 from quaestor.store import teachers
+from quaestor.store.clock import now
 from quaestor.store.database import DamagedError, Database, UnavailableError
 from quaestor.store.models import Base, Teacher
 
@@ -256,3 +259,27 @@ def test_a_database_that_is_none(url):
     with pytest.raises(QuaestorError, match="database: an address such as sqlite") as error:
         Database(url)
     assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("how", ["moved", "replaced"])
+def test_nothing_is_written_to_a_file_that_is_not_there_any_more(make_database, tmp_path, caplog, monkeypatch, how):
+    """Or an answer would be confirmed that nobody finds again; nor is a new file begun in its place."""
+    monkeypatch.setattr(module, "_logged", -module.QUIET)
+    database = make_database("sqlite")
+    file = Path(database.engine.url.database)
+    with database.work() as work:
+        teachers.owner(work, "owner@school.example")
+    file.rename(tmp_path / "away")
+    if how == "replaced":
+        shutil.copy(tmp_path / "away", file)
+    with pytest.raises(UnavailableError), database.work() as work:
+        work.add(Teacher(email="another@school.example", name="", password=None, is_owner=False, created=now()))
+    assert "another file in its place: stop the server, put the one that it had back" in caplog.text
+    database.engine.dispose()
+    if how == "moved":
+        with pytest.raises(UnavailableError), database.read() as work:
+            work.scalars(select(Teacher)).all()
+        assert not file.exists()
+    (tmp_path / "away").rename(file)
+    with database.work() as work:
+        assert len(work.scalars(select(Teacher)).all()) == 1

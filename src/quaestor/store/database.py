@@ -15,7 +15,7 @@ SQLite writes its log to the disk at every commit (`synchronous=FULL`), so that 
 import asyncio
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -88,6 +88,7 @@ class Database:
         self._turns = asyncio.Semaphore(CONNECTIONS)
         self._on_loop = self._units if self._loop is None else _units(self._loop.sync_engine)
         self._writer = Lock() if self.is_file else None
+        self._file = _identity(self.engine)  # what it was when it was first written to
 
     @property
     def is_file(self) -> bool:
@@ -177,10 +178,19 @@ class Database:
 
     @contextmanager
     def _write_lock(self, wait: float) -> Iterator[None]:
-        """A lock for SQLite, which has one writer at a time: threads of this process queue here, since SQLite itself polls with sleeps."""
+        """A lock for SQLite, which has one writer at a time: threads of this process queue here, since SQLite itself polls with sleeps.
+
+        Nothing is written to a file that was moved away or replaced meanwhile: nobody would find it again.
+        """
         if self._writer is None:
             yield
             return
+        present = _identity(self.engine)
+        if self._file is None:
+            self._file = present
+        elif self._file != present:
+            _log_error(FileNotFoundError("another file in its place: stop the server, put the one that it had back, start it again"))
+            raise UnavailableError
         if not self._writer.acquire(timeout=wait):
             raise UnavailableError
         try:
@@ -268,6 +278,16 @@ def _engine(url: str) -> Engine:
         return _postgresql(create_engine(_address(url), **_settings()))
     engine = create_engine(url, hide_parameters=True, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=40, pool_timeout=WAIT)
 
+    known: set[str] = set()
+
+    @event.listens_for(engine, "do_connect")
+    def _look(dialect: Any, _: Any, given: Sequence[Any], __: Any) -> None:
+        """Make no new file in the place of one that is gone."""
+        if Path(given[0]).exists():
+            known.add(given[0])
+        elif given[0] in known:
+            raise dialect.loaded_dbapi.OperationalError("its file is gone")
+
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # the driver leaves transactions to us, so that a writer takes its lock at once
@@ -291,6 +311,15 @@ def _engine(url: str) -> Engine:
             connection.exec_driver_sql(f"PRAGMA busy_timeout={int(WAIT * 1000)}")
 
     return engine
+
+
+def _identity(engine: Engine) -> tuple[int, int] | None:
+    """Which file an SQLite database is; None where there is none."""
+    try:
+        found = Path(engine.url.database or "").stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _let_write(connection: Any, writes: bool) -> None:

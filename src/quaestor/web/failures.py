@@ -8,6 +8,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
@@ -59,6 +60,7 @@ def handle(app: FastAPI) -> None:
     for kind, status in STATUS.items():
         app.add_exception_handler(kind, _ours(status))
     app.add_exception_handler(SignInNeeded, _sign_in)
+    app.add_exception_handler(ClientDisconnect, _gone)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, _invalid)
 
@@ -77,6 +79,11 @@ def _sign_in(request: Request, error: Exception) -> Response:
     if request.method == "GET":
         return RedirectResponse(url(request, "sign-in"), 303)
     return _say(request, 403, say("please sign in first"))
+
+
+def _gone(request: Request, error: Exception) -> Response:
+    """Nobody reads this: whoever asked has left while it was worked out."""
+    return Response(status_code=499)
 
 
 def http(request: Request, error: Exception) -> Response:
