@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.arrays import device, namespace
 from quaestor.credal.decisions import TIED
 from quaestor.credal.vectors import parts
 from quaestor.model.table import Array, centre
-from quaestor.simulate.arrays import device, namespace
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import ALIKE, METRICS, exact_values
 from quaestor.simulate.run import Record
