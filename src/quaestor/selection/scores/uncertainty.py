@@ -29,27 +29,26 @@ def _gain(index: str, remaining: Remaining) -> Score:
     """The score of an index of uncertainty, given what of it remains after a question."""
     now = INDICES[index].bound
 
-    def told(group: Group, target: Target, bound: str) -> Array:
-        """The gain of a target, (takers, tables)."""
-        if target.now[0] is target.now[1] and group.batch.skills == (target.skill,):
-            p = target.now[0]
-            squares = p * p if index == "gini" else None
-            return joint_gain(index, group, JointTarget(p.shape[1], p, p, squares))  # the skill is the whole joint of its scope
-        found = _of_two_levels(index, group, target) if bound == "upper" else None
-        if found is not None and found[1].all():
-            return found[0]
-        other: Array = now(*target.now, bound)[:, None] - remaining(group, target, bound)
-        return other if found is None else np.where(found[1][:, None], found[0], other)
-
     def gain(ahead: Lookahead, bound: str, draws: Draws) -> Array:
         def of_group(group: Group) -> Array:
             if group.joint is not None:
                 return joint_gain(index, group, group.joint)
-            if len(group.targets) == 1:
-                return told(group, group.targets[0], bound)
             total, weights = np.zeros((len(ahead.open), len(group.batch.low))), 0.0
             for target in group.targets:
-                total += target.weight * told(group, target, bound)
+                if target.now[0] is target.now[1] and group.batch.skills == (target.skill,):
+                    p = target.now[0]
+                    squares = p * p if index == "gini" else None
+                    told = joint_gain(index, group, JointTarget(p.shape[1], p, p, squares))  # the skill is the whole joint of its scope
+                else:
+                    found = _of_two_levels(index, group, target) if bound == "upper" else None
+                    if found is not None and found[1].all():
+                        told = found[0]
+                    else:
+                        told = now(*target.now, bound)[:, None] - remaining(group, target, bound)
+                        told = told if found is None else np.where(found[1][:, None], found[0], told)
+                if len(group.targets) == 1:
+                    return told
+                total += target.weight * told
                 weights += target.weight
             return total / weights if weights else total
 
