@@ -22,7 +22,7 @@ class Draws:
     """Numbers drawn one after another, by N takers at once, from `default_rng([seed, *others])`; `others`: arrays where takers differ."""
 
     def __init__(self, seeds: Seeds, *others: Seed) -> None:
-        self._seeds, self._others, self._place = seeds, others, 0
+        self._seeds, self._others, self._place, self._are_many = seeds, others, 0, are_many(seeds)
 
     def __len__(self) -> int:
         return len(self._seeds)
@@ -32,7 +32,7 @@ class Draws:
         it may be 0.
         """
         found, first = np.zeros(wanted.shape), self._next(wanted.shape[1])
-        if are_many(self._seeds) and wanted.sum() <= _FEW * len(self):
+        if self._are_many and wanted.sum() <= _FEW * len(self):
             takers, which = np.nonzero(wanted)
             found[wanted] = self._streams.uniform(_run(first, wanted.shape[1]), takers, which)
         else:
@@ -43,7 +43,7 @@ class Draws:
     def integers(self, below: NDArray[np.integer[Any]]) -> NDArray[np.intp]:
         """A whole number from 0 to below a number of 1 or more for each taker, (takers,)."""
         first = self._next(1)
-        if not are_many(self._seeds):
+        if not self._are_many:
             each = zip(self._generators(first), below.tolist(), strict=True)
             return np.array([generator.integers(most) for generator, most in each], dtype=np.intp)
         everyone = np.arange(len(self))

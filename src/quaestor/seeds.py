@@ -46,7 +46,7 @@ def generators(seeds: Seeds, *others: Seed) -> list[np.random.Generator]:
 
 def are_many(seeds: Seeds) -> bool:
     """Whether it pays to spread seeds as arrays, and they are those of many: somebody's own may have more than 32 bits."""
-    return len(seeds) >= _MANY and max(seeds) <= _WORD
+    return len(seeds) >= _MANY and bool(np.max(seeds) <= _WORD)
 
 
 class _Spread(ISeedSequence):

@@ -51,7 +51,8 @@ def elected(now: Standing, left: Candidates, ballots: Numbers) -> None:
 def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Callable[[], Array] | None) -> Numbers:
     """The question of each taker, (takers,), -1 where none is left."""
     rules = now.plan.rules
-    masked = np.where(mask, gains, -np.inf)
+    masked = gains.copy()
+    masked[~mask] = -np.inf
     first = best(masked, second)
     if rules.among > 1 or rules.first_among > 1:
         count = np.minimum(np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among), mask.sum(axis=1))

@@ -74,7 +74,7 @@ class Standing:
 
     def draws(self, takers: Numbers, purpose: int) -> Draws:
         """What some takers draw at this step, for one purpose: the same whenever the same step is reached with the same seed."""
-        return Draws([self.seeds[taker] for taker in takers.tolist()], self.evidence.counts[takers], purpose)
+        return Draws(np.asarray(self.seeds)[takers], self.evidence.counts[takers], purpose)
 
     @lazy
     def missing(self) -> list[tuple[str, Mask, Numbers]]:

@@ -199,7 +199,9 @@ class Decision:
         rules, second = self.rules, self._plan.second
         may_skip = rules.bound == "upper" and not self.evidence.layout.is_precise and self.evidence.layout.model.is_tied
         if not may_skip or rules.score not in UNCERTAINTY or self._reached or "gains" in self.__dict__:
-            return best(np.where(candidates, self.gains, -np.inf), self._second if second else None)
+            gains = self.gains.copy()
+            gains[~candidates] = -np.inf
+            return best(gains, self._second if second else None)
         gains = self._leading(rules.score, candidates)
         if second not in UNCERTAINTY:
             return best(gains, self._second if second else None)
