@@ -48,9 +48,9 @@ class Draws:
             return np.array([generator.integers(most) for generator, most in each], dtype=np.intp)
         everyone = np.arange(len(self))
         bits = self._streams.bits(_run(first, 1), everyone, np.zeros_like(everyone)) & _HALF
-        product = bits * below
-        found: NDArray[np.intp] = product >> 32
-        for taker in np.flatnonzero((product & _HALF) < 2**32 % below):  # one in a thousand million: numpy draws again
+        product = bits.astype(np.uint64) * below.astype(np.uint64)
+        found: NDArray[np.intp] = (product >> np.uint64(32)).astype(np.intp)
+        for taker in np.flatnonzero((product & np.uint64(_HALF)) < 2**32 % below):  # one in a thousand million: numpy draws again
             found[taker] = self._generators(first)[taker].integers(below[taker])
         return found
 

@@ -116,6 +116,11 @@ def test_a_script_without_a_guard_is_forked(tmp_path):
     assert (found.stdout, found.stderr) == ("True True True\n", "")
 
 
+def test_a_worker_that_ends_by_itself(tmp_path):
+    with pytest.raises(QuaestorError, match=r"^workers: each does its work to the end, .*, got one that ended before$"):
+        list(_side_by_side(Marked(str(tmp_path), lasting=os.getpid()), list(range(400)), 2))
+
+
 def test_parts_are_as_many_for_each_of_two_processes():
     bank, rules = qs.load("german"), qs.Rules(score="entropy", stop=qs.max_questions(3))
     sizes = [part_size(bank, rules, Cohort(bank, bank, students, 1), Behaviour(), CPU) for students in (100, 131_073, 300_000, 1_000_000)]

@@ -55,7 +55,8 @@ def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Cal
     masked[~mask] = -np.inf
     first = best(masked, second)
     if rules.among > 1 or rules.first_among > 1:
-        count = np.minimum(np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among), mask.sum(axis=1))
+        wanted = np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among)
+        count = np.minimum(wanted, mask.sum(axis=1, dtype=np.int32))
         first = _among(now, masked, second, first, count)
         left.note("among", lambda taker: say("drawn from the first {count} of the ranking", count=int(count[taker])), count > 1)
     if rules.exposure.chances:

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -130,6 +131,9 @@ def _side_by_side(job: Job, numbers: list[int], workers: int) -> Iterator[tuple[
                                 pool.submit(_work).add_done_callback(done.put)
                                 found[theirs] = shared.fetched(theirs)
                     yield found.pop(number)
+            except BrokenProcessPool as error:
+                rule = "workers: each does its work to the end, and a script that has some begins with `if __name__ == '__main__':`"
+                raise QuaestorError(f"{rule}, got one that ended before") from error
             finally:
                 shared.close()
 
