@@ -12,7 +12,8 @@ import pytest
 from helpers.paths import SOURCE
 
 FLOORS = (  # from the ground up; rooms of one floor do not know one another, but for `errors`, which speaks through `i18n`
-    *(("i18n", "lazy", "numerals", "parent", "seeds", "version"), ("errors",), ("model",), ("bankfile", "credal")),
+    *(("arrays", "i18n", "lazy", "numerals", "parent", "seeds", "version"), ("errors", "streams"), ("draws", "model")),
+    ("bankfile", "credal"),
     *(("formats", "inference"), ("selection",), ("session",), ("simulate", "store"), ("learn",), ("report",), ("web",), ("cli",)),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

@@ -22,6 +22,6 @@ def test_nobody():
 
 def test_many_are_spread_as_each():
     numbers = np.arange(20_000)
-    found = np.concatenate([rows for _, rows in spread(3, numbers)])
+    found = np.concatenate([words.T for _, words in spread(3, numbers)])
     for number in (0, 8191, 8192, 19_999):
         assert (found[number] == np.random.SeedSequence([3, number]).generate_state(4, np.uint64)).all()

@@ -10,6 +10,7 @@ from helpers import random_models
 from oracles.scores import BOUNDS, UNCERTAINTY, gain_on, index_bound, index_of, left, pieces_of, theorem_one, work
 from quaestor import Bank, QuaestorError, load, posterior, rank
 from quaestor.credal.indices import INDICES
+from quaestor.draws import Draws
 from quaestor.inference.lookahead import lookahead
 from quaestor.selection.scores.known import SCORES
 
@@ -157,7 +158,7 @@ def test_the_score_right_is_largest_for_even_chances(kind, seed, bound):
 def test_random_numbers_come_from_each_takers_generator():
     bank = load("four-skills")
     ahead = lookahead(bank, {})
-    found = SCORES["random"](ahead, "upper", [np.random.default_rng(5)])
+    found = SCORES["random"](ahead, "upper", Draws([5]))
     np.testing.assert_array_equal(found, [np.random.default_rng(5).random(len(bank.questions))])
     assert ((found >= 0) & (found < 1)).all()
 
@@ -218,7 +219,7 @@ ANSWERS = [{}, {"Q0": "right", "Q3": "wrong"}, {"Q4": "right", "Q1": "right", "Q
 
 def scored(ahead, name, bound):
     """The gain of every open question, by its id."""
-    gains = SCORES[name](ahead, bound, [np.random.default_rng(0)])[0]
+    gains = SCORES[name](ahead, bound, Draws([0]))[0]
     return {question: gain for question, gain, is_open in zip(ahead.ids, gains, ahead.open[0], strict=True) if is_open}
 
 

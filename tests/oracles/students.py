@@ -83,7 +83,7 @@ def alone(bank, rules, students, behaviour=None):
     """Every student takes the test in a session of their own; sessions that must be equal are looked at once."""
     behaviour, known, found = behaviour or Behaviour(), {}, []
     luck, moods, place = luck_of(students), luck_of(students, "moods"), {name: number for number, name in enumerate(bank.questions)}
-    for student, seed in enumerate(students.seeds):
+    for student, seed in enumerate(students.seeds.tolist()):
         session = qs.Session(bank, rules, seed=seed)
         taken = Taken([], [], [], "")
         while True:

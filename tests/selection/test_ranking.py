@@ -19,7 +19,7 @@ def made(monkeypatch):
     """A function that puts a score with these gains, one for each question of the bank, among the others."""
 
     def put(name, gains):
-        monkeypatch.setitem(SCORES, name, lambda ahead, bound, generators: np.array([gains], dtype=float))
+        monkeypatch.setitem(SCORES, name, lambda ahead, bound, draws: np.array([gains], dtype=float))
 
     return put
 
@@ -96,7 +96,7 @@ def test_ties_are_broken_by_the_second_score_and_then_by_place(steps):
     seconds = np.array([second + off * 1e-11 for _, second, _, off in steps])
     with pytest.MonkeyPatch.context() as patch:
         for name, values in (("one", gains), ("two", seconds)):
-            patch.setitem(SCORES, name, lambda ahead, bound, generators, values=values: values[None])
+            patch.setitem(SCORES, name, lambda ahead, bound, draws, values=values: values[None])
         plain, settled = rank(PLAIN, score="one"), rank(PLAIN, score="one", then="two")
     assert plain.numbers.tolist() == sorted(range(5), key=lambda place: (-steps[place][0], place))
     assert settled.numbers.tolist() == sorted(range(5), key=lambda place: (-steps[place][0], -steps[place][1], place))

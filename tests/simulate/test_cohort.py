@@ -236,7 +236,7 @@ def test_a_wider_bank_has_the_same_students():
 def test_students_are_told_apart_by_seed_and_number():
     bank = sessions.bank()
     one, other = students_of(bank, 100, seed=1), students_of(bank, 100, seed=2)
-    assert len(set(one.seeds) | set(other.seeds)) == 200
+    assert len(set(one.seeds.tolist()) | set(other.seeds.tolist())) == 200
     luck, moods = luck_of(one), luck_of(one, "moods")
     assert len(np.unique(luck)) == luck.size
     assert not np.isin(luck, moods).any()

@@ -3,6 +3,9 @@
 import hashlib
 import os
 import signal
+import subprocess
+import sys
+import threading
 
 import numpy as np
 import pandas as pd
@@ -14,7 +17,7 @@ from quaestor.errors import QuaestorError
 from quaestor.simulate import Behaviour, simulate
 from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.library import CPU
-from quaestor.simulate.work import _side_by_side, part_size
+from quaestor.simulate.work import _has_one_thread, _side_by_side, part_size
 
 STUDENTS = 600  # three parts
 BEHAVIOUR = Behaviour(skipping=0.1, fatigue=0.02)
@@ -83,6 +86,39 @@ def test_parts_that_nobody_waits_for_are_not_worked_out(tmp_path):
 def test_a_part_that_fails_in_any_process(tmp_path, wrong):
     with pytest.raises(ValueError, match=f"part {wrong}"):
         list(_side_by_side(Marked(str(tmp_path), wrong), list(range(10)), 2))
+
+
+def test_a_process_with_threads_is_not_forked():
+    stop = threading.Event()
+    thread = threading.Thread(target=stop.wait)
+    thread.start()
+    assert not _has_one_thread()
+    stop.set()
+    thread.join()
+
+
+SCRIPT = """
+import quaestor as qs
+from quaestor.simulate.work import _has_one_thread
+
+bank, rules = qs.load("german").widen(0.05), qs.Rules(score="entropy", stop=qs.max_questions(2))
+one, two = (qs.simulate(bank, rules, 600, truth="random", workers=workers) for workers in (1, 2))  # three parts
+print(_has_one_thread(), bool((one.asked == two.asked).all()), one.table().equals(two.table()))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere nobody knows how many threads there are")
+def test_a_script_without_a_guard_is_forked(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    single = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    found = subprocess.run([sys.executable, str(path)], env=os.environ | single, capture_output=True, text=True, timeout=120)
+    assert (found.stdout, found.stderr) == ("True True True\n", "")
+
+
+def test_a_worker_that_ends_by_itself(tmp_path):
+    with pytest.raises(QuaestorError, match=r"^workers: each does its work to the end, .*, got one that ended before$"):
+        list(_side_by_side(Marked(str(tmp_path), lasting=os.getpid()), list(range(400)), 2))
 
 
 def test_parts_are_as_many_for_each_of_two_processes():

@@ -155,9 +155,9 @@ def look(layout: Layout, chooser: Chooser, is_open: NDArray[np.bool_], targets: 
     """What every open question would tell many takers; `is_open`: (takers, questions). Groups in which none is open are left out."""
     weights = wanted(layout, targets)
     groups = []
-    closed = is_open.shape[1] - int(is_open.sum(axis=1).max())  # of the taker who was asked least
+    for_anyone = np.asarray(is_open.any(axis=0))
     for batch in layout.batches:
-        if closed >= len(batch.index) and not is_open[:, batch.index].any():
+        if not for_anyone[batch.index].any():
             continue
         skills = dict.fromkeys(batch.scope, 1.0) if weights is None else weights
         found = tuple(_target(layout, chooser, batch, skill, weight) for skill, weight in skills.items())

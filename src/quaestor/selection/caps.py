@@ -19,6 +19,7 @@ import numpy as np
 
 from quaestor.credal.decisions import TIED
 from quaestor.credal.indices import INDICES
+from quaestor.draws import Draws
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.engine import Bracket
 from quaestor.inference.layout import Batch
@@ -70,7 +71,7 @@ class Caps:
         return (self._credal.roughly if roughly else self._credal.now)(self._position[target.skill])
 
     def _gains(self, group: Group) -> Array:
-        return SCORES[self._score](replace(self._ahead, groups=(group,)), "upper", [])[:, group.batch.index]
+        return SCORES[self._score](replace(self._ahead, groups=(group,)), "upper", Draws(()))[:, group.batch.index]
 
     def _apart(self, group: Group, known: dict[str, Bracket]) -> Array:
         """By how much more is uncertain now from outside than from inside, at most, (takers, 1)."""

@@ -1,7 +1,6 @@
 """The one question of those left: the best, a draw among the best, the best that is not held back, or the one elected by vote."""
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from quaestor.selection.plan import Mask
 from quaestor.selection.robust import counted
 from quaestor.selection.ties import best
 
-_AT_ONCE = 32  # numbers drawn at a time to hold questions back
+_AT_ONCE = 4  # numbers drawn at a time to hold questions back
 
 
 def elected(now: Standing, left: Candidates, ballots: Numbers) -> None:
@@ -52,10 +51,12 @@ def elected(now: Standing, left: Candidates, ballots: Numbers) -> None:
 def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Callable[[], Array] | None) -> Numbers:
     """The question of each taker, (takers,), -1 where none is left."""
     rules = now.plan.rules
-    masked = np.where(mask, gains, -np.inf)
+    masked = gains.copy()
+    masked[~mask] = -np.inf
     first = best(masked, second)
     if rules.among > 1 or rules.first_among > 1:
-        count = np.minimum(np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among), mask.sum(axis=1))
+        wanted = np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among)
+        count = np.minimum(wanted, mask.sum(axis=1, dtype=np.int32))
         first = _among(now, masked, second, first, count)
         left.note("among", lambda taker: say("drawn from the first {count} of the ranking", count=int(count[taker])), count > 1)
     if rules.exposure.chances:
@@ -67,34 +68,37 @@ def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Cal
 
 def _among(now: Standing, masked: Array, second: Callable[[], Array] | None, first: Numbers, count: Numbers) -> Numbers:
     """One of the best so many questions of each taker, drawn."""
-    draws, some = np.zeros(len(first), dtype=np.intp), np.flatnonzero(count > 1)
-    for taker, generator in zip(some.tolist(), now.generators(some, 2), strict=True):
-        draws[taker] = generator.integers(count[taker])
-    found, rest, chosen = first.copy(), masked.copy(), first
-    for rank in range(1, int(draws.max()) + 1):
-        rest[np.arange(len(rest)), chosen] = -np.inf
-        chosen = best(rest, second)
-        found = np.where(draws == rank, chosen, found)
+    found, rank, some = first.copy(), np.zeros(len(first), dtype=np.intp), np.flatnonzero(count > 1)
+    rank[some] = now.draws(some, 2).integers(count[some])
+    waiting = np.flatnonzero(rank > 0)
+    rest = masked[waiting]
+    while len(waiting):
+        found[waiting] = _following(rest, found[waiting], second, waiting)
+        rank[waiting] -= 1
+        on = rank[waiting] > 0
+        waiting, rest = waiting[on], rest[on]
     return found
 
 
 def _not_held_back(now: Standing, masked: Array, second: Callable[[], Array] | None, first: Numbers) -> Numbers:
     """The first question, or where a draw holds it back the next best one that none holds back; the first where all are held back."""
-    found, rest, chosen = first.copy(), masked.copy(), first.copy()
-    waiting = np.flatnonzero(first >= 0)
-    generators = dict(zip(waiting.tolist(), now.generators(waiting, 3), strict=True))
-    rank, luck = 0, np.zeros((0, _AT_ONCE))
+    found, waiting, rank = first.copy(), np.flatnonzero(first >= 0), 0
+    draws, chosen, rest = now.draws(np.arange(now.takers), 3), first[waiting], masked
     while len(waiting):
         if rank % _AT_ONCE == 0:
-            luck = np.stack([generators[taker].random(_AT_ONCE) for taker in waiting.tolist()])
-        asked = luck[:, rank % _AT_ONCE] < now.plan.chances[chosen[waiting]]
-        found[waiting[asked]] = chosen[waiting[asked]]
-        waiting, luck, rank = waiting[~asked], luck[~asked], rank + 1
-        rest[waiting, chosen[waiting]] = -np.inf
-        chosen[waiting] = best(rest[waiting], None if second is None else partial(_rows, second, waiting))
-        waiting, luck = waiting[chosen[waiting] >= 0], luck[chosen[waiting] >= 0]
+            wanted = np.zeros((now.takers, _AT_ONCE), dtype=bool)
+            wanted[waiting] = True
+            luck = draws.random(wanted)
+        held = luck[waiting, rank % _AT_ONCE] >= now.plan.chances[chosen]
+        found[waiting[~held]] = chosen[~held]
+        waiting, rest = waiting[held], rest[waiting[held]] if rank == 0 else rest[held]
+        chosen = _following(rest, chosen[held], second, waiting)
+        on = chosen >= 0
+        waiting, chosen, rest, rank = waiting[on], chosen[on], rest[on], rank + 1
     return found
 
 
-def _rows(gains: Callable[[], Array], takers: Numbers) -> Array:
-    return gains()[takers]
+def _following(rest: Array, chosen: Numbers, second: Callable[[], Array] | None, takers: Numbers) -> Numbers:
+    """The best question of some takers after the one chosen, which is taken out of the `rest` of their gains, (takers, questions)."""
+    rest[np.arange(len(rest)), chosen] = -np.inf
+    return best(rest, None if second is None else lambda: second()[takers])

@@ -10,13 +10,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from quaestor.draws import Draws
 from quaestor.i18n import say, together
 from quaestor.inference.engine import Bracket
 from quaestor.inference.evidence import Evidence
 from quaestor.inference.layout import Numbers
 from quaestor.lazy import lazy
 from quaestor.model.table import Array
-from quaestor.seeds import generators as generators_of
+from quaestor.seeds import Seeds
 from quaestor.selection.plan import Mask, Plan
 from quaestor.selection.stopping.criterion import ManyBounds
 
@@ -43,7 +44,7 @@ class Standing:
     plan: Plan
     evidence: Evidence
     bounds: Callable[[], Sequence[Bracket]]
-    seeds: Sequence[int]
+    seeds: Seeds
     waiting: Mask
     most_left: Array
 
@@ -58,31 +59,22 @@ class Standing:
         return self.evidence.is_asked
 
     @lazy
-    def scored(self) -> Mask:
-        """Which questions that count were asked, (takers, questions)."""
-        return self.asked & self.plan.layout.is_scored
-
-    @lazy
     def scored_count(self) -> Numbers:
         """How many questions that count were asked, (takers,)."""
-        return np.asarray(self.scored.sum(axis=1))
+        return np.asarray(self.evidence.counted.sum(axis=1))
 
     def count(self, members: Mask) -> Numbers:
         """How many questions that count and belong to something were asked, (takers,)."""
-        return np.asarray(self.scored[:, members].sum(axis=1))
+        return np.asarray((members[np.maximum(self.evidence.asked, 0)] & self.evidence.counted).sum(axis=1))
 
     @lazy
     def still_open(self) -> Mask:
         """Which questions that count were not asked, (takers, questions)."""
         return self.evidence.is_open & self.plan.layout.is_scored
 
-    def rng(self, taker: int, purpose: int) -> np.random.Generator:
-        """The generator of one taker's step, for one purpose."""
-        return self.generators(np.array([taker]), purpose)[0]
-
-    def generators(self, takers: Numbers, purpose: int) -> list[np.random.Generator]:
-        """The generators of some takers' steps, for one purpose: the same whenever the same step is reached with the same seed."""
-        return generators_of([self.seeds[taker] for taker in takers.tolist()], self.evidence.counts[takers], purpose)
+    def draws(self, takers: Numbers, purpose: int) -> Draws:
+        """What some takers draw at this step, for one purpose: the same whenever the same step is reached with the same seed."""
+        return Draws(np.asarray(self.seeds)[takers], self.evidence.counts[takers], purpose)
 
     @lazy
     def missing(self) -> list[tuple[str, Mask, Numbers]]:
@@ -90,8 +82,10 @@ class Standing:
         found = []
         for content, members in self.plan.content:
             if content.least:
-                available = self.still_open[:, members].sum(axis=1)
-                found.append((content.of, members, np.maximum(np.minimum(content.least - self.count(members), available), 0)))
+                short = np.maximum(content.least - self.count(members), 0)
+                some = np.flatnonzero(short)
+                short[some] = np.minimum(short[some], self.still_open[np.ix_(some, np.flatnonzero(members))].sum(axis=1))
+                found.append((content.of, members, short))
         return found
 
     @lazy
@@ -110,29 +104,29 @@ class Candidates:
 
     def __init__(self, mask: Mask) -> None:
         self.mask, self.active = mask, np.ones(len(mask), dtype=bool)
-        self._notes: list[tuple[str, Text, Mask, Numbers]] = []
+        self._notes: list[tuple[str, Text, Mask, Callable[[int], int]]] = []
 
     def keep(self, rule: str, text: Text, wanted: Mask, where: Mask | None = None, or_all: bool = False) -> None:
         """Keep the wanted questions of some takers (`where`); `or_all`: unless none is left."""
+        acts = self.active if where is None else self.active & where
+        if not acts.any():
+            return
         kept = self.mask & wanted
-        left = kept.sum(axis=1)
-        acts = (left < self.mask.sum(axis=1)) & self.active
+        acts = acts & (kept != self.mask).any(axis=1)
         if or_all:
-            acts &= left > 0
-        if where is not None:
-            acts &= where
+            acts &= kept.any(axis=1)
         if acts.any():
             self.mask = kept if acts.all() else np.where(acts[:, None], kept, self.mask)
-            self._notes.append((rule, text, acts, left))
+            self._notes.append((rule, text, acts, lambda taker: int(kept[taker].sum())))
 
     def note(self, rule: str, text: Text, where: Mask, left: Numbers | int = 1) -> None:
         """Say that a rule chose."""
         if where.any():
-            self._notes.append((rule, text, where, np.broadcast_to(left, len(where))))
+            self._notes.append((rule, text, where, lambda taker: int(np.broadcast_to(left, len(where))[taker])))
 
     def notes(self, taker: int) -> tuple[Narrowing, ...]:
         """What narrowed the choice of one taker."""
-        return tuple(Narrowing(rule, text(taker), int(left[taker])) for rule, text, acts, left in self._notes if acts[taker])
+        return tuple(Narrowing(rule, text(taker), left(taker)) for rule, text, acts, left in self._notes if acts[taker])
 
 
 def named(questions: Sequence[str]) -> str:
@@ -235,9 +229,10 @@ def try_pilots(now: Standing, left: Candidates, found: Numbers) -> None:
         if np.isfinite(now.most_left[taker]):  # a test that is limited has room for its pilots before its last question
             within = max(wanted, min(within, int(now.most_left[taker]) + int(now.scored_count[taker]) - 1))
         if now.scored_count[taker] >= _pilot_steps(now.seeds[taker], within, wanted)[seen[taker]]:
-            open_pilots = pilots[free[taker]]
-            found[taker] = open_pilots[int(now.rng(taker, 1).integers(len(open_pilots)))]
             chosen[taker] = True
+    some = np.flatnonzero(chosen)
+    ranks = now.draws(some, 1).integers(free[some].sum(axis=1))
+    found[some] = [pilots[free[taker]][rank] for taker, rank in zip(some.tolist(), ranks.tolist(), strict=True)]
     left.note("pilots", _always(say("a pilot question, which does not count, is tried out")), chosen, free.sum(axis=1))
 
 
@@ -299,8 +294,8 @@ def content_least(now: Standing, left: Candidates) -> None:
         each = [say("{count} more on {of}", count=int(count[taker]), of=of) for of, _, count in now.missing if count[taker] > 0]
         return say("the rules want at least {each}", each=together(each, ", "))
 
-    wanted = (short > 0) @ np.stack([members for _, members, _ in now.missing])
-    left.keep("content", text, wanted, np.asarray((total > 0) & (now.waiting | (now.most_left <= total))), or_all=True)
+    members = np.stack([members for _, members, _ in now.missing])
+    left.keep("content", text, _of_any(short > 0, members), np.asarray((total > 0) & (now.waiting | (now.most_left <= total))), or_all=True)
 
 
 def content_share(now: Standing, left: Candidates) -> None:
@@ -323,8 +318,16 @@ def content_share(now: Standing, left: Candidates) -> None:
     def has_had(taker: int) -> str:
         return say("{of}: has had its share of the questions", of=of(ahead, taker))
 
-    left.keep("content", is_short, chosen @ members, is_behind, or_all=True)
-    left.keep("content", has_had, ~(ahead @ members), ~is_behind, or_all=True)
+    left.keep("content", is_short, _of_any(chosen, members), is_behind, or_all=True)
+    left.keep("content", has_had, ~_of_any(ahead, members), ~is_behind, or_all=True)
+
+
+def _of_any(contents: Mask, members: Mask) -> Mask:
+    """The questions of some contents, (takers, contents), of each taker, (takers, questions); `members`: (contents, questions)."""
+    found: Mask = contents[:, :1] & members[0]
+    for column, of in zip(contents.T[1:], members[1:], strict=True):  # a product of two matrices of truths takes ten times as long
+        found |= column[:, None] & of
+    return found
 
 
 def vary(now: Standing, left: Candidates, gains: Callable[[], Array]) -> None:
@@ -344,6 +347,8 @@ def vary(now: Standing, left: Candidates, gains: Callable[[], Array]) -> None:
         values = codes[last]
         same = values[:, 0]
         tedious = enough_asked & (values == same[:, None]).all(axis=1) & (same > 0)
+        if not tedious.any():
+            continue
         left.keep("variety", _tedious(variety.after, of, same, names), near & (codes != same[:, None]), tedious, or_all=True)
 
 

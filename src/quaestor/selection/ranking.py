@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
+from quaestor.draws import Draws
 from quaestor.errors import QuaestorError, got, nearest
 from quaestor.i18n import say
 from quaestor.inference.chooser import Chooser
@@ -71,7 +72,7 @@ class Ranking(Sequence[Candidate]):
             return {}
         group = next(group for group in self.ahead.groups if question in group.batch.index)
         alone = Lookahead(self.ahead.ids, self.ahead.open, (group,))
-        return {t.skill: float(SCORES[self._score](alone.only(t.skill), self._bound, [])[self.row, question]) for t in group.targets}
+        return {t.skill: float(SCORES[self._score](alone.only(t.skill), self._bound, Draws(()))[self.row, question]) for t in group.targets}
 
 
 def rank(
@@ -96,10 +97,10 @@ def rank(
     refuse_conflict(evidence, stated, answers)
     layout = evidence.layout
     ahead = look(layout, Chooser(evidence.model), evidence.is_open, target)
-    rng = [np.random.default_rng(seed)]
-    gains = gains_of(layout, ahead, score, bound, per, rng)[0]
+    draws = Draws([seed])
+    gains = gains_of(layout, ahead, score, bound, per, draws)[0]
     second = second_score(score, then)
-    again = (lambda: gains_of(layout, ahead, second, bound, per, rng)[0]) if second else None
+    again = (lambda: gains_of(layout, ahead, second, bound, per, draws)[0]) if second else None
     index = ordered(gains, again, np.flatnonzero(evidence.is_open[0] & layout.is_scored))
     return Ranking(layout.ids[index], gains[index], layout, ahead, index, score, bound, per)
 
@@ -125,9 +126,9 @@ def second_score(score: str, then: str | None) -> str | None:
     return then
 
 
-def gains_of(layout: Layout, ahead: Lookahead, score: str, bound: str, per: str | None, generators: Sequence[np.random.Generator]) -> Array:
+def gains_of(layout: Layout, ahead: Lookahead, score: str, bound: str, per: str | None, draws: Draws) -> Array:
     """The gain of every question, (takers, questions)."""
-    return per_minute(SCORES[score](ahead, bound, generators), layout.minutes, per)
+    return per_minute(SCORES[score](ahead, bound, draws), layout.minutes, per)
 
 
 def per_minute(gains: Array, minutes: Array, per: str | None) -> Array:

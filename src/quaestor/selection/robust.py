@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
+from quaestor.draws import Draws
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.conflict import possible
 from quaestor.inference.layout import Layout, Numbers
@@ -39,9 +40,9 @@ def votes(now: Standing, robust: Robust, candidates: Mask) -> Numbers:
             continue
         evidence, layout = evidence.take(some), evidence.layout
         ahead = look(layout, Chooser(evidence.model, len(some)), evidence.is_open, rules.target)
-        generators = now.generators(some, 0) if now.seeds else []
-        gains = gains_of(layout, ahead, rules.score, rules.bound, rules.per, generators)
-        again = partial(gains_of, layout, ahead, second, rules.bound, rules.per, generators) if second else None
+        draws = now.draws(some, 0) if len(now.seeds) else Draws(())
+        gains = gains_of(layout, ahead, rules.score, rules.bound, rules.per, draws)
+        again = partial(gains_of, layout, ahead, second, rules.bound, rules.per, draws) if second else None
         found[some, column] = best(np.where(candidates[some], gains, -np.inf), again)
     return found
 

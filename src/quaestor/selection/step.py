@@ -8,18 +8,19 @@ no look-ahead.
                         -> look-ahead -> gains -> narrowed by the rules -> best, drawn or voted for -> question
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.draws import Draws
 from quaestor.errors import QuaestorError
 from quaestor.i18n import Said, say
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.engine import Bracket
-from quaestor.inference.evidence import Evidence
+from quaestor.inference.evidence import Evidence, different
 from quaestor.inference.layout import Numbers
 from quaestor.inference.lookahead import Group, Lookahead, Targets, look
 from quaestor.inference.posterior import beliefs_of
@@ -28,7 +29,7 @@ from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
 from quaestor.model.question import Question
 from quaestor.model.table import Array, centre
-from quaestor.seeds import generators as generators_of
+from quaestor.seeds import Seeds
 from quaestor.selection.caps import Caps, Look, leading
 from quaestor.selection.drawing import drawn, elected
 from quaestor.selection.narrowing import CLOSING, FORCING, KEEPING, Candidates, Narrowing, Standing, is_wanting, vary
@@ -47,7 +48,7 @@ NO_QUESTION = "no question left"  # what ends a test that no criterion ends
 def step(
     rules: Rules,
     evidence: Evidence,
-    seeds: Sequence[int] = (),
+    seeds: Seeds = (),
     available: Mask | None = None,
     are_different: bool = False,
     reached: Reached | None = None,
@@ -95,7 +96,7 @@ class Decision:
         self,
         rules: Rules,
         evidence: Evidence,
-        seeds: Sequence[int],
+        seeds: Seeds,
         available: Mask | None,
         are_different: bool,
         reached: Reached | None,
@@ -167,11 +168,9 @@ class Decision:
         return self._ahead if self.rules.target == "scope" and self._ahead.groups else self._look("scope")
 
     @lazy
-    def _generators(self) -> list[np.random.Generator]:
-        """The generators that scores draw from; the second score goes on where the first one stopped."""
-        if not (self._draws and self._seeds):
-            return []
-        return generators_of(self._seeds, self.evidence.counts, 0)
+    def _drawn(self) -> Draws:
+        """What scores draw; the second score goes on where the first one stopped."""
+        return Draws(self._seeds, self.evidence.counts, 0)
 
     @lazy
     def gains(self) -> Array:
@@ -187,7 +186,7 @@ class Decision:
         return self.of_everyone(self._gains_of(self._ahead, score))
 
     def _gains_of(self, ahead: Lookahead, score: str) -> Array:
-        return gains_of(self.evidence.layout, ahead, score, self.rules.bound, self.rules.per, self._generators)
+        return gains_of(self.evidence.layout, ahead, score, self.rules.bound, self.rules.per, self._drawn)
 
     def _second(self) -> Array:
         return self._second_gains
@@ -200,7 +199,9 @@ class Decision:
         rules, second = self.rules, self._plan.second
         may_skip = rules.bound == "upper" and not self.evidence.layout.is_precise and self.evidence.layout.model.is_tied
         if not may_skip or rules.score not in UNCERTAINTY or self._reached or "gains" in self.__dict__:
-            return best(np.where(candidates, self.gains, -np.inf), self._second if second else None)
+            gains = self.gains.copy()
+            gains[~candidates] = -np.inf
+            return best(gains, self._second if second else None)
         gains = self._leading(rules.score, candidates)
         if second not in UNCERTAINTY:
             return best(gains, self._second if second else None)
@@ -400,6 +401,9 @@ class _Choosing:
 
 
 def _distinct(evidence: Evidence) -> tuple[Evidence, Numbers | None]:
-    """The evidence that is different, and for each taker the row of theirs; None where all is."""
+    """The evidence that is different, and for each taker the row of theirs; None where all is, or enough of it."""
+    enough = evidence.takers // 2 + 1 if evidence.layout.is_precise else evidence.takers  # precise inference takes no longer than merging
+    if different(evidence.answers) >= enough:
+        return evidence, None
     first, row = evidence.alike()
     return (evidence, None) if len(first) == evidence.takers else (evidence.take(first), row)

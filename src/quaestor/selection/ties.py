@@ -22,11 +22,13 @@ def tied_best(gains: Array) -> NDArray[np.bool_]:
 
 def best(gains: Array, second: Callable[[], Array] | None = None) -> Numbers:
     """The best question of each taker, (takers,), -1 where there is none; the second gain is worked out only where there are ties."""
-    tied = tied_best(gains)
-    count = tied.sum(axis=1)
-    if second is not None and (count > 1).any():
-        tied = tied_best(np.where(tied, second(), -np.inf))
-    return np.where(count > 0, tied.argmax(axis=1), -1)
+    top = gains.max(axis=1)
+    tied = gains >= top[:, None] - TIED
+    if second is not None:
+        several = np.flatnonzero((tied.sum(axis=1) > 1) & (top > -np.inf))
+        if len(several):
+            tied[several] = tied_best(np.where(tied[several], second()[several], -np.inf))
+    return np.where(top > -np.inf, tied.argmax(axis=1), -1)
 
 
 def ordered(gains: Array, second: Callable[[], Array] | None, index: Numbers) -> Numbers:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from quaestor.arrays import device, namespace
 from quaestor.errors import QuaestorError
 from quaestor.inference.evidence import MISSING
-from quaestor.simulate.arrays import device, namespace
-from quaestor.simulate.streams import Streams
+from quaestor.streams import Streams
 
 
 @dataclass(frozen=True)

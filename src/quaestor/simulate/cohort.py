@@ -20,7 +20,7 @@ from quaestor.model.network import topological_order
 from quaestor.model.table import Array, Table
 from quaestor.simulate.answering import Asking
 from quaestor.simulate.identity import Identity
-from quaestor.simulate.streams import Factors, Streams, places, seeds_of
+from quaestor.streams import Factors, Streams, places, seeds_of
 
 Levels = NDArray[np.intp]
 
@@ -40,7 +40,7 @@ class Students:
     given: NDArray[np.intp] | None = None
 
     @lazy
-    def seeds(self) -> list[int]:
+    def seeds(self) -> NDArray[np.int64]:
         """The seeds of their sessions."""
         count = len(self.numbers)
         return seeds_of(self.streams.bits(self.seed_place, np.arange(count), np.zeros(count, dtype=np.intp)))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from quaestor.arrays import namespace
 from quaestor.errors import QuaestorError
 from quaestor.selection.scores.kernels import BLOCK
 from quaestor.simulate.answering import Asking
-from quaestor.simulate.arrays import namespace
-from quaestor.simulate.streams import Streams
+from quaestor.streams import Streams
 
 CPU = "cpu"
 _ON_CARD = 64_000_000  # numbers of one array

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.arrays import namespace
 from quaestor.credal.decisions import TIED, survivors
 from quaestor.model.table import Array, centre, vertices
-from quaestor.simulate.arrays import namespace
 
 Truth = NDArray[np.intp]
 Metric = Callable[[Array, Array, Truth], Array]

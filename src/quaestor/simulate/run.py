@@ -143,7 +143,7 @@ def _step(rules: Rules, evidence: Evidence, students: Students, running: Numbers
     """The step of those who are still at it, some paths at a time."""
     found = []
     for some in parts(evidence.takers, max(1, TOGETHER // len(evidence.layout.questions))):
-        seeds = [] if are_alike else [students.seeds[student] for student in running[some].tolist()]
+        seeds = () if are_alike else students.seeds[running[some]]
         here = evidence if some == slice(0, evidence.takers) else evidence.take(np.arange(evidence.takers)[some])
         decision = step(rules, here, seeds, _available(students, running[some], held), are_alike)
         predicted = decision.predicted(held) if held is not None else None

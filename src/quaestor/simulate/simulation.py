@@ -1,9 +1,9 @@
 """The result of a simulation: curves with standard errors, paired differences, lengths, stop rules, exposure."""
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,15 @@ from quaestor.credal.decisions import TIED
 from quaestor.errors import QuaestorError
 from quaestor.model.table import Array
 from quaestor.simulate.curves import UNKNOWN, Curves
+from quaestor.simulate.each import ByStudent, Each, Rows, in_order
 from quaestor.simulate.identity import Identity
 from quaestor.simulate.library import fetched
-from quaestor.simulate.metrics import ALIKE, METRICS
+from quaestor.simulate.metrics import METRICS
 from quaestor.simulate.run import Record
-from quaestor.simulate.totals import Spread, Total, Values, stretched, totals_of
+from quaestor.simulate.totals import PerStudent, Spread, Total, Values, stretched, totals_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Kind = TypeVar("Kind")
 
 KEEP = ("students", "sums")  # what a simulation keeps: numbers of every student, or sums over them alone
 
@@ -41,32 +40,21 @@ class Part:
     times: NDArray[np.intp]
     stops: Counter[str]
     spreads: dict[str, Spread]
-    each: "Each | None"
-
-
-@dataclass(frozen=True, eq=False)
-class Each:
-    """What is kept of each student: metrics, (students, steps + 1); questions and answers, (students, steps); true levels."""
-
-    by_student: "ByStudent"
-    asked: NDArray[np.int32]
-    answers: NDArray[np.int32]
-    levels: NDArray[np.intp]
+    each: Each | None
 
 
 def summarised(record: Record, keep: str = KEEP[0]) -> Part:
     """The summary of a record."""
     asked, answers = fetched(record.asked), fetched(record.answers)
     totals: dict[str, Total] = {}
-    metrics: dict[str, Values] = {}
+    metrics: dict[str, PerStudent] = {}
     if record.held_out is not None:
-        metrics |= _prediction_metrics(record.held_out)
+        metrics |= {name: PerStudent.of(values) for name, values in _prediction_metrics(record.held_out).items()}
     calibration: Array = np.zeros((asked.shape[1] + 1, 0, 3))
     if (record.levels >= 0).all():  # nobody knows those of real people
         totals, own, calibration = totals_of(record)
         metrics |= own
     is_asked = asked >= 0
-    each = Each(ByStudent({name: [values] for name, values in metrics.items()}), asked, answers, record.levels)
     return Part(
         len(asked),
         totals,
@@ -74,8 +62,8 @@ def summarised(record: Record, keep: str = KEEP[0]) -> Part:
         is_asked.sum(axis=0),
         np.bincount(asked[is_asked]),
         Counter(record.rule.tolist()),
-        {} if keep == KEEP[0] else {name: Spread.of(values) for name, values in metrics.items()},
-        each if keep == KEEP[0] else None,
+        {} if keep == KEEP[0] else {name: Spread.of(kept.values) for name, kept in metrics.items()},
+        Each([Rows(metrics, asked, answers, record.levels)]) if keep == KEEP[0] else None,
     )
 
 
@@ -94,36 +82,6 @@ def _prediction_metrics(chances: Array) -> dict[str, Array]:
 def _divided(total: Array, count: Array) -> Array:
     """total / count; NaN where the count is 0."""
     return np.asarray(np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0))
-
-
-def _in_order(metrics: Mapping[str, Kind]) -> dict[str, Kind]:
-    """Metrics in the order of `METRICS`, with those that are the same of exact numbers."""
-    others = {other: metrics[name] for name, listed in ALIKE.items() if name in metrics for other in listed}
-    every = {**others, **metrics}
-    return {name: every[name] for name in dict.fromkeys((*METRICS, *every)) if name in every}
-
-
-class ByStudent(Mapping[str, Values]):
-    """Metrics of each student, (students, steps), put together from parts when asked for: of a million students they are large."""
-
-    def __init__(self, parts: Mapping[str, list[Values]]) -> None:
-        self.parts = parts
-        self._every = _in_order(parts)
-
-    def __getitem__(self, name: str) -> Values:
-        listed = self._every[name]
-        steps = max(values.shape[1] for values in listed)
-        return np.concatenate([stretched(values, steps, 1).T for values in listed], axis=1).T
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._every)
-
-    def __len__(self) -> int:
-        return len(self._every)
-
-    def spread(self, name: str) -> Spread:
-        """How far apart the students are in a metric."""
-        return Spread.of_parts(map(Spread.of, self._every[name]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,8 +121,7 @@ class Simulation(Curves):
         stops: Counter[str] = Counter()
         running, times = np.zeros(0, dtype=np.intp), np.zeros(len(questions), dtype=np.intp)
         calibration: Array | None = None
-        every: dict[str, list[Values]] = defaultdict(list)
-        places, classes, true_levels = _Rows(students, -1), _Rows(students, -1), _Rows(students)
+        rows: list[Rows] = []
         for part in parts:
             totals = {name: totals[name].plus(total) if name in totals else total for name, total in part.totals.items()}
             spreads = {name: Spread.of_parts([spreads[name], one] if name in spreads else [one]) for name, one in part.spreads.items()}
@@ -174,14 +131,10 @@ class Simulation(Curves):
             running[: len(part.running)] += part.running
             times[: len(part.times)] += part.times
             if part.each is not None:
-                true_levels.add(part.each.levels)
-                places.add(part.each.asked)
-                classes.add(part.each.answers)
-                for name, listed in part.each.by_student.parts.items():
-                    every[name] += listed
+                rows += part.each.parts
         assert calibration is not None, "a simulation has at least 1 student"
-        each = Each(ByStudent(every), places.rows, classes.rows, true_levels.rows) if part.each is not None else None
-        spreads = _in_order(spreads)
+        each = Each(rows) if rows else None
+        spreads = in_order(spreads)
         means = {name: total.mean() for name, total in totals.items()}
         own = spreads if each is None else {name: each.by_student.spread(name) for name in each.by_student if name not in means}
         means |= {name: one.mean[:, None] for name, one in own.items() if name not in means}
@@ -324,28 +277,3 @@ def _added(one: Array, other: Array) -> Array:
     """The sum of two arrays over steps, the shorter one extended by its last value."""
     steps = max(len(one), len(other))
     return stretched(one, steps) + stretched(other, steps)
-
-
-class _Rows:
-    """An array of rows by student, filled batch by batch; it is allocated once, so that batches are not copied again in the end.
-
-    Missing steps of a batch are filled with `after`, or with its last value. In memory the students of a step stand together.
-    """
-
-    def __init__(self, count: int, after: int | None = None) -> None:
-        self._count, self._after, self._filled = count, after, 0
-        self.rows: NDArray[Any] = np.zeros((0, 0))
-
-    def add(self, part: NDArray[Any]) -> None:
-        """Add the rows of the next students."""
-        if not self._filled:
-            self.rows = np.zeros((part.shape[1], self._count), part.dtype).T
-        steps = max(self.rows.shape[1], part.shape[1])
-        self.rows, part = self._longer(self.rows, steps), self._longer(part, steps)
-        self.rows[self._filled : self._filled + len(part)] = part
-        self._filled += len(part)
-
-    def _longer(self, rows: NDArray[Any], steps: int) -> NDArray[Any]:
-        if self._after is None or rows.shape[1] == steps:
-            return stretched(rows, steps, 1)
-        return np.pad(rows.T, ((0, steps - rows.shape[1]), (0, 0)), constant_values=self._after).T

@@ -1,5 +1,6 @@
 """Sums over students that can be added batch by batch, for means and standard errors, also by true level."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
@@ -8,10 +9,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.arrays import device, namespace
 from quaestor.credal.decisions import TIED
 from quaestor.credal.vectors import parts
 from quaestor.model.table import Array, centre
-from quaestor.simulate.arrays import device, namespace
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import ALIKE, METRICS, exact_values
 from quaestor.simulate.run import Record
@@ -114,6 +115,26 @@ class Spread:
 
 
 @dataclass(frozen=True, eq=False)
+class PerStudent:
+    """A value of each student at each step: some steps after others, each as (steps, students), or, of one step, as the values of cells,
+    (cells,), and the cell of each student, (students,).
+    """
+
+    pieces: list[tuple[Values, NDArray[np.integer[Any]] | None]]
+
+    @staticmethod
+    def of(values: Values) -> "PerStudent":
+        """Values as they are, (students, steps)."""
+        return PerStudent([(values.T, None)])
+
+    @property
+    def values(self) -> Values:
+        """The values, (students, steps)."""
+        rows = [values if of is None else values[of][None] for values, of in self.pieces]
+        return (rows[0] if len(rows) == 1 else np.concatenate(rows)).T
+
+
+@dataclass(frozen=True, eq=False)
 class _Cells:
     """What students stand at, of one skill, at some steps: bounds (steps x cells, levels) and a true level each, (steps x cells,).
 
@@ -158,7 +179,7 @@ class _Cells:
         return namespace(values).reshape(values if self.of is None else values[self.of], (self.steps, -1))
 
 
-def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Array]:
+def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, PerStudent], Array]:
     """The sums of every metric over the students of a record; for those in `KEPT` each student's mean over the skills; calibration.
 
     The calibration table, (steps, bins, 3), has for each bin of P(level) at the centre the number of predictions, the sum of the predicted
@@ -168,7 +189,7 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
     students, steps = record.node.shape
     skills, most = len(record.nodes), max(low.shape[1] for low, _ in record.nodes)
     arrays = {name: np.zeros((3, steps, skills, most)) for name in METRICS}
-    own: dict[str, Any] = {}
+    own: dict[str, list[tuple[Any, Any]]] = defaultdict(list)
     table = np.zeros((steps, BINS, 3))
     levels = xp.asarray(record.levels, device=device(record.node))
     for some in parts(steps, max(1, _TOGETHER // students)):
@@ -180,13 +201,17 @@ def totals_of(record: Record) -> tuple[dict[str, Total], dict[str, Values], Arra
                 for each in (name, *ALIKE.get(name, ())) if cells.low is cells.high else (name,):
                     arrays[each][:, some, skill, : low.shape[1]] = sums
             table[some] += _calibration(cells)
+            of = None if cells.of is None else cells.of.astype(np.int32)
             for name in (name for name in values if name in KEPT):
                 mine = xp.astype(values[name] if skills == 1 else values[name] / skills, xp.float32)
-                if name not in own:
-                    own[name] = xp.empty((steps, students), dtype=xp.float32, device=device(record.node))
-                own[name][some, :] = cells.by_student(mine) if not skill else own[name][some, :] + cells.by_student(mine)
-    by_student: dict[str, Values] = {name: fetched(rows).T for name, rows in own.items()}
-    return {name: Total(*sums) for name, sums in arrays.items()}, by_student, table
+                if skills == 1 and of is not None:
+                    own[name].append((mine, of))
+                else:
+                    rows = cells.by_student(mine)
+                    own[name].append((rows if not skill else own[name].pop()[0] + rows, None))
+    if not isinstance(record.node, np.ndarray):
+        own = {name: [(fetched(xp.concat([rows for rows, _ in pieces])), None)] for name, pieces in own.items()}
+    return {name: Total(*sums) for name, sums in arrays.items()}, {name: PerStudent(pieces) for name, pieces in own.items()}, table
 
 
 def _sums(values: Any, members: Any) -> Array:

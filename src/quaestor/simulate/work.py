@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -110,7 +111,7 @@ def _worked_out(job: Job, numbers: list[int], workers: int, cluster: str | None)
 
 def _side_by_side(job: Job, numbers: list[int], workers: int) -> Iterator[tuple[Part, bytes]]:
     """Parts in order, of which this process and others take the next one whenever they are free."""
-    context = get_context("spawn")
+    context: Any = get_context("fork" if _has_one_thread() else "spawn")
     done: SimpleQueue[Future[int | None]] = SimpleQueue()
     found: dict[int, tuple[Part, bytes]] = {}
     with TemporaryDirectory(prefix="quaestor-") as folder:
@@ -130,8 +131,19 @@ def _side_by_side(job: Job, numbers: list[int], workers: int) -> Iterator[tuple[
                                 pool.submit(_work).add_done_callback(done.put)
                                 found[theirs] = shared.fetched(theirs)
                     yield found.pop(number)
+            except BrokenProcessPool as error:
+                rule = "workers: each does its work to the end, and a script that has some begins with `if __name__ == '__main__':`"
+                raise QuaestorError(f"{rule}, got one that ended before") from error
             finally:
                 shared.close()
+
+
+def _has_one_thread() -> bool:
+    """Whether this process is known to have one thread only. Then it can be forked, which takes no time; locks that other threads hold
+    would stay closed in a fork, so otherwise processes are started anew and import everything again.
+    """
+    threads = Path("/proc/self/task")
+    return threads.is_dir() and len(list(threads.iterdir())) == 1
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """All scores by their names. A score is a pure function of a `Lookahead`.
 
-It takes a Lookahead, the bound to use in credal banks (`upper`, the cautious one, or `lower`) and a random generator for each taker, and
+It takes a Lookahead, the bound to use in credal banks (`upper`, the cautious one, or `lower`) and what the takers draw, and
 returns one number a question, shape (takers, questions), larger is better. To add one, write such a function and put it in `SCORES`; one
-that draws from the generators belongs into `DRAWN` too, one that reads none of the look-ahead's groups into `BLIND`.
+that draws belongs into `DRAWN` too, one that reads none of the look-ahead's groups into `BLIND`.
 """
 
 from quaestor.selection.scores import simple, uncertainty

@@ -1,14 +1,13 @@
 """Scores that look at no uncertainty: how likely a right answer is, chance, the order of the bank."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from quaestor.draws import Draws
 from quaestor.inference.lookahead import Group, Lookahead
 from quaestor.model.table import Array
 
 
-def right(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+def right(ahead: Lookahead, bound: str, draws: Draws) -> Array:
     """1 - 2 |P(best class) - 1/2|: largest when a right answer is as likely as not; in credal banks at the worst (`lower`: best) P."""
 
     def of_group(group: Group) -> Array:
@@ -20,11 +19,11 @@ def right(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator
     return ahead.spread(of_group)
 
 
-def random(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+def random(ahead: Lookahead, bound: str, draws: Draws) -> Array:
     """A random number each."""
-    return np.stack([generator.random(ahead.open.shape[1]) for generator in generators])
+    return draws.random(ahead.open)
 
 
-def order(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+def order(ahead: Lookahead, bound: str, draws: Draws) -> Array:
     """The order of the bank: minus the question's place."""
     return np.broadcast_to(-np.arange(ahead.open.shape[1], dtype=float), ahead.open.shape)

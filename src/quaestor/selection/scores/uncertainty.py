@@ -5,7 +5,7 @@ upper (lower) ones; such a gain can be negative. The conditional entropy and gin
 combined); the mode's comes from `conditional_mode`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from quaestor.credal.indices import INDICES, deviation
 from quaestor.credal.intervals import largest, smallest
 from quaestor.credal.vectors import parts
+from quaestor.draws import Draws
 from quaestor.errors import QuaestorError
 from quaestor.inference.engine import JointTarget
 from quaestor.inference.lookahead import Group, Lookahead, Target
@@ -20,7 +21,7 @@ from quaestor.model.table import Array
 from quaestor.selection.scores.conditional_mode import lower_mode, upper_mode
 from quaestor.selection.scores.kernels import BLOCK, TOLD, TOLD_AT_LEAST, Tables, TwoByTwo
 
-Score = Callable[[Lookahead, str, Sequence[np.random.Generator]], Array]
+Score = Callable[[Lookahead, str, Draws], Array]
 Remaining = Callable[[Group, Target, str], Array]
 
 
@@ -28,7 +29,7 @@ def _gain(index: str, remaining: Remaining) -> Score:
     """The score of an index of uncertainty, given what of it remains after a question."""
     now = INDICES[index].bound
 
-    def gain(ahead: Lookahead, bound: str, generators: Sequence[np.random.Generator]) -> Array:
+    def gain(ahead: Lookahead, bound: str, draws: Draws) -> Array:
         def of_group(group: Group) -> Array:
             if group.joint is not None:
                 return joint_gain(index, group, group.joint)
@@ -45,6 +46,8 @@ def _gain(index: str, remaining: Remaining) -> Score:
                     else:
                         told = now(*target.now, bound)[:, None] - remaining(group, target, bound)
                         told = told if found is None else np.where(found[1][:, None], found[0], told)
+                if len(group.targets) == 1:
+                    return told
                 total += target.weight * told
                 weights += target.weight
             return total / weights if weights else total

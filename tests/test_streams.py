@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from helpers.libraries import library
-from quaestor.simulate.streams import Streams, places, seeds_of
+from quaestor.streams import Streams, places, seeds_of
 
 PLACES = [0, 1, 5, 1003, 17]
 

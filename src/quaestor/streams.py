@@ -20,37 +20,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.credal.vectors import parts
+from quaestor.arrays import namespace
 from quaestor.seeds import Seed, spread
-from quaestor.simulate.arrays import namespace
 
 Factors = NDArray[np.int64]
 
 _MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
-_INVERSE = pow(_MULTIPLIER // 4, -1, 2**128)  # 1 / u
 _HALF = 0xFFFFFFFF
+_WHOLE = 2**64 - 1
+_INVERSE = [
+    np.uint64(part)  # 1 / u, in four parts: the upper 64 bits, the lower 64, and the halves of the lower ones, the upper half first
+    for one in [pow(_MULTIPLIER // 4, -1, 2**128)]
+    for part in (one >> 64, one & _WHOLE, one >> 32 & _HALF, one & _HALF)
+]
 _CHUNK = 1 << 13  # streams worked on together: what fits into a core's own memory
 
 
 def places(numbers: Sequence[int]) -> Factors:
-    """What leads to some places of every stream, (6, places): m in four parts, and k in two."""
+    """What leads to some places of every stream, (6, places): m in four parts (as `_INVERSE`), and k in two."""
     rows, made, power = [], -2, 1  # seeding takes two steps
-    for number in sorted(set(numbers)):
-        power = power * pow(_MULTIPLIER, number - made, 2**130) % 2**130
+    wanted = sorted(set(numbers))
+    for number in wanted:
+        power = power * (_MULTIPLIER if number == made + 1 else pow(_MULTIPLIER, number - made, 2**130)) % 2**130
         made = number
-        rows.append([*_parts(power % 2**128), *_parts(power // 4)[:2]])
-    found = np.array(rows, dtype=np.int64).reshape(-1, 6).T
-    return np.ascontiguousarray(found[:, np.unique(numbers, return_inverse=True)[1].reshape(-1)])
-
-
-def _parts(number: int) -> tuple[int, int, int, int]:
-    """128 bits: the upper 64, the lower 64, and the halves of the lower ones, the upper half first."""
-    high, low = number >> 64, number & (2**64 - 1)
-    return _signed(high), _signed(low), low >> 32, low & _HALF
-
-
-def _signed(number: int) -> int:
-    return number - 2**64 if number >= 2**63 else number
+        rows.append(power.to_bytes(24, "little"))
+    low, high, over = np.frombuffer(b"".join(rows), dtype="<u8").reshape(-1, 3).T
+    found = np.stack([high, low, low >> 32, low & _HALF, high >> 2 | over << 62, low >> 2 | high << 62]).view(np.int64)
+    return np.ascontiguousarray(found[:, np.searchsorted(wanted, numbers)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +59,9 @@ class Streams:
     def of(*seeds: Seed) -> "Streams":
         """The streams of `default_rng([...])` for such seeds; those that differ between streams are arrays, of numbers below 2^32."""
         found = []
-        inverse = list(np.array(_parts(_INVERSE), dtype=np.int64).view(np.uint64)[:, None])
-        for _, (start, low_start, high, low) in ((some, rows.T) for some, rows in spread(*seeds)):
+        for _, (start, low_start, high, low) in spread(*seeds):
             add = high << 1 | low >> 63, low << 1 | 1
-            over, under = _product((*add, add[1] >> 32, add[1] & _HALF), inverse)
+            over, under = _product((*add, add[1] >> 32, add[1] & _HALF), _INVERSE)
             q = over >> 2, under >> 2 | over << 62
             is_three = under >> 1 & 1
             x = _sum(_sum((start, low_start), add), _sum(q, (np.zeros_like(is_three), is_three)))
@@ -90,16 +85,15 @@ class Streams:
             return _drawn(xp.take(self.states, streams, axis=1), xp.take(factors, which, axis=1))
         found = np.empty(len(streams), dtype=np.uint64)
         are_all, states, factors = len(streams) == self.states.shape[1], self.states.view(np.uint64), factors.view(np.uint64)
-        for some in parts(len(streams), _CHUNK):
+        for some in (slice(start, start + _CHUNK) for start in range(0, len(streams), _CHUNK)):
             here = states[:, some] if are_all else np.take(states, streams[some], axis=1)
             found[some] = _drawn(here, np.take(factors, which[some], axis=1))
         return found.view(np.int64)
 
 
-def seeds_of(bits: NDArray[np.int64]) -> list[int]:
+def seeds_of(bits: NDArray[np.int64]) -> NDArray[np.int64]:
     """What `integers(2**31)` makes of the bits of a draw."""
-    found: list[int] = ((bits & _HALF) >> 1).tolist()
-    return found
+    return (bits & _HALF) >> 1
 
 
 def _drawn(states: Any, factors: Any) -> Any:
