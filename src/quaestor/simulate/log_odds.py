@@ -31,8 +31,9 @@ class LogOdds:
     `_rises`: what each answer adds to the evidence, (questions x classes, 2 x skills). `_tables`: of each batch, with its skill; `_place`:
     where the table of each question stands among those of all batches, one after another (None: in this order).
 
-    Evidence of a path is the log-likelihood ratio of its answers, for each skill the least one, then for each the most, (paths, 2 x
-    skills); where it stands are the log-odds of the higher levels, (paths, 2 x skills).
+    Evidence of a path is the log-likelihood ratio of its answers, for each skill the least one, then for each the most,
+    (paths, 2 x skills). Where it stands are the log-odds of the higher levels, in the same order, then their probabilities,
+    (paths, 4 x skills).
     """
 
     def __init__(self, layout: Layout, library: Library) -> None:
@@ -61,14 +62,15 @@ class LogOdds:
         return self._xp.take(self._rises, 2 * questions + classes, axis=0)
 
     def standing(self, evidence: Any, asked: int) -> Any:
-        """The log-odds of the skills' higher levels given the answers, (paths, 2 x skills)."""
+        """The log-odds and the probabilities of the skills' higher levels given the answers, (paths, 4 x skills)."""
         xp, count = self._xp, evidence.shape[0]
         found = []
         for some in parts(count, _TOGETHER if self._library.is_numpy else count):
             here = xp.reshape(evidence[some, :].T, (2, self._skills, -1))
             messages = OddsMessages(self._layout.model, {skill: here[:, skill, :] for skill in range(self._skills)}, self._families)
             odds = xp.stack([messages.log_odds(skill) for skill in range(self._skills)], axis=1)  # (2, skills, paths)
-            found.append(xp.clip(xp.reshape(odds, (2 * self._skills, -1)).T, -_FAR, _FAR))
+            odds = xp.clip(xp.reshape(odds, (2 * self._skills, -1)).T, -_FAR, _FAR)
+            found.append(xp.concat([odds, expit(xp, odds)], axis=1))
         return found[0] if len(found) == 1 else xp.concat(found)
 
     def bounds(self, standing: Any) -> list[Ends]:
@@ -79,8 +81,8 @@ class LogOdds:
         """The gains of all questions, (paths, questions)."""
         xp, found = self._xp, []
         for skill, tables in self._tables:
-            ends = [standing[:, place : place + 1] for place in (skill, self._skills + skill)]
-            found.append(TOLD[score, bound](xp, TwoLevels(*ends, *(expit(xp, end) for end in ends)), tables))
+            columns = range(skill, 4 * self._skills, self._skills)
+            found.append(TOLD[score, bound](xp, TwoLevels(*(standing[:, place : place + 1] for place in columns)), tables))
         if self._library.is_numpy:
             gains = np.empty((len(standing), len(self._layout.questions)))
             for batch, told in zip(self._layout.batches, found, strict=True):
