@@ -68,9 +68,7 @@ def on_a_cluster(device: str, students: int) -> None:
     apart = max(float(np.nanmax(np.abs(here.means[name] - there.means[name]))) for name in here.means)
     assert apart < 1e-9, "the cluster finds other numbers"
     assert (here.times == there.times).all(), "the cluster asks other questions"
-    print(
-        f"\n{students:,} students, ±.05, upper entropy, only sums kept: {took:.1f} s by one Dask worker with the card, {alone:.1f} s alone."
-    )
+    print(f"\n{students:,} students, ±.05, upper entropy, sums kept: {took:.1f} s by one Dask worker with the card, {alone:.1f} s alone.")
     print(f"Questions are asked as often; means differ by at most {apart:.0e}.", flush=True)
 
 
