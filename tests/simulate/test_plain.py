@@ -71,7 +71,7 @@ def test_skips_that_count_as_wrong():
 @pytest.mark.parametrize(
     ("bank", "rules", "behaviour"),
     [
-        (qs.load("german").widen(0.05), qs.Rules(), Behaviour()),
+        (qs.load("fractions").widen(0.05), qs.Rules(), Behaviour()),
         (qs.load("fractions"), qs.Rules(), Behaviour()),
         (qs.load("german"), qs.Rules(score="random"), Behaviour()),
         (qs.load("german"), qs.Rules(among=3), Behaviour()),

@@ -10,7 +10,7 @@ import numpy as np
 from quaestor.credal.vectors import parts
 from quaestor.errors import QuaestorError
 from quaestor.inference.engine import Ends
-from quaestor.inference.engines.odds import Families, OddsMessages, applies, both_levels, expit
+from quaestor.inference.engines.odds import Families, OddsMessages, applies, both_levels, expit, ratio
 from quaestor.inference.layout import Layout
 from quaestor.model.table import Array
 from quaestor.selection.scores.two_levels import TOLD, TwoByTwo, TwoLevels
@@ -21,7 +21,7 @@ _FAR = 1_000.0  # log-odds beyond which a probability is 0 or 1 in double precis
 
 
 def fits(layout: Layout) -> bool:
-    """Whether a bank is credal, its skills have two levels and no loops, and its questions two classes of which none is impossible."""
+    """Whether a bank is credal, its skills have two levels and no loops, and its questions two classes that some network allows."""
     return not layout.is_precise and applies(layout.model) and all(TwoByTwo.of(batch) is not None for batch in layout.batches)
 
 
@@ -45,7 +45,7 @@ class LogOdds:
         for batch in layout.batches:
             tables, skill = TwoByTwo.of(batch), batch.scope[0]
             assert tables is not None
-            rises[batch.index, :, :, skill] = np.transpose(np.array(tables.rises), (2, 0, 1))[batch.row]  # (questions, classes, ends)
+            rises[batch.index, :, :, skill] = np.moveaxis(ratio(np, *batch.logs), 0, 2)[batch.row]  # (questions, classes, ends)
             place[batch.index] = before + batch.row
             before += len(batch.low)
             self._tables.append((skill, tables.put(library.put)))

@@ -16,6 +16,7 @@ card.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import log
 from typing import Any
 
 import numpy as np
@@ -201,7 +202,7 @@ class OddsMessages:
             at = self._towards(number, link)
             at = xp.reshape(at, (2, 1, -1, *(1,) * len(scope)))
             lower, higher = ends[0, ...] + log_expit(xp, -at), ends[1, ...] + log_expit(xp, at)
-            values = xp.logaddexp(lower, higher)  # (ends of the ratio, ends of the rows, batch, *scope)
+            values = log_sum(xp, lower, higher)  # (ends of the ratio, ends of the rows, batch, *scope)
         else:
             scope, values = self._leaves[number]
         others = [self._towards(variable, link) for variable in scope if variable != parent]
@@ -270,7 +271,7 @@ def mixtures(xp: Any, values: Any, messages: list[Interval]) -> Any:
         mixed = values
         for message in reversed(corner):
             weight = message[(..., *(None,) * (mixed.ndim - 3))]
-            mixed = xp.logaddexp(mixed[..., 0] + log_expit(xp, -weight), mixed[..., 1] + log_expit(xp, weight))
+            mixed = log_sum(xp, mixed[..., 0] + log_expit(xp, -weight), mixed[..., 1] + log_expit(xp, weight))
         results.append(mixed)
     return xp.stack(results)
 
@@ -282,6 +283,12 @@ def both_levels(xp: Any, least: Any, most: Any) -> tuple[Any, Any]:
     """
     lower, upper = [expit(xp, -most), expit(xp, least)], [expit(xp, -least), expit(xp, most)]
     return xp.stack(lower, axis=1), xp.stack(upper, axis=1)
+
+
+def log_sum(xp: Any, one: Any, other: Any) -> Any:
+    """The logarithm of the sum of two numbers given by theirs; of two zeros too, which the standard says nothing of (CuPy: NaN)."""
+    found = xp.logaddexp(one, other)
+    return found if xp is np else xp.where(one == other, one + log(2), found)
 
 
 def log_expit(xp: Any, x: Any) -> Any:

@@ -19,6 +19,8 @@ from quaestor.inference.layout import Batch
 
 Line = tuple[Any, Any]  # at P(higher level) = 0, and the slope
 
+_FAR = 10_000.0  # log-odds: a number instead of infinity, whose products with 0 are 0
+
 
 class TwoLevels(NamedTuple):
     """What is known of a skill of two levels: the ends of the log-odds of its higher level and of its probability, (takers, 1) each."""
@@ -34,8 +36,8 @@ class TwoByTwo:
     """Interval tables of questions with two classes on a skill of two levels, an array (tables,) each.
 
     `least`, `most`: the least and the most P(right); `rises`: what a wrong and a right answer add to the log-odds of the higher level, at
-    the least and at the most. Of the lines of `conditional_mode` those that are of the table: `cautious` for the upper M and `hopeful` for
-    the lower one; `even`: where the largest of the four cautious lines is the least.
+    the least and at the most, no more than makes a probability 0 or 1. Of the lines of `conditional_mode` those that are of the table:
+    `cautious` for the upper M and `hopeful` for the lower one; `even`: where the largest of the four cautious lines is the least.
     """
 
     least: Line
@@ -47,9 +49,9 @@ class TwoByTwo:
 
     @staticmethod
     def of(batch: Batch) -> "TwoByTwo | None":
-        """The tables of a batch, kept with it; None where they are others, or some answer is impossible."""
+        """The tables of a batch, kept with it; None where they are others, or some answer is impossible in all networks."""
         if "two by two" not in batch.kept:
-            fits = batch.low.shape[1:] == (2, 2) and batch.low.min() > 0
+            fits = batch.low.shape[1:] == (2, 2) and batch.high.min() > 0
             batch.kept["two by two"] = _two_by_two(batch) if fits else None
         found: TwoByTwo | None = batch.kept["two by two"]
         return found
@@ -66,7 +68,10 @@ class TwoByTwo:
 def _two_by_two(batch: Batch) -> TwoByTwo:
     (wrong, right), (above, upper) = (np.moveaxis(end, 0, 2) for end in (batch.low, batch.high))  # (levels, tables) each
     low, high = batch.logs
-    after_wrong, after_right = ((low[:, answer, 1] - high[:, answer, 0], high[:, answer, 1] - low[:, answer, 0]) for answer in (0, 1))
+    after_wrong, after_right = (
+        (np.maximum(low[:, answer, 1] - high[:, answer, 0], -_FAR), np.minimum(high[:, answer, 1] - low[:, answer, 0], _FAR))
+        for answer in (0, 1)
+    )
     cautious = _line(wrong[0], right[1]), _line(right[0], wrong[1])
     hopeful = tuple(_line(one[0], other[1]) for one, other in ((above, upper), (upper, above)))
     ones = np.ones(len(low))
