@@ -115,6 +115,17 @@ def test_evidence_beyond_what_probabilities_hold(name):
     assert check(bank, rules, students, Behaviour(), name).asked.shape == (6, 120)
 
 
+@pytest.mark.parametrize("bound", ["upper", "lower"])
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_what_is_certain_stays_so(name, bound):
+    """A level that nobody has, and answers that some networks allow at no other level."""
+    skills = {"s": {"prior": [1.0, 0.0]}, "t": {"prior": [[0.4, 0.6], [0.4, 0.6]]}}
+    rows = [{"no": [[0.9, 1.0], [0.0, 0.1]], "yes": [[0.2, 0.3], [0.7, 0.8]]}, {"no": [0.6, 0.4], "yes": [[0.0, 0.2], [0.8, 1.0]]}]
+    bank = qs.Bank({"skills": skills, "questions": {f"Q{n}": {"skill": "st"[n % 2], "table": rows[n // 2 % 2]} for n in range(8)}})
+    for score in ("entropy", "mode", "gini"):
+        check(bank, qs.Rules(score=score, bound=bound), students_of(bank, 20), ODD, name)
+
+
 def test_skips_that_count_as_wrong():
     bank, rules = credal("chain", 7), qs.Rules(score="entropy", skips="wrong", stop=qs.max_questions(8))
     students, behaviour = students_of(bank, 60), Behaviour(skipping=0.4)

@@ -13,11 +13,10 @@ from quaestor.inference.engine import Ends
 from quaestor.inference.engines.odds import Families, OddsMessages, applies, both_levels, expit, ratio
 from quaestor.inference.layout import Layout
 from quaestor.model.table import Array
-from quaestor.selection.scores.two_levels import TOLD, TwoByTwo, TwoLevels
+from quaestor.selection.scores.two_levels import CERTAIN, TOLD, TwoByTwo, TwoLevels
 from quaestor.simulate.library import Library
 
 _TOGETHER = 2_000  # paths whose messages fit into a core's own memory
-_FAR = 1_000.0  # log-odds beyond which a probability is 0 or 1 in double precision
 
 
 def fits(layout: Layout) -> bool:
@@ -69,7 +68,7 @@ class LogOdds:
             here = xp.reshape(evidence[some, :].T, (2, self._skills, -1))
             messages = OddsMessages(self._layout.model, {skill: here[:, skill, :] for skill in range(self._skills)}, self._families)
             odds = xp.stack([messages.log_odds(skill) for skill in range(self._skills)], axis=1)  # (2, skills, paths)
-            odds = xp.clip(xp.reshape(odds, (2 * self._skills, -1)).T, -_FAR, _FAR)
+            odds = xp.clip(xp.reshape(odds, (2 * self._skills, -1)).T, -CERTAIN, CERTAIN)
             found.append(xp.concat([odds, expit(xp, odds)], axis=1))
         return found[0] if len(found) == 1 else xp.concat(found)
 

@@ -19,11 +19,14 @@ from quaestor.inference.layout import Batch
 
 Line = tuple[Any, Any]  # at P(higher level) = 0, and the slope
 
-_FAR = 10_000.0  # log-odds: a number instead of infinity, whose products with 0 are 0
+_FAR = 1e8  # log-odds that no finite numbers reach: a number instead of infinity, whose products with 0 are 0
+CERTAIN = 1e12  # log-odds instead of infinite ones of what is known: no answer moves them
 
 
 class TwoLevels(NamedTuple):
-    """What is known of a skill of two levels: the ends of the log-odds of its higher level and of its probability, (takers, 1) each."""
+    """What is known of a skill of two levels: the ends of the log-odds of its higher level, at most `CERTAIN`, and of its probability,
+    (takers, 1) each.
+    """
 
     least: Any
     most: Any
