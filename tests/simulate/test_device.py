@@ -8,8 +8,13 @@ import pytest
 import quaestor as qs
 from helpers.libraries import library
 from quaestor.cli import main
-from quaestor.simulate.library import library_of
+from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.cohort import Cohort
+from quaestor.simulate.library import CPU, library_of
+from quaestor.simulate.plain import is_plain
+from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.study import read_study
+from quaestor.simulate.work import Job, parts_of
 
 RULES = qs.Rules(score="entropy", stop=qs.max_questions(5))
 
@@ -46,13 +51,35 @@ def test_a_device_that_is_not_there(device):
         qs.simulate(qs.load("german"), RULES, 10, device=device)
 
 
-def test_a_device_takes_the_same_test():
-    library("torch")
-    bank = qs.load("german")
-    one, other = (qs.simulate(bank, RULES, 500, device=device) for device in ("cpu", "torch:cpu"))
+def check_means(one, other):
+    """Two simulations asked the same, and their means agree to 1e-9."""
     assert (one.asked_places == other.asked_places).all()
+    assert (one.answers == other.answers).all()
     for name in one.means:
         np.testing.assert_allclose(one.means[name], other.means[name], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("bank", [qs.load("german"), qs.load("four-skills").widen(0.05)], ids=["precise", "credal"])
+def test_a_device_takes_the_same_test(bank):
+    library("torch")
+    assert is_plain(bank, RULES, Behaviour())
+    check_means(*(qs.simulate(bank, RULES, 500, device=device) for device in ("cpu", "torch:cpu")))
+
+
+@pytest.mark.long
+def test_workers_of_a_cluster_use_their_device():
+    library("torch")
+    from distributed import LocalCluster
+
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50, "host": "127.0.0.1"}
+    with LocalCluster(**settings) as cluster:
+        for bank in (qs.load("german"), qs.load("four-skills").widen(0.05)):
+            cohort = Cohort(bank, bank, 900, 1)
+            found = []
+            for device, address in ((CPU, None), ("torch:cpu", cluster.scheduler_address)):
+                job = Job(bank, RULES, cohort, Behaviour(), device=device, size=300)
+                found.append(Simulation.of(parts_of(job, 1, address, None, None), tuple(bank.skills), tuple(bank.questions)))
+            check_means(*found)
 
 
 def test_tests_that_are_not_plain_run_on_the_processor_wherever_they_are_sent():
@@ -89,7 +116,7 @@ def test_the_command_says_that_there_is_no_device(monkeypatch, capsys):
 
 def test_the_command_says_that_a_card_does_nothing_for_tests_that_are_not_plain(monkeypatch, capsys):
     monkeypatch.setattr(sys.modules["quaestor.simulate"], "library_of", lambda name: library_of("cpu"))
-    arguments = ["simulate", "german", "--students", "20", "--device", "cuda", "--widen", "0.05"]
+    arguments = ["simulate", "fractions", "--students", "20", "--device", "cuda"]
     assert main(arguments) == 0
     assert "The graphics card is not used: it is for plain tests, see docs/large-simulations.md." in " ".join(
         capsys.readouterr().err.split()

@@ -171,7 +171,7 @@ def exact_values(p: Any, truth: Any) -> dict[str, Any]:
     return {
         "accuracy": share,
         "brier": squares - 2 * true + 1,
-        "log_loss": xp.where(true > 0, -xp.log(xp.where(true > 0, xp.minimum(true, xp.ones_like(true)), 1.0)), xp.inf),
+        "log_loss": _loss(xp, true),
         "not_upper": 1 - true,
         "determinate": xp.astype(is_one, xp.float64),
         "single_accuracy": xp.where(is_one, is_best, xp.nan),
@@ -179,3 +179,48 @@ def exact_values(p: Any, truth: Any) -> dict[str, Any]:
         "u65": 1.6 * share - 0.6 * share * share,
         "u80": 2.2 * share - 1.2 * share * share,
     }
+
+
+def two_level_values(low: Any, high: Any, truth: Any) -> dict[str, Any]:
+    """Every metric of bounds of two levels, (n, 2), and true levels, (n,): (n,) each.
+
+    The same as in `METRICS`, with what they share worked out once, on any library that speaks the array API.
+    """
+    xp, is_lower = namespace(low), truth == 0
+    columns = [(end[:, 0], end[:, 1]) for end in (low, high, centres(low, high))]
+    true_low, true_high, true = (xp.where(is_lower, *pair) for pair in columns)
+    other_low, other_high, other = (xp.where(is_lower, *pair[::-1]) for pair in columns)
+    share = (xp.astype(true >= other - TIED, xp.float64) + xp.astype(true > other + TIED, xp.float64)) / 2
+    edge = xp.maximum(true_low, other_low) - TIED
+    stays, rival = (xp.astype(end >= edge, xp.float64) for end in (true_high, other_high))
+    count = stays + rival
+    is_one, x = count == 1, stays / count
+    return {
+        "accuracy": share,
+        "brier": true * true + other * other - 2 * true + 1,
+        "brier_best": 2 * (1 - xp.minimum(true_high, 1 - other_low)) ** 2,
+        "brier_worst": 2 * (1 - xp.maximum(true_low, 1 - other_high)) ** 2,
+        "log_loss": _loss(xp, true),
+        "log_loss_best": _loss(xp, true_high),
+        "log_loss_worst": _loss(xp, true_low),
+        "not_upper": 1 - true_high,
+        "determinate": xp.astype(is_one, xp.float64),
+        "single_accuracy": xp.where(is_one, stays, xp.nan),
+        "set_accuracy": xp.where(is_one, xp.nan, stays),
+        "u65": 1.6 * x - 0.6 * x * x,
+        "u80": 2.2 * x - 1.2 * x * x,
+    }
+
+
+def centres(low: Any, high: Any) -> Any:
+    """The centre of bounds, (n, levels), as `model.table.centre` finds it, on any library that speaks the array API."""
+    xp = namespace(low)
+    least, most = (sum(end[:, level] for level in range(1, low.shape[1])) + end[:, 0] for end in (low, high))  # so short an axis is slow
+    width = most - least
+    share = xp.where(width > 0, (1 - least) / xp.where(width > 0, width, 1.0), 0.0)
+    return low + xp.clip(share, 0.0, 1.0)[:, None] * (high - low)
+
+
+def _loss(xp: Any, p: Any) -> Any:
+    """-log p of what may be above 1 by rounding; infinite where it is 0."""
+    return xp.where(p > 0, -xp.log(xp.where(p > 0, xp.minimum(p, xp.ones_like(p)), 1.0)), xp.inf)

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from quaestor.arrays import device, namespace
 from quaestor.credal.decisions import TIED
 from quaestor.credal.vectors import parts
-from quaestor.model.table import Array, centre
+from quaestor.model.table import Array
 from quaestor.simulate.library import fetched
-from quaestor.simulate.metrics import ALIKE, METRICS, exact_values
+from quaestor.simulate.metrics import ALIKE, METRICS, centres, exact_values, two_level_values
 from quaestor.simulate.run import Record
 
 Values = NDArray[np.floating[Any]]
@@ -172,6 +172,8 @@ class _Cells:
         """Every metric, (steps x cells,)."""
         if self.low is self.high:
             return exact_values(self.low, self.truth)
+        if self.low.shape[1] == 2:
+            return two_level_values(self.low, self.high, self.truth)
         return {name: metric(self.low[:, None], self.high[:, None], self.truth)[:, 0] for name, metric in METRICS.items()}
 
     def by_student(self, values: Any) -> Any:
@@ -229,7 +231,7 @@ def _sums(values: Any, members: Any) -> Array:
 def _calibration(cells: _Cells) -> Array:
     """The table of some steps, (steps, bins, 3)."""
     xp = namespace(cells.members)
-    p = cells.low if cells.low is cells.high else centre(cells.low, cells.high)
+    p = cells.low if cells.low is cells.high else centres(cells.low, cells.high)
     bins = xp.astype((p + TIED) * BINS, xp.int64)  # on the edge of a bin, but for rounding, is in it
     bins = xp.minimum(bins, xp.full_like(bins, BINS - 1))
     shape = (cells.steps, *cells.members.shape)

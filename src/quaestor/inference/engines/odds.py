@@ -8,9 +8,16 @@ An end at which the evidence is impossible (0/0, here NaN) belongs to networks t
 
 All arithmetic is on logarithms: a mean over states of weights 1 and 1e-30 must not lose the second, since other evidence may rule out the
 first.
+
+Messages are arrays of any library that speaks the array API, `xp`: the same lines serve sessions, with numpy, and simulations on a graphics
+card.
 """
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import product
+from math import log
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +26,7 @@ from quaestor.inference.layout import Batch
 from quaestor.inference.model import Box, Link, Model, Scope
 from quaestor.model.table import Array, Table
 
-Interval = Array  # lower and upper ends, shape (2, batch); in look-ahead (2, takers, tables, classes)
+Interval = Any  # an array of lower and upper ends, shape (2, batch); in look-ahead (2, takers, tables, classes)
 
 
 def applies(model: Model) -> bool:
@@ -40,8 +47,7 @@ class OddsEngine:
         """P(variable | evidence), (takers, 2)."""
         if variable not in self._now:
             odds = self._wide(self._messages.log_odds(variable))
-            low, high = np.stack([expit(-odds[1]), expit(odds[0])], axis=1), np.stack([expit(-odds[0]), expit(odds[1])], axis=1)
-            self._now[variable] = Bracket.exact(low, high, "odds")  # each state by itself: of 1 - p little is left where p is near 1
+            self._now[variable] = Bracket.exact(*both_levels(np, odds[0], odds[1]), "odds")
         return self._now[variable]
 
     def answers(self, batch: Batch) -> Bracket:
@@ -57,9 +63,9 @@ class OddsEngine:
         if variable != asked:
             return self._after_elsewhere(batch, variable)
         if "ratios" not in batch.kept:
-            batch.kept["ratios"] = ratio(*batch.logs)[:, None]  # (2, 1, tables, classes)
-        reached = add(self._messages.around(asked), self._messages.own(asked))
-        return _both(expit(add(self._wide(reached)[:, :, None, None], batch.kept["ratios"])))
+            batch.kept["ratios"] = ratio(np, *batch.logs)[:, None]  # (2, 1, tables, classes)
+        reached = self._messages.log_odds(asked)
+        return _both(expit(np, add(np, self._wide(reached)[:, :, None, None], batch.kept["ratios"])))
 
     def _after_elsewhere(self, batch: Batch, variable: int) -> Bracket:
         """Every hypothetical answer of every taker is one more evidence set of the batch."""
@@ -92,23 +98,53 @@ def _both(ends: Interval) -> Bracket:
     return Bracket.exact(lower, upper, "odds")
 
 
-class OddsMessages:
-    """The messages of a model, each worked out once; boxes may have a leading batch axis, (batch, *scope's sizes)."""
+@dataclass(frozen=True, eq=False)
+class Families:
+    """The families of a model as arrays of one library, `xp`.
 
-    def __init__(self, model: Model) -> None:
+    `ends`: of each variable log-probabilities of the lower and the higher state, each with the higher at its least and at its most,
+    (2, 2, 1, *parents); `rows`: the same, (4, 1, *parents). `silent`: a message that says nothing, (2, 1). `below`: the families of each
+    variable's children.
+    """
+
+    xp: Any
+    ends: list[Any]
+    rows: list[Any]
+    silent: Interval
+    below: list[list[Link]]
+
+    @staticmethod
+    def of(model: Model, xp: Any = np, put: Callable[[Array], Any] = lambda array: array) -> "Families":
+        """The families of a model; `put` makes an array of the library from one of numpy."""
+        ends = [_ends(table) for table in model.tables]
+        rows = [end.reshape(4, *end.shape[2:]) for end in ends]
+        return Families(xp, [put(end) for end in ends], [put(row) for row in rows], put(np.zeros((2, 1))), _links_below(model))
+
+
+class OddsMessages:
+    """The messages of a model, each worked out once; boxes may have a leading batch axis, (batch, *scope's sizes).
+
+    `ratios`: instead of the boxes the log-likelihood ratios of the evidence on each variable, (2, batch), in the library of the `families`.
+    """
+
+    def __init__(self, model: Model, ratios: Mapping[int, Interval] | None = None, families: Families | None = None) -> None:
         self._model = model
-        self._children = [list(links) for links in model.keep("links below", lambda: _links_below(model))]
-        self._own: list[Interval] = [_SILENT] * len(model.sizes)
+        self._families = families or model.keep("families", lambda: Families.of(model))
+        self._xp, self._silent = self._families.xp, self._families.silent
+        self._children = [list(links) for links in self._families.below]
+        self._own: list[Interval] = [self._silent] * len(model.sizes)
         self._known: dict[tuple[int, Link | None], Interval] = {}
         self._sent: dict[tuple[Link, int], Interval] = {}
         self._above: dict[int, Interval] = {}
         self._posterior: dict[int, Interval] = {}
         self._leaves: list[tuple[Scope, Array]] = []  # log-likelihoods, (1, ends, batch, *scope)
+        for variable, ends in (ratios or {}).items():
+            self._own[variable] = ends
         for scope, (low, high) in model.boxes.items():
             if low.ndim == len(scope):
                 low, high = low[None], high[None]
             if len(scope) == 1:
-                self._own[scope[0]] = ratio(low, high)
+                self._own[scope[0]] = ratio(np, low, high)
                 continue
             for variable in scope:
                 self._children[variable].append(("leaf", len(self._leaves)))
@@ -117,18 +153,14 @@ class OddsMessages:
     def posterior(self, variable: int) -> Interval:
         """The interval of P(variable = 1 | evidence)."""
         if variable not in self._posterior:
-            self._posterior[variable] = expit(self.log_odds(variable))
+            self._posterior[variable] = expit(self._xp, self.log_odds(variable))
         return self._posterior[variable]
 
     def log_odds(self, variable: int) -> Interval:
         """The interval of the log-odds of the variable's higher state given the evidence."""
-        return add(self.around(variable), self._own[variable])
+        return add(self._xp, self._around(variable), self._own[variable])
 
-    def own(self, variable: int) -> Interval:
-        """The log-likelihood ratio of the evidence on the variable alone."""
-        return self._own[variable]
-
-    def around(self, variable: int) -> Interval:
+    def _around(self, variable: int) -> Interval:
         """The log-odds that reach the variable from all its neighbours, its own evidence left out."""
         for sender, link in self._model.sendings(variable):
             self._gather(sender, link)
@@ -138,52 +170,53 @@ class OddsMessages:
         """The sum of the messages that reach a variable from everywhere but one family or leaf."""
         key = (variable, without)
         if key not in self._known:
-            total = _SILENT if without == ("family", variable) else self._from_above(variable)
+            total = self._silent if without == ("family", variable) else self._from_above(variable)
             for link in self._children[variable]:
                 if link != without:
                     message = self._from_below(link, variable)
-                    total = message if total is _SILENT else add(total, message)
+                    total = message if total is self._silent else add(self._xp, total, message)
             self._known[key] = total
         return self._known[key]
 
     def _towards(self, variable: int, link: Link) -> Interval:
         gathered, own = self._gather(variable, link), self._own[variable]
-        return own if gathered is _SILENT else gathered if own is _SILENT else add(gathered, own)
+        return own if gathered is self._silent else gathered if own is self._silent else add(self._xp, gathered, own)
 
     def _from_above(self, variable: int) -> Interval:
         """What a variable's own family sends down: rows at their ends, the parents' messages at their corners."""
         if variable not in self._above:
-            messages = [self._towards(parent, ("family", variable)) for parent in self._model.parents[variable]]
-            mixed = mixtures(self._ends(variable).reshape(4, 1, *(2,) * len(messages)), messages)
-            odds = mixed[:, 2:] - mixed[:, :2]
-            self._above[variable] = np.stack([odds[:, 0].min(axis=0), odds[:, 1].max(axis=0)])
+            xp, messages = self._xp, [self._towards(parent, ("family", variable)) for parent in self._model.parents[variable]]
+            mixed = mixtures(xp, self._families.rows[variable], messages)
+            odds = mixed[:, 2:, ...] - mixed[:, :2, ...]
+            self._above[variable] = xp.stack([xp.min(odds[:, 0, ...], axis=0), xp.max(odds[:, 1, ...], axis=0)])
         return self._above[variable]
-
-    def _ends(self, variable: int) -> Array:
-        """Log-probabilities of the lower and the higher state, each with the higher at its least and at its most, (2, 2, 1, *parents)."""
-        return self._model.keep(("ends", variable), lambda: _ends(self._model.tables[variable]))
 
     def _from_below(self, link: Link, parent: int) -> Interval:
         """The log-likelihood ratio, value(1) / value(0), that a child's family or a leaf sends to one of its parents."""
         if (link, parent) in self._sent:
             return self._sent[link, parent]
-        kind, number = link
+        xp, (kind, number) = self._xp, link
         if kind == "family":
             scope = self._model.parents[number]
-            zeros, ones = self._ends(number)
+            ends = self._families.ends[number]
             at = self._towards(number, link)
-            at = at.reshape(2, 1, -1, *(1,) * len(scope))
-            values = np.logaddexp(zeros + log_expit(-at), ones + log_expit(at))  # (ends of the ratio, ends of the rows, batch, *scope)
+            at = xp.reshape(at, (2, 1, -1, *(1,) * len(scope)))
+            lower, higher = ends[0, ...] + log_expit(xp, -at), ends[1, ...] + log_expit(xp, at)
+            values = log_sum(xp, lower, higher)  # (ends of the ratio, ends of the rows, batch, *scope)
         else:
             scope, values = self._leaves[number]
         others = [self._towards(variable, link) for variable in scope if variable != parent]
-        halves = np.moveaxis(values, 3 + scope.index(parent), 0)  # (the parent's states, ends, ends, batch, *others)
-        mixed = mixtures(halves.reshape(-1, *halves.shape[3:]), others)
-        mixed = mixed.reshape(len(mixed), 2, len(values), 2, -1)  # (corners, the parent's states, ends, ends, batch)
+        halves = []
+        for state in (0, 1):
+            half = values[(..., state, *(slice(None),) * (len(scope) - 1 - scope.index(parent)))]  # (ends, ends, batch, *others)
+            mixed = mixtures(xp, xp.reshape(half, (-1, *half.shape[2:])), others) if others else half
+            halves.append(xp.reshape(mixed, (-1, 2, mixed.shape[-1])))  # (corners x ends of the ratio, ends of the rows, batch)
         with np.errstate(invalid="ignore"):
-            found = mixed[:, 1, :, :, None] - mixed[:, 0, :, None]  # numerator and denominator at any ends of their rows
-        found = found.reshape(-1, found.shape[-1])
-        self._sent[link, parent] = _mended(np.stack([np.fmin.reduce(found), np.fmax.reduce(found)]))
+            found = halves[1][:, :, None, :] - halves[0][:, None, :, :]  # numerator and denominator at any ends of their rows
+        found = xp.reshape(found, (-1, found.shape[-1]))
+        missing = xp.isnan(found)
+        least, most = (xp.where(missing, end, found) for end in _LEFT_OUT) if _any(xp, missing) else (found, found)
+        self._sent[link, parent] = xp.stack([xp.min(least, axis=0), xp.max(most, axis=0)])
         return self._sent[link, parent]
 
 
@@ -202,49 +235,68 @@ def _ends(table: Table) -> Array:
     return np.stack([[high[..., 0], low[..., 0]], [low[..., 1], high[..., 1]]])[:, :, None]
 
 
-_SILENT: Interval = np.zeros((2, 1))  # a message that says nothing
-_LEFT_OUT = np.array([np.inf, -np.inf])  # an end at which the evidence is impossible
+_LEFT_OUT = (np.inf, -np.inf)  # lower and upper ends at which the evidence is impossible
 
 
-def ratio(low: Array, high: Array) -> Interval:
+def ratio(xp: Any, low: Any, high: Any) -> Interval:
     """The interval of the log-likelihood ratio of a box of shape (..., 2), shape (2, ...); what excludes both states is left out."""
     with np.errstate(invalid="ignore"):
-        return _mended(np.stack([low[..., 1] - high[..., 0], high[..., 1] - low[..., 0]]))
+        return _mended(xp, xp.stack([low[..., 1] - high[..., 0], high[..., 1] - low[..., 0]]))
 
 
-def add(one: Interval, other: Interval) -> Interval:
+def add(xp: Any, one: Interval, other: Interval) -> Interval:
     """The product of two messages: the sum of their log-odds; contradictions at an end are left out."""
     with np.errstate(invalid="ignore"):
-        return _mended(one + other)
+        return _mended(xp, one + other)
 
 
-def _mended(ends: Interval) -> Interval:
-    missing = np.isnan(ends)
-    return np.where(missing, _LEFT_OUT.reshape(2, *(1,) * (ends.ndim - 1)), ends) if missing.any() else ends
+def _mended(xp: Any, ends: Interval) -> Interval:
+    missing = xp.isnan(ends)
+    if not _any(xp, missing):
+        return ends
+    return xp.stack([xp.where(missing[end, ...], left_out, ends[end, ...]) for end, left_out in enumerate(_LEFT_OUT)])
 
 
-def mixtures(values: Array, messages: list[Interval]) -> Array:
+def _any(xp: Any, mask: Any) -> bool:
+    return bool(mask.any() if xp is np else xp.any(mask))  # numpy's function takes twice as long as its method
+
+
+def mixtures(xp: Any, values: Any, messages: list[Interval]) -> Any:
     """The log means of exp(values), shape (values, batch, 2, .., 2), over the messages' variables at each corner of the messages.
 
     Shape (corners, values, batch).
     """
     results = []
-    for corner in product(*messages):
+    for corner in product(*((message[0, ...], message[1, ...]) for message in messages)):
         mixed = values
         for message in reversed(corner):
-            weight = message.reshape(-1, *(1,) * (mixed.ndim - 3))
-            mixed = np.logaddexp(mixed[..., 0] + log_expit(-weight), mixed[..., 1] + log_expit(weight))
+            weight = message[(..., *(None,) * (mixed.ndim - 3))]
+            mixed = log_sum(xp, mixed[..., 0] + log_expit(xp, -weight), mixed[..., 1] + log_expit(xp, weight))
         results.append(mixed)
-    return np.stack(results)
+    return xp.stack(results)
 
 
-def log_expit(x: Array) -> Array:
+def both_levels(xp: Any, least: Any, most: Any) -> tuple[Any, Any]:
+    """Lower and upper probabilities of both states, (batch, 2) each, from the ends of the log-odds of the higher one, (batch,) each.
+
+    Each state by itself: of 1 - p little is left where p is near 1.
+    """
+    lower, upper = [expit(xp, -most), expit(xp, least)], [expit(xp, -least), expit(xp, most)]
+    return xp.stack(lower, axis=1), xp.stack(upper, axis=1)
+
+
+def log_sum(xp: Any, one: Any, other: Any) -> Any:
+    """The logarithm of the sum of two numbers given by theirs; of two zeros too, which the standard says nothing of (CuPy: NaN)."""
+    found = xp.logaddexp(one, other)
+    return found if xp is np else xp.where(one == other, one + log(2), found)
+
+
+def log_expit(xp: Any, x: Any) -> Any:
     """The log-probability of given log-odds, -log(1 + exp(-x))."""
-    result: Array = -np.logaddexp(0, -x)
-    return result
+    return -xp.logaddexp(0.0 if xp is np else xp.zeros_like(x), -x)
 
 
-def expit(x: Array) -> Array:
+def expit(xp: Any, x: Any) -> Any:
     """The probability of given log-odds, 1 / (1 + exp(-x))."""
     with np.errstate(over="ignore"):
-        return 1 / (1 + np.exp(-x))
+        return 1 / (1 + xp.exp(-x))

@@ -18,8 +18,10 @@ from quaestor.errors import QuaestorError
 from quaestor.inference.engine import JointTarget
 from quaestor.inference.lookahead import Group, Lookahead, Target
 from quaestor.model.table import Array
+from quaestor.selection.scores import two_levels
 from quaestor.selection.scores.conditional_mode import lower_mode, upper_mode
-from quaestor.selection.scores.kernels import BLOCK, TOLD, TOLD_AT_LEAST, Tables, TwoByTwo
+from quaestor.selection.scores.kernels import BLOCK, TOLD, Tables
+from quaestor.selection.scores.two_levels import TwoByTwo, TwoLevels
 
 Score = Callable[[Lookahead, str, Draws], Array]
 Remaining = Callable[[Group, Target, str], Array]
@@ -40,7 +42,7 @@ def _gain(index: str, remaining: Remaining) -> Score:
                     squares = p * p if index == "gini" else None
                     told = joint_gain(index, group, JointTarget(p.shape[1], p, p, squares))  # the skill is the whole joint of its scope
                 else:
-                    found = _of_two_levels(index, group, target) if bound == "upper" else None
+                    found = _of_two_levels(index, group, target, bound)
                     if found is not None and found[1].all():
                         told = found[0]
                     else:
@@ -81,22 +83,23 @@ def _remaining_mode(group: Group, target: Target, bound: str) -> Array:
     return (upper_mode if bound == "upper" else lower_mode)(*sets, *rows).reshape(takers, tables)
 
 
-def _of_two_levels(index: str, group: Group, target: Target) -> tuple[Array, NDArray[np.bool_]] | None:
-    """The upper gain of questions with two classes on a skill of two levels, (takers, tables), and of which takers it is true, (takers,).
+def _of_two_levels(index: str, group: Group, target: Target, bound: str) -> tuple[Array, NDArray[np.bool_]] | None:
+    """The gain of questions with two classes on a skill of two levels, (takers, tables), and of which takers it is true, (takers,).
 
     None where it has to be found otherwise.
     """
-    tables = TwoByTwo.of(group.batch) if index in TOLD_AT_LEAST and group.batch.skills == (target.skill,) else None
+    tables = TwoByTwo.of(group.batch) if group.batch.skills == (target.skill,) else None
     low, high = target.now
     if tables is None:
         return None
     holds: NDArray[np.bool_] = np.asarray(
         ((low > 0) & (low <= high)).all(axis=1)
     )  # of each taker by their own numbers, whoever else is there
-    safe = np.where(holds[:, None], low, 0.5), np.where(holds[:, None], high, 0.5)
+    low, high = np.where(holds[:, None], low, 0.5), np.where(holds[:, None], high, 0.5)
+    ends = (np.log(low[:, 1:] / high[:, :1]), np.log(high[:, 1:] / low[:, :1]), low[:, 1:], high[:, 1:])
     gain = np.empty((len(low), len(group.batch.low)))
     for some in parts(len(gain), max(1, BLOCK // gain.shape[1])):
-        gain[some] = TOLD_AT_LEAST[index](np, safe[0][some], safe[1][some], tables)
+        gain[some] = two_levels.TOLD[index, bound](np, TwoLevels(*(end[some] for end in ends)), tables)
     return gain, holds
 
 
