@@ -167,6 +167,13 @@ def test_a_server_that_was_killed_is_no_damage(installed, data, capsys):
     assert main(["sign-in", "ada@school.example", "--data", "killed"]) == 0
 
 
+def test_a_back_up_does_not_replace_the_database(data, capsys):
+    before = (data / "quaestor.db").read_bytes()
+    assert main(["back-up", "data/quaestor.db", "--data", "data"]) == 1
+    assert capsys.readouterr().err.startswith("back-up: a file of its own, got data/quaestor.db, which belongs to the database")
+    assert (data / "quaestor.db").read_bytes() == before
+
+
 def test_who_wants_to_begin_anew_may(data, capsys):
     for file in data.iterdir():
         file.unlink()
@@ -179,7 +186,7 @@ def test_a_damaged_back_up_leaves_no_empty_installation(tmp_path, capsys, monkey
     monkeypatch.chdir(tmp_path)
     Path("all.zip").write_bytes(content)
     assert main(["restore", "all.zip", "--data", "data"]) == 1
-    assert "restore: the file is a whole back-up, got a damaged or foreign one" in capsys.readouterr().err
+    assert "restore: a whole back-up is expected, got all.zip, which is damaged or none" in capsys.readouterr().err
     assert list(Path("data").iterdir()) == []
 
 

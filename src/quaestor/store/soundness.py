@@ -30,6 +30,12 @@ def file_of(database: Database) -> Path | None:
     return Path(database.engine.url.database or "") if database.is_file else None
 
 
+def files_of(database: Database) -> tuple[Path, ...]:
+    """The file of an SQLite database and all that belongs to it, whether it is there or not; none for another kind."""
+    file = file_of(database)
+    return () if file is None else (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm", "-journal")), _note(file))
+
+
 def leave_note(database: Database) -> None:
     """Leave a note beside the file that there is a database."""
     file = file_of(database)
