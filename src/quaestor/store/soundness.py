@@ -4,6 +4,7 @@ A file that is missing or empty is not opened: SQLite would make a new database 
 file that was lost is told from one that never was, a note is left beside each database (`leave_note`).
 """
 
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from quaestor.errors import QuaestorError, format_value
 from quaestor.store.database import Database, UnavailableError
 
+ROOM = 100_000  # bytes that SQLite needs at least beside a file
 _NOTE = """\
 Quaestor keeps its database beside this note, in {name}.
 If that file is missing, `quaestor serve` does not begin with an empty one in its place: restore a back-up with `quaestor restore`.
@@ -38,6 +40,11 @@ def files_of(database: Database) -> tuple[Path, ...]:
     """The file of an SQLite database and all that belongs to it, whether it is there or not; none for another kind."""
     file = file_of(database)
     return () if file is None else (file, *(file.with_name(file.name + end) for end in ("-wal", "-shm", "-journal")), _note(file))
+
+
+def has_no_room(file: Path) -> bool:
+    """Whether the disk of a file is full: SQLite then cannot even read, as it notes beside the file that it does."""
+    return shutil.disk_usage(file.parent).free < ROOM
 
 
 def leave_note(database: Database) -> None:
@@ -102,7 +109,8 @@ def _revision_of_file(file: Path, aside: str) -> str | None:
                 row = connection.execute("select version_num from alembic_version").fetchone()
                 return str(row[0]) if row is not None else None
     except sqlite3.OperationalError as error:
-        raise UnavailableError(f"database: it can be reached, got {error}") from error
+        why = f"no room on its disk ({error}); make room there" if has_no_room(file) else error
+        raise UnavailableError(f"database: it can be reached, got {why}") from error
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorname", "") == "SQLITE_NOTADB":
             raise UnusableError(f"{file}: a database is expected, got another kind of file", aside) from error

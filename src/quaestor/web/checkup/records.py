@@ -85,6 +85,8 @@ def _unreachable(opened: Database, error: Exception) -> list[Finding]:
     said = " ".join(str(getattr(cause, "orig", None) or cause).split()).rstrip(".?")
     if opened.is_file:
         words = f"The file of the database cannot be used: {said}."
+        if soundness.has_no_room(Path(str(opened.engine.url.database))):
+            return wrong("database", words, "Its disk is full: make room there.")
         return wrong("database", words, "Run this command as the user of the server, or give the folder and its files to that user.")
     where = f"{opened.engine.url.host or 'this machine'}, port {opened.engine.url.port or 5432}"
     return wrong(
