@@ -269,6 +269,7 @@ def test_a_proxy_is_not_asked_for_the_server_of_this_machine(monkeypatch, free_p
         monkeypatch.setenv(name, f"http://127.0.0.1:{free_port}")
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("urllib.request._opener", None)  # it keeps the proxies of the first call
     with answering(200, json.dumps({"status": "well", "version": qs.__version__}).encode()) as port:
         (found,) = setup.server(Settings(port=port))
     assert found.state == "fine", found
