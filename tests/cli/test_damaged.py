@@ -2,13 +2,14 @@
 
 import shutil
 import sqlite3
+from collections import namedtuple
 from itertools import product
 from pathlib import Path
 
 import pytest
 
 from quaestor.cli import main
-from quaestor.store import backup
+from quaestor.store import backup, soundness
 from quaestor.web.beginning import begin, make_database
 from quaestor.web.settings import Settings
 
@@ -167,6 +168,26 @@ def test_a_server_that_was_killed_is_no_damage(installed, data, capsys):
     assert main(["sign-in", "ada@school.example", "--data", "killed"]) == 0
 
 
+def test_a_back_up_does_not_replace_the_database(data, capsys):
+    before = (data / "quaestor.db").read_bytes()
+    assert main(["back-up", "data/quaestor.db", "--data", "data"]) == 1
+    assert capsys.readouterr().err.startswith("back-up: a file of its own, got data/quaestor.db, which belongs to the database")
+    assert (data / "quaestor.db").read_bytes() == before
+
+
+def test_a_full_disk_is_no_riddle(data, capsys, monkeypatch):
+    """SQLite says only `disk I/O error`."""
+
+    def full(*_, **__):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(soundness.sqlite3, "connect", full)
+    monkeypatch.setattr(soundness.shutil, "disk_usage", lambda _: namedtuple("Usage", "free")(0))
+    assert run("back-up", data, capsys) == (1, "database: it can be reached, got no room on its disk (disk I/O error); make room there\n")
+    main(["doctor", "--data", "data", "--port", "0"])
+    assert "cannot be used: disk I/O error.\n        Its disk is full: make room there." in capsys.readouterr().out
+
+
 def test_who_wants_to_begin_anew_may(data, capsys):
     for file in data.iterdir():
         file.unlink()
@@ -179,7 +200,7 @@ def test_a_damaged_back_up_leaves_no_empty_installation(tmp_path, capsys, monkey
     monkeypatch.chdir(tmp_path)
     Path("all.zip").write_bytes(content)
     assert main(["restore", "all.zip", "--data", "data"]) == 1
-    assert "restore: the file is a whole back-up, got a damaged or foreign one" in capsys.readouterr().err
+    assert "restore: a whole back-up is expected, got all.zip, which is damaged or none" in capsys.readouterr().err
     assert list(Path("data").iterdir()) == []
 
 

@@ -41,6 +41,7 @@ def data(tmp_path, migrated_file):
     place = tmp_path / "data"
     place.mkdir(mode=0o700)
     shutil.copy(migrated_file, place / "quaestor.db")
+    (place / "quaestor.db").chmod(0o600)
     with opened(place) as database, database.work() as work:
         teachers.owner(work, "owner@school.example").password = "a hash"
     return place
@@ -234,12 +235,24 @@ def answering(status, content):
         thread.join()
 
 
+FULL = "data: a folder with room to write, got: no space left"
+AWAY = "database: one that answers, got none"
+
+
 @pytest.mark.parametrize(
     ("status", "content", "state", "words"),
     [
         (200, {"status": "well", "version": qs.__version__}, "fine", "and is well."),
         (200, {"status": "well", "version": "0.0.1"}, "advice", f"is version 0.0.1; installed is {qs.__version__}. Start it again"),
-        (503, {}, "wrong", "The server runs, but says that it is not well"),
+        (
+            503,
+            {"status": "unwell", "wrong": [FULL]},
+            "wrong",
+            f"The server runs, but says that it is not well: {FULL}. Make room on the disk",
+        ),
+        (503, {"status": "unwell", "wrong": [AWAY]}, "wrong", f"is not well: {AWAY}. See what is said of the database here."),
+        (503, {"status": "unwell", "wrong": [AWAY, FULL]}, "wrong", f"is not well: {AWAY}; {FULL}. Make room"),
+        (503, {}, "wrong", "Something else than Quaestor answers at port"),
         (200, {"hello": "world"}, "wrong", "Something else than Quaestor answers at port"),
         (404, {}, "wrong", "Something else than Quaestor answers at port"),
     ],
@@ -249,6 +262,17 @@ def test_what_answers_at_the_port(status, content, state, words):
         (found,) = setup.server(Settings(port=port))
     assert found.state == state, found
     assert words in f"{found.words} {found.mend}"
+
+
+def test_a_proxy_is_not_asked_for_the_server_of_this_machine(monkeypatch, free_port):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, f"http://127.0.0.1:{free_port}")
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("urllib.request._opener", None)  # it keeps the proxies of the first call
+    with answering(200, json.dumps({"status": "well", "version": qs.__version__}).encode()) as port:
+        (found,) = setup.server(Settings(port=port))
+    assert found.state == "fine", found
 
 
 def test_a_port_that_cannot_be_used(monkeypatch):
@@ -274,6 +298,17 @@ def test_data_folders(tmp_path, data, monkeypatch):
     assert "cannot be written by the user who runs this command." in bad(folder.data(Settings(data=str(data))))
 
 
+def test_files_that_others_may_read(data, tmp_path):
+    file = data / "quaestor.db"
+    file.chmod(0o644)
+    words = f"The rights of {file} (644) let other users of this machine read or write it; the folder keeps them out"
+    assert bad(folder.data(Settings(data=str(data))), "advice").startswith(words)
+    data.chmod(0o755)
+    assert bad(folder.data(Settings(database=f"sqlite:///{file}"))).endswith(f"it holds names, answers and codes. chmod 600 {file}")
+    file.chmod(0o600)
+    assert folder.data(Settings(database=f"sqlite:///{file}"))[0].state == "fine"
+
+
 @pytest.mark.parametrize(("left", "state"), [(500_000_000, "advice"), (100_000_000, "wrong")])
 def test_a_disk_that_is_nearly_full(data, monkeypatch, left, state):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: namedtuple("Usage", "free")(left))
@@ -292,7 +327,10 @@ def test_back_ups(tmp_path, data):
     assert bad(folder.back_ups(str(tmp_path))).startswith("There is no back-up in")
     file = tmp_path / "one.zip"
     file.write_text("no zip")
-    assert "cannot be read" in bad(folder.back_ups(str(tmp_path)))
+    assert "cannot be read: File is not a zip file. Move it away" in bad(folder.back_ups(str(tmp_path)))
+    with zipfile.ZipFile(file, "w") as photos:
+        photos.writestr("photo.png", "no back-up")
+    assert "cannot be read: the file is a back-up of Quaestor, got one without its header." in bad(folder.back_ups(str(tmp_path)))
     file.unlink()
     assert main(["back-up", str(file), "--data", str(data)]) == 0
     assert folder.back_ups(str(tmp_path))[0].state == "fine"
@@ -320,18 +358,79 @@ def test_no_database_yet(doctor, data):
     )
 
 
-def test_an_empty_database(doctor, data):
-    (data / "quaestor.db").write_bytes(b"")
+def test_a_data_folder_that_is_a_file(doctor, data, tmp_path):
+    (tmp_path / "file").write_text("")
+    code, found = doctor("--data", str(tmp_path / "file"))
+    assert code == 1
+    assert found["data"][:2] == ("wrong", f"{tmp_path / 'file'} is no folder.")
+    assert found["database"][:2] == ("wrong", f"There can be no database: {tmp_path / 'file'} is no folder.")
+
+
+def test_a_database_without_tables(doctor, data):
+    (data / "quaestor.db").unlink()
+    with sqlite3.connect(data / "quaestor.db") as file:
+        file.execute("pragma journal_mode=wal")
+    file.close()
     state, words, _ = doctor()[1]["database"]
     assert (state, words) == ("advice", "The database is there, but empty: `quaestor serve` will fill it.")
 
 
-def test_a_file_that_is_no_database(doctor, data):
-    (data / "quaestor.db").write_text("this is a text, which is long enough to be read as the head of a database file" * 20)
+def empty(file):
+    file.write_bytes(b"")
+
+
+def text(file):
+    file.write_text("this is a text, which is long enough to be read as the head of a database file" * 20)
+
+
+def of_another_program(file):
+    file.unlink()
+    with sqlite3.connect(file) as connection:
+        connection.execute("create table cats (name)")
+    connection.close()
+
+
+def gone(file):
+    file.unlink()
+    Path(f"{file}.txt").write_text("There was a database.")
+
+
+def gone_but_for_its_log(file):
+    file.unlink()
+    Path(f"{file}-wal").write_bytes(b"answers")
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        (empty, "a database is expected, got an empty file."),
+        (text, "a database is expected, got another kind of file."),
+        (of_another_program, "a database of Quaestor is expected, got one of another program, with the table cats."),
+        (gone, "a database is expected, got no such file, though there was one."),
+        (gone_but_for_its_log, "a database is expected, got only its log {file}-wal, which may hold the last answers."),
+    ],
+)
+def test_what_the_server_does_not_start_with(doctor, data, damage, words):
+    file = data / "quaestor.db"
+    damage(file)
+    before = sorted(data.iterdir())
+    code, found = doctor()
+    assert (code, found["database"][0]) == (1, "wrong")
+    assert found["database"][1] == f"The server does not start with this database. {file}: {words.format(file=file)}"
+    assert found["database"][2].startswith("Stop the server if it runs; ")
+    assert f"quaestor restore BACK-UP.zip --data {data}" in found["database"][2]
+    assert sorted(data.iterdir()) == before
+
+
+def test_a_folder_of_another_user(doctor, monkeypatch):
+    def shut(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(records.soundness, "check", shut)
     code, found = doctor()
     assert code == 1
-    assert found["database"][1] == "The file of the database cannot be used: file is not a database."
-    assert "restore the last back-up" in found["database"][2]
+    assert found["database"][1] == "The file of the database cannot be used: [Errno 13] Permission denied."
+    assert found["database"][2].startswith("Run this command as the user of the server")
 
 
 def test_a_damaged_database(doctor, data):
@@ -346,8 +445,8 @@ def test_a_damaged_database(doctor, data):
     path.write_bytes(content)
     code, found = doctor()
     assert code == 1
-    assert found["SQLite"][1].startswith("The database is damaged: ")
-    assert "clock" in found, "what can still be read is looked at"
+    assert "a whole database is expected, got a damaged one (" in found["database"][1]
+    assert "clock" not in found
 
 
 def test_tables_of_another_version(doctor, data):
@@ -356,7 +455,8 @@ def test_tables_of_another_version(doctor, data):
     file.close()
     code, found = doctor()
     assert code == 1
-    assert "that this one does not know: a newer Quaestor made them." in found["database"][1]
+    assert "got '9999', which a later version of Quaestor made." in found["database"][1]
+    assert "upgrade Quaestor" in found["database"][2]
     with opened(data) as database:
         older = database.revisions()[1]
     with sqlite3.connect(data / "quaestor.db") as file:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -35,6 +36,21 @@ def test_flags_win_over_the_environment():
     made = from_environment({"QUAESTOR_PORT": "9", "QUAESTOR_ROOT": "/q"}, port="10", root=None)
     assert (made.port, made.root) == (10, "/q")
     assert from_environment(to_environment(made)) == made
+
+
+def test_a_data_folder_on_the_command_line_wins_over_a_database_of_the_environment(tmp_path, monkeypatch, migrated_file, capsys):
+    elsewhere = {"QUAESTOR_DATABASE": f"sqlite:///{tmp_path / 'elsewhere.db'}", "QUAESTOR_DATA": "there"}
+    assert from_environment(elsewhere).database_url == elsewhere["QUAESTOR_DATABASE"]
+    assert from_environment(elsewhere, data="here", database=None).database_url == "sqlite:///here/quaestor.db"
+    assert from_environment(elsewhere, data="here", database="sqlite:///x.db").database_url == "sqlite:///x.db"
+    (tmp_path / "one").mkdir()
+    shutil.copy(migrated_file, tmp_path / "one" / "quaestor.db")
+    for name, value in elsewhere.items():
+        monkeypatch.setenv(name, value)
+    assert main(["back-up", str(tmp_path / "x.zip"), "--data", str(tmp_path / "one")]) == 0
+    assert main(["restore", str(tmp_path / "x.zip"), "--data", str(tmp_path / "two")]) == 0
+    assert (tmp_path / "two" / "quaestor.db").exists()
+    assert not (tmp_path / "elsewhere.db").exists()
 
 
 @pytest.mark.parametrize(

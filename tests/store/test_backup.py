@@ -1,8 +1,11 @@
 """Back-up and restore: the same rows on every kind of database, or none at all."""
 
+import errno
 import json
+import os
 import stat
 from itertools import product
+from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
@@ -79,8 +82,10 @@ def test_only_into_an_empty_database(database, tmp_path):
     fill(database)
     backup.back_up(database, tmp_path / "x.zip")
     before = rows(database)
-    with pytest.raises(backup.BackupError, match=r"restore: the database is empty, got one with rows in .*teacher, "):
+    with pytest.raises(backup.BackupError, match=r"restore: an empty database is expected, got .*, which has rows in .*teacher, ") as error:
         backup.restore(database, tmp_path / "x.zip")
+    assert str(database.engine.url.database) in str(error.value)
+    assert "restore into an empty folder (--data FOLDER)" in str(error.value)
     assert rows(database) == before
 
 
@@ -110,9 +115,9 @@ def header(**fields):
 @pytest.mark.parametrize(
     ("name", "content", "words"),
     [
-        ("header.json", lambda old: None, "restore: the file is a back-up of Quaestor, got one without its header"),
-        ("header.json", lambda old: b"[1]", "restore: a back-up of format 1 is expected, got [1]"),
-        ("header.json", header(**{"quaestor-backup": 9}), "restore: a back-up of format 1 is expected, got 9"),
+        ("header.json", lambda old: None, "x.zip: the file is a back-up of Quaestor, got one without its header; restore another"),
+        ("header.json", lambda old: b"[1]", "x.zip: a back-up of format 1 is expected, got [1]"),
+        ("header.json", header(**{"quaestor-backup": 9}), "x.zip: a back-up of format 1 is expected, got 9"),
         ("header.json", header(revision="0000"), "of the tables or an earlier one is expected, got '0000'"),
         ("event.jsonl", lambda old: None, "restore: a back-up has event.jsonl, got none"),
         ("event.jsonl", lambda old: old[: old.rindex(b"\n", 0, -1) + 1], "restore: event has 6 rows by the header, got 5"),
@@ -136,7 +141,7 @@ def test_damaged_back_ups_change_nothing(database, saved, name, content, words):
 @pytest.mark.parametrize("cut", [0, 10, 500, -30])
 def test_files_that_are_cut_or_foreign(make_database, saved, cut):
     saved.write_bytes(saved.read_bytes()[:cut])
-    with pytest.raises(backup.BackupError, match="restore: the file is a whole back-up, got a damaged or foreign one"):
+    with pytest.raises(backup.BackupError, match=r"a whole back-up is expected, got .*x\.zip, which is damaged or none"):
         backup.restore(make_database("sqlite"), saved)
 
 
@@ -153,5 +158,53 @@ def test_files_that_are_not_there(make_database, tmp_path):
     database = make_database("sqlite")
     with pytest.raises(backup.BackupError, match="restore: a back-up is there, got no file"):
         backup.restore(database, tmp_path / "none.zip")
-    with pytest.raises(backup.BackupError, match="back-up: the file can be written, got"):
+    with pytest.raises(backup.BackupError, match=r"back-up: .*folder\.zip can be written, got no folder .*no; make it, or name"):
         backup.back_up(database, tmp_path / "no" / "folder.zip")
+
+
+def test_a_full_disk_is_said_in_words(make_database, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(backup, "_write", full)
+    with pytest.raises(backup.BackupError) as error:
+        backup.back_up(make_database("sqlite"), tmp_path / "x.zip")
+    words = f"back-up: {tmp_path / 'x.zip'} can be written, got no room on its disk; make room there, or name a file on another disk"
+    assert str(error.value) == words
+    assert not list(tmp_path.glob("*.zip*"))
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm", "-journal", ".txt"])
+def test_a_back_up_does_not_replace_the_database(make_database, end):
+    database = make_database("sqlite")
+    file = Path(database.engine.url.database)
+    before = file.read_bytes()
+    with pytest.raises(backup.BackupError, match="which belongs to the database; name another one"):
+        backup.back_up(database, file.parent / "." / (file.name + end))
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_a_back_up_does_not_replace_the_database_by_another_name(make_database, tmp_path, link):
+    database = make_database("sqlite")
+    link(database.engine.url.database, tmp_path / "other.zip")
+    with pytest.raises(backup.BackupError, match="which belongs to the database"):
+        backup.back_up(database, tmp_path / "other.zip")
+
+
+def test_a_back_up_replaces_an_earlier_one_and_nothing_else(database, tmp_path):
+    file = tmp_path / "x.zip"
+    backup.back_up(database, file)
+    fill(database)
+    assert backup.back_up(database, file)["teacher"] == 1
+    with ZipFile(tmp_path / "photos.zip", "w") as photos:
+        photos.writestr("header.json", "{}")
+    (tmp_path / "letter.txt").write_text("Dear parents")
+    (tmp_path / "folder").mkdir()
+    for name in ("photos.zip", "letter.txt"):
+        before = (tmp_path / name).read_bytes()
+        with pytest.raises(backup.BackupError, match="which is there and is no back-up, or a damaged one; name another file, or move"):
+            backup.back_up(database, tmp_path / name)
+        assert (tmp_path / name).read_bytes() == before
+    with pytest.raises(backup.BackupError, match=r"back-up: a file, got the folder .*; name a file in it: .*folder/quaestor\.zip"):
+        backup.back_up(database, tmp_path / "folder")

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from quaestor.cli.web import add_settings, database_of, settings_of
@@ -89,12 +88,14 @@ def run(arguments: argparse.Namespace) -> int:
 @contextmanager
 def _counted_together(settings: "Settings") -> Iterator[None]:
     """A folder in which several workers keep their counts for /metrics, while they serve."""
+    from quaestor.web.counts_folder import clear_abandoned, counts_folder
     from quaestor.web.metrics import FOLDER
 
+    clear_abandoned()
     if settings.workers == 1 or not settings.metrics:
         yield
         return
-    with TemporaryDirectory(prefix="quaestor-metrics-") as folder:
+    with counts_folder() as folder:
         os.environ[FOLDER] = folder
         yield
 

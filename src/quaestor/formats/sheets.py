@@ -122,8 +122,8 @@ def read_xlsx(data: bytes) -> Read:
     except (BankError, MemoryError):
         raise
     except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
-        told = f"{type(error).__name__}: {error}".splitlines()[0]
-        raise refusal(say("the file is a valid XLSX workbook"), told) from error
+        rule, value = say("the file is a valid XLSX workbook"), say("a file that is broken or is no workbook")
+        raise refusal(rule, value, say("open it in a spreadsheet program and save it again as XLSX")) from error
     if not problems and not any(line.section == "questions" for line in found):
         rule = say("a workbook has a sheet of questions: one with the columns id, skill, text and others")
         raise refusal(rule, say("the sheets {names}", names=", ".join(f"'{title}'" for title in titles)))

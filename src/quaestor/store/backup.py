@@ -5,48 +5,78 @@ database, in one unit of work, so completely or not at all. It contains keys, co
 """
 
 import base64
+import errno
 import json
 import os
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from sqlalchemy import Boolean, Column, DateTime, Float, Integer, LargeBinary, MetaData, String, Table, func, insert, select, text
 from sqlalchemy.exc import IntegrityError, StatementError
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError, format_value
+from quaestor.errors import format_value
+from quaestor.store import backup_header, soundness
+from quaestor.store.backup_header import BackupError
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.models import Base
 
-FORMAT = 1
-_HEADER = "header.json"
 _ROWS, _LARGE_ROWS = 500, 10  # rows at a time; the second for tables with images
 _KINDS: tuple[tuple[type[Any], tuple[type, ...]], ...] = ((Boolean, (bool,)), (Integer, (int,)), (Float, (int, float)), (String, (str,)))
-
-
-class BackupError(QuaestorError):
-    """A file that is not a back-up, or not one for this database."""
+_ANOTHER = "restore another back-up (`quaestor doctor --back-ups FOLDER` says whether the newest of a folder can be read)"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def back_up(database: Database, file: Path) -> dict[str, int]:
-    """Write a back-up and return the number of rows of each table. The file appears only when it is complete."""
+    """Write a back-up and return the number of rows of each table. The file appears only when it is complete.
+
+    It may take the place of another back-up, and of nothing else.
+    """
+    _refuse_target(database, file)
     unfinished = file.with_name(f".{file.name}.unfinished")
     try:
         with database.read() as work, _private(unfinished) as stream, ZipFile(stream, "w", ZIP_DEFLATED) as archive:
             counts = {table.name: _write(work, table, archive) for table in Base.metadata.sorted_tables}
-            header = {"quaestor-backup": FORMAT, "revision": _revision(work), "made": f"{now().isoformat()}Z", "counts": counts}
-            archive.writestr(_HEADER, json.dumps(header, indent=1))
+            header = {
+                backup_header.KEY: backup_header.FORMAT,
+                "revision": _revision(work),
+                "made": f"{now().isoformat()}Z",
+                "counts": counts,
+            }
+            archive.writestr(backup_header.NAME, json.dumps(header, indent=1))
         unfinished.replace(file)
     except OSError as error:
-        raise BackupError(f"back-up: the file can be written, got {error}") from error
+        raise BackupError(f"back-up: {file} can be written, got {_why(error, file)}") from error
     finally:
         unfinished.unlink(missing_ok=True)
     return counts
+
+
+def _refuse_target(database: Database, file: Path) -> None:
+    """Refuse a file that a back-up would destroy: the database that is backed up, or anything that is no back-up."""
+    for ours in soundness.files_of(database):
+        if file.resolve() == ours.resolve() or (file.exists() and ours.exists() and file.samefile(ours)):
+            raise BackupError(f"back-up: a file of its own, got {file}, which belongs to the database; name another one")
+    if file.is_dir():
+        raise BackupError(f"back-up: a file, got the folder {file}; name a file in it: {file / 'quaestor.zip'}")
+    if file.exists() and not backup_header.is_back_up(file):
+        found = f"{file}, which is there and is no back-up, or a damaged one; name another file, or move this one away"
+        raise BackupError(f"back-up: a new file or an earlier back-up, got {found}")
+
+
+def _why(error: OSError, file: Path) -> str:
+    """Why a file could not be written, and what to do."""
+    if error.errno in _NO_ROOM:
+        return "no room on its disk; make room there, or name a file on another disk"
+    if error.errno == errno.ENOENT:
+        return f"no folder {file.parent}; make it, or name a file in another one"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"no right to write to {file.parent}; run this as a user who may, or name a file in another folder"
+    return str(error.strerror or error)
 
 
 def _private(path: Path) -> IO[bytes]:
@@ -85,9 +115,9 @@ def restore(database: Database, file: Path) -> dict[str, int]:
     """
     try:
         with ZipFile(file) as archive:
-            header = _header(archive)
+            header = _header(archive, file)
             with database.read() as work:
-                _refuse(work, header, database.revisions())
+                _refuse(work, database, header)
                 present = _revision(work)
             if header["revision"] != present:
                 database.migrate(header["revision"])
@@ -97,8 +127,8 @@ def restore(database: Database, file: Path) -> dict[str, int]:
                 database.migrate()
     except FileNotFoundError as error:
         raise BackupError(f"restore: a back-up is there, got no file {format_value(str(file))}") from error
-    except (BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
-        raise BackupError(f"restore: the file is a whole back-up, got a damaged or foreign one ({error})") from error
+    except backup_header.UNREADABLE as error:
+        raise BackupError(f"restore: a whole back-up is expected, got {file}, which is damaged or none ({error}); {_ANOTHER}") from error
     except (IntegrityError, StatementError) as error:
         raise BackupError("restore: rows that fit together are expected, got some that do not") from error
     return counts
@@ -118,24 +148,24 @@ def _fill(database: Database, archive: ZipFile, header: Mapping[str, Any]) -> di
     return counts
 
 
-def _header(archive: ZipFile) -> Mapping[str, Any]:
+def _header(archive: ZipFile, file: Path) -> Mapping[str, Any]:
     try:
-        header = json.loads(archive.read(_HEADER))
-    except (KeyError, ValueError) as error:
-        raise BackupError("restore: the file is a back-up of Quaestor, got one without its header") from error
-    if not isinstance(header, dict) or header.get("quaestor-backup") != FORMAT or not isinstance(header.get("counts"), dict):
-        found = header.get("quaestor-backup") if isinstance(header, dict) else header
-        raise BackupError(f"restore: a back-up of format {FORMAT} is expected, got {format_value(found)}")
-    return header
+        return backup_header.read(archive)
+    except BackupError as error:
+        raise BackupError(f"restore: {file}: {error}; {_ANOTHER}") from error
 
 
-def _refuse(work: Work, header: Mapping[str, Any], known: Sequence[str]) -> None:
+def _refuse(work: Work, database: Database, header: Mapping[str, Any]) -> None:
+    known = database.revisions()
     if header.get("revision") not in known:
         found = format_value(header.get("revision"))
-        raise BackupError(f"restore: a back-up of version {known[0]} of the tables or an earlier one is expected, got {found}")
+        upgrade = "upgrade Quaestor, or restore a back-up that this version made"
+        raise BackupError(f"restore: a back-up of version {known[0]} of the tables or an earlier one is expected, got {found}; {upgrade}")
     full = [table.name for table in Base.metadata.sorted_tables if work.execute(select(table).limit(1)).first() is not None]
     if full:
-        raise BackupError(f"restore: the database is empty, got one with rows in {', '.join(full)}")
+        found = f"{soundness.file_of(database) or database.engine.url}, which has rows in {', '.join(full)}"
+        elsewhere = "restore into an empty folder (--data FOLDER) or another empty database (--database ADDRESS)"
+        raise BackupError(f"restore: an empty database is expected, got {found}; nothing is overwritten: {elsewhere}")
 
 
 def _read(work: Work, table: Table, archive: ZipFile) -> int:

@@ -48,7 +48,7 @@ def open_database(settings: Settings) -> Database:
 
 def _ready(database: Database, settings: Settings, make: bool = False) -> Database:
     try:
-        if not soundness.check(database, _flag(database, settings)) and not make:
+        if not soundness.check(database, flag(database, settings)) and not make:
             place = f"database: {database.engine.url}" if settings.database else f"data: {settings.data}"
             raise QuaestorError(f"{place}: a database that `quaestor serve` or `quaestor restore` made, got no database in it")
         keep_private(settings)
@@ -68,7 +68,7 @@ def restored_database(settings: Settings) -> Iterator[Database]:
     database = Database(settings.database_url)
     file = soundness.file_of(database)
     try:
-        is_made = soundness.check(database, _flag(database, settings), restores=True)
+        is_made = soundness.check(database, flag(database, settings), restores=True)
     except QuaestorError:
         database.close()
         raise
@@ -97,7 +97,7 @@ def _remove(file: Path) -> None:
         file.with_name(file.name + end).unlink(missing_ok=True)
 
 
-def _flag(database: Database, settings: Settings) -> str:
+def flag(database: Database, settings: Settings) -> str:
     """How commands are told of the database, without a password."""
     return f"--database {database.engine.url}" if settings.database else f"--data {settings.data}"
 

@@ -79,7 +79,7 @@ class Settings:
 
 
 MEANINGS = {
-    "data": "the folder of the embedded database; made when it is missing",
+    "data": "the folder of the embedded database; `serve` and `restore` make it when it is missing",
     "database": "another database, e.g. postgresql+psycopg://user:password@host/name",
     "host": "the address to listen on, e.g. ::1; 0.0.0.0 for all of the machine's",
     "port": "the port to listen on; 0 takes a free one",
@@ -100,8 +100,10 @@ MEANINGS = {
 
 
 def from_environment(environment: Mapping[str, str] = os.environ, **flags: Any) -> Settings:
-    """The settings of the environment, changed by those flags that are not None."""
+    """The settings of the environment, changed by those flags that are not None. The flag `data` alone means the file in that folder."""
     found: dict[str, Any] = {}
+    if flags.get("data") is not None and flags.get("database") is None:
+        flags["database"] = ""
     for field in fields(Settings):
         given = flags.get(field.name)
         written = environment.get(PREFIX + field.name.upper())

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 
 from quaestor.bankfile.bank import FORMATS, Bank
-from quaestor.errors import BankError, Problem
+from quaestor.errors import BankError, Problem, got
 from quaestor.formats.files import load_bytes
+from quaestor.i18n import say
 from quaestor.store.media import MediaError
 from quaestor.store.pixels import drawn_anew
 from quaestor.web.apart import LimitsError, apart, prepare
@@ -18,7 +19,7 @@ def read_bank(content: bytes, ending: str, unmarked: int = FORMATS[0]) -> Bank:
     try:
         return apart(load_bytes, content, ending, "", unmarked, seconds=SECONDS, megabytes=MEGABYTES)
     except LimitsError as error:
-        raise BankError([Problem("file", error.rule, error.value)]) from error
+        raise BankError([Problem("file", error.rule, error.value, say("split the file into several smaller ones"))]) from error
 
 
 def draw_anew(images: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -28,4 +29,4 @@ def draw_anew(images: Mapping[str, bytes]) -> dict[str, bytes]:
     try:
         return apart(drawn_anew, dict(images), seconds=SECONDS, megabytes=MEGABYTES)
     except LimitsError as error:
-        raise MediaError(error.args[0]) from error
+        raise MediaError(got(error.rule, error.value, say("send fewer or smaller images at a time"))) from error

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import quote
@@ -13,9 +14,10 @@ from sqlalchemy.orm import Session as Work
 from quaestor.errors import QuaestorError
 from quaestor.selection.dry_run import SLOW, is_easy, worst_step
 from quaestor.selection.rules_file import read_rules
-from quaestor.store import clock, jobs, publishing
+from quaestor.store import clock, jobs, publishing, soundness
 from quaestor.store.database import CONNECTIONS, Database, UnavailableError
 from quaestor.store.models import Event, Job, Published, Teacher
+from quaestor.web.beginning import flag
 from quaestor.web.checkup.finding import FINE, Finding, advice, fine, in_words, wrong
 from quaestor.web.settings import Settings
 
@@ -34,7 +36,7 @@ def database(settings: Settings, dry_runs: bool = False) -> Iterator[Finding]:
         yield from wrong("database", f"The address of the database cannot be used: {error}.", "Mend --database.")
         return
     try:
-        (found,) = _opens(opened)
+        (found,) = _opens(settings, opened)
         yield found
         if found.state == FINE:
             yield from _sqlite(opened) if opened.is_file else _postgresql(settings, opened)
@@ -47,51 +49,57 @@ def database(settings: Settings, dry_runs: bool = False) -> Iterator[Finding]:
         opened.close()
 
 
-def _opens(opened: Database) -> list[Finding]:
-    """Whether it can be reached, and whether its tables are those of this version."""
-    if opened.is_file and not Path(str(opened.engine.url.database)).is_file():
+def _opens(settings: Settings, opened: Database) -> list[Finding]:
+    """Whether the server would start with it, by the same check; and whether its tables are those of this version."""
+    file = soundness.file_of(opened)
+    try:
+        if file is not None and file.parent.exists() and not file.parent.is_dir():
+            return wrong("database", f"There can be no database: {file.parent} is no folder.", "Set --data or --database to another place.")
+        is_made = soundness.check(opened, flag(opened, settings))
+        is_there = file is None or file.exists()
+        revision = _revision(opened) if is_made else ""
+    except soundness.UnusableError as error:
+        words = f"The server does not start with this database. {error.found}."
+        return wrong("database", words, f"Stop the server if it runs; {error.remedy} (docs/server.md, When the database cannot be used).")
+    except (UnavailableError, DBAPIError, sqlite3.Error, OSError) as error:
+        return _unreachable(opened, error)
+    known = opened.revisions()
+    if not is_there:
         return advice(
             "database", "There is no database yet: `quaestor serve` will make one.", "If there should be one, set --data or --database."
         )
-    try:
-        if opened.is_file:
-            with _file(opened) as file:
-                row = file.execute("select version_num from alembic_version").fetchone()
-        else:
-            with opened.engine.connect() as connection:
-                row = connection.execute(text("select version_num from alembic_version")).first()
-    except (sqlite3.Error, DBAPIError) as error:
-        return _unusable(opened, " ".join(str(getattr(error, "orig", None) or error).split()).rstrip(".?"))
-    known = opened.revisions()
-    if row is None or row[0] not in known:
-        words = f"The tables are of a version ({row[0] if row else 'none'}) that this one does not know: a newer Quaestor made them."
-        return wrong("database", words, "Install the newer version again, or restore a back-up into another place.")
-    if row[0] != known[0]:
-        words = f"The tables are of an older version ({row[0]}; this one has {known[0]})."
+    if not is_made:
+        words = "The database is there, but empty: `quaestor serve` will fill it."
+        return advice("database", words, "If it should not be empty, set --database or --data.")
+    if revision != known[0]:
+        words = f"The tables are of an older version ({revision}; this one has {known[0]})."
         return advice(
             "database", words, "Make a back-up with the older version; the next start of the server brings the tables up to date."
         )
     return fine("database", "The database opens, and its tables are of this version.")
 
 
-def _unusable(opened: Database, said: str) -> list[Finding]:
-    if "alembic_version" in said:
-        return advice(
-            "database",
-            "The database is there, but empty: `quaestor serve` will fill it.",
-            "If it should not be empty, set --database or --data.",
-        )
+def _unreachable(opened: Database, error: Exception) -> list[Finding]:
+    """A database that cannot be opened, and why: what the driver said, in one line."""
+    cause = error.__cause__ if isinstance(error, UnavailableError) and error.__cause__ is not None else error
+    said = " ".join(str(getattr(cause, "orig", None) or cause).split()).rstrip(".?")
     if opened.is_file:
         words = f"The file of the database cannot be used: {said}."
-        return wrong(
-            "database",
-            words,
-            "If it is damaged, stop the server and restore the last back-up into another folder; docs/server.md tells how.",
-        )
+        if soundness.has_no_room(Path(str(opened.engine.url.database))):
+            return wrong("database", words, "Its disk is full: make room there.")
+        return wrong("database", words, "Run this command as the user of the server, or give the folder and its files to that user.")
     where = f"{opened.engine.url.host or 'this machine'}, port {opened.engine.url.port or 5432}"
     return wrong(
         "database", f"PostgreSQL at {where} cannot be used: {said}.", "Start it, or mend host, user, password or name in --database."
     )
+
+
+def _revision(opened: Database) -> str:
+    if opened.is_file:
+        with closing(_file(opened)) as file:
+            return str(file.execute("select version_num from alembic_version").fetchone()[0])
+    with opened.engine.connect() as connection:
+        return str(connection.scalar(text("select version_num from alembic_version")))
 
 
 def _file(opened: Database) -> sqlite3.Connection:
@@ -102,15 +110,8 @@ def _file(opened: Database) -> sqlite3.Connection:
 def _sqlite(opened: Database) -> list[Finding]:
     path = Path(str(opened.engine.url.database))
     size = sum(file.stat().st_size for file in (path, Path(f"{path}-wal")) if file.exists())
-    try:
-        with _file(opened) as file:
-            said = file.execute("pragma quick_check(1)").fetchone()[0]
-            mode = file.execute("pragma journal_mode").fetchone()[0]
-    except sqlite3.Error as error:
-        said, mode = str(error), "wal"
-    if said != "ok":
-        words = f"The database is damaged: {' '.join(said.split())}."
-        return wrong("SQLite", words, "Stop the server, keep a copy of the folder, and restore the last back-up into another one.")
+    with closing(_file(opened)) as file:
+        mode = file.execute("pragma journal_mode").fetchone()[0]
     if mode != "wal":
         words = f"The database writes its journal in the mode {mode}: readers and writers wait for each other."
         return advice("SQLite", words, "Start the server once: it sets the mode `wal`, unless the disk cannot do it.")

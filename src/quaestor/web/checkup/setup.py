@@ -3,12 +3,12 @@
 import json
 import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 from quaestor.version import VERSION
 from quaestor.web.checkup.finding import Finding, advice, fine, wrong
@@ -20,6 +20,7 @@ COMMON = ("", "quaestor", "postgres", "password", "secret", "change-me", "change
 KNOWN = {PREFIX + field.name.upper() for field in fields(Settings)}
 SHARED = "QUAESTOR_SECRET"  # no setting, but what several machines may share (`store.secrets`)
 PATIENCE = 5  # seconds that a server may take to answer
+_open = build_opener(ProxyHandler({})).open  # by no proxy, whatever the environment says: the server is asked itself
 
 
 def names(environment: Mapping[str, str] = os.environ) -> list[Finding]:
@@ -91,16 +92,12 @@ def server(settings: Settings) -> list[Finding]:
     except OSError:
         return _free(settings, where)
     try:
-        with urlopen(f"http://{f'[{host}]' if ':' in host else host}:{settings.port}/health", timeout=PATIENCE) as response:
+        with _open(f"http://{f'[{host}]' if ':' in host else host}:{settings.port}/health", timeout=PATIENCE) as response:
             told = json.load(response)
             version = str(told["version"]) if told["status"] == "well" else ""
     except HTTPError as error:
-        if error.code == 503:
-            return wrong(
-                "server",
-                "The server runs, but says that it is not well: it cannot use its database.",
-                "See what is said of the database here.",
-            )
+        if error.code == 503 and (reasons := _reasons(error)) is not None:
+            return _unwell(reasons)
         version = ""
     except (URLError, OSError, ValueError, KeyError, TypeError):
         version = ""
@@ -111,6 +108,25 @@ def server(settings: Settings) -> list[Finding]:
         words = f"The server that runs is version {version}; installed is {VERSION}."
         return advice("server", words, "Start it again: systemctl restart quaestor")
     return fine("server", f"The server runs at {where} and is well.")
+
+
+def _reasons(error: HTTPError) -> list[str] | None:
+    """What /health says is wrong; None if it is not that of Quaestor."""
+    try:
+        told = json.load(error)
+        return [str(one) for one in told["wrong"]] if told["status"] == "unwell" else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _unwell(reasons: Sequence[str]) -> list[Finding]:
+    words = f"The server runs, but says that it is not well: {'; '.join(reasons)}."
+    mends = []
+    if any("folder with room to write" in one for one in reasons):
+        mends.append("Make room on the disk, or let the user of the server write there; nothing has to be restarted.")
+    if any(one.startswith("database:") for one in reasons):
+        mends.append("See what is said of the database here.")
+    return wrong("server", words, " ".join(mends) or "See its log: journalctl --unit quaestor")
 
 
 def _free(settings: Settings, where: str) -> list[Finding]:
