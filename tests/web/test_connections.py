@@ -94,10 +94,14 @@ def talk(say):
 
 
 async def until_closed(heard):
+    """All that was heard; who still speaks when the other end closes is cut off rudely after it."""
+    told = b""
     try:
-        return await heard.read()
+        while piece := await heard.read(65536):
+            told += piece
     except ConnectionError:
-        return b"reset"
+        return told or b"reset"
+    return told
 
 
 def sending(*pieces, pause=0.0):
