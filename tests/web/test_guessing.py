@@ -57,16 +57,36 @@ def test_a_child_who_types_anything_does_not_shut_the_class_out(school):
     assert school.client.get(f"/c/{school.places['code']}").status_code == 200
 
 
-def test_a_code_is_counted_before_it_is_looked_up_and_a_right_one_not_at_all(school, monkeypatch):
-    def counts(work):
-        return work.scalars(select(Tries.count)).all()
+def counts(work):
+    return work.scalars(select(Tries.count)).all()
+
+
+@pytest.fixture
+def seen(monkeypatch):
+    """What the counters say when a code is looked up."""
+    found = []
 
     def look(work, code):
-        seen.append(counts(work))
+        found.append(counts(work))
         return invited(work, code)
 
-    seen = []
     monkeypatch.setattr(entry, "invited", look)
+    return found
+
+
+def test_a_class_waits_for_no_counter_while_hardly_any_code_is_wrong(school, seen):
+    assert school.get("anonymous", f"/c/{school.places['code']}").status_code == 200
+    for _ in range(limits.CALM):
+        assert school.get("anonymous", "/c/WRONG").status_code == 404
+    assert school.get("anonymous", f"/c/{school.places['code']}").status_code == 200
+    assert seen[:3] == [[], [], [1, 1]]  # a right one; a wrong one, looked up, then counted and looked up
+    assert seen[-1] == [limits.CALM + 1] * 2  # now a right one is counted first, too
+    with school.database.read() as work:
+        assert counts(work) == [limits.CALM] * 2
+
+
+def test_a_code_is_counted_before_it_is_looked_up_and_a_right_one_not_at_all(school, monkeypatch, seen):
+    monkeypatch.setattr(limits, "CALM", 0)
     for code, status in ((school.places["code"], 200), ("WRONG", 404), (school.places["code"], 200)):
         assert school.get("anonymous", f"/c/{code}").status_code == status
     assert seen == [[1, 1], [1, 1], [2, 2]]  # of the browser, and of its address

@@ -45,6 +45,7 @@ LIMITS = {
     "begun": Limit(3, 24 * 60),  # attempts at one test in a browser, where its teacher sets no other number
     "begun by address": Limit(100, 24 * 60),  # and from an address: a school has one for all its classes
 }
+CALM = 10  # failures below which a try may be made before it is counted: with ten at the same moment no limit is passed
 
 
 class LimitError(QuaestorError):
@@ -66,19 +67,20 @@ class Counted:
     began: datetime
 
 
-def refuse(work: Work, kind: str, *who: str, address: str = "") -> None:
-    """Raise LimitError if one of `who`, or the address, had too many failures of this kind (a name in `LIMITS`).
+def refuse(work: Work, kind: str, *who: str, address: str = "") -> int:
+    """Raise LimitError if one of `who`, or the address, had too many failures of this kind (a name in `LIMITS`); else the most of one.
 
     Only reads, so that a flood that is refused anyway waits for no writer; what counts is `count`.
     """
     asked = _counters(kind, who, address)
     where = Tries.kind.in_([one for one, _ in asked]), Tries.who.in_([one for _, one in asked])
     rows = work.execute(select(Tries.kind, Tries.began, Tries.count).where(*where)).all()
-    full = [(began + timedelta(minutes=LIMITS[found].minutes) - now()) for found, began, count in rows if count >= LIMITS[found].failures]
-    left = max((over.total_seconds() for over in full), default=0.0)
+    present = [(found, (began + timedelta(minutes=LIMITS[found].minutes) - now()).total_seconds(), count) for found, began, count in rows]
+    left = max((seconds for found, seconds, count in present if count >= LIMITS[found].failures), default=0.0)
     if left > 0:
         counters.REFUSALS.labels(kind).inc()
         raise LimitError(ceil(left))
+    return max((count for _, seconds, count in present if seconds > 0), default=0)
 
 
 def count(work: Work, kind: str, *who: str, address: str = "") -> list[Counted]:
