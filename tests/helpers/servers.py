@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -70,7 +71,8 @@ class Server:
     def kill(self) -> None:
         """`kill -9` of all its processes."""
         if self.process is not None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it has ended already
+                os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
             if self.process.stdout is not None:
                 self.process.stdout.close()
