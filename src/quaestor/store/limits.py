@@ -45,7 +45,7 @@ LIMITS = {
     "begun": Limit(3, 24 * 60),  # attempts at one test in a browser, where its teacher sets no other number
     "begun by address": Limit(100, 24 * 60),  # and from an address: a school has one for all its classes
 }
-CALM = 10  # failures below which a try may be made before it is counted: with ten at the same moment no limit is passed
+CALM = 10  # failures below which a try may be made before it is counted; a process makes ten at a time at most
 
 
 class LimitError(QuaestorError):
