@@ -9,6 +9,7 @@ from pathlib import Path
 
 import quaestor as qs
 from quaestor.store import attempts, backup, corrections, drafts, grades, jobs, limits, publishing, replies, rescoring, teachers, timing
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Published, Pupil
 
@@ -61,7 +62,7 @@ def fill(database: Database) -> None:
         kept = publishing.keep_bank(work, teacher, BANK, {"pie.png": PICTURE})
         rules = qs.Rules(score="order", stop=qs.max_questions(4))
         test = publishing.publish(work, teacher, kept, rules, publishing.Conditions(by_list=True, retakes="any", keep_days=9000))
-        for pupil in publishing.add_pupils(work, test, [*ANSWERS, "Kim"]):
+        for pupil in class_lists.add_pupils(work, test, [*ANSWERS, "Kim"]):
             if pupil.name in ANSWERS:
                 attempt = attempts.enter(work, pupil.code, "")
                 for step, entry in enumerate(ANSWERS[pupil.name], 1):

@@ -17,6 +17,7 @@ import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
 from quaestor.store import attempts, drafts, jobs, leaving, publishing, secrets, sessions, teachers, timing
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
 from quaestor.store.secrets import hashed
@@ -76,7 +77,7 @@ class School:
             conditions = publishing.Conditions(mode="practice", by_list=False)
             test = publishing.publish(work, teacher, kept, ORDER, conditions, self.title)
             second = publishing.publish(work, teacher, kept, ORDER, conditions, "Another test")
-            pupil = publishing.add_pupils(work, test, [self.names[0]])[0]
+            pupil = class_lists.add_pupils(work, test, [self.names[0]])[0]
             running = attempts.enter(work, pupil.code)
             attempts.answer(work, running, 1, "3/4")
             over = attempts.enter(work, test.code, self.names[1])

@@ -14,6 +14,7 @@ from quaestor.report.statistics import probabilities, statistics, tally
 from quaestor.report.tallies import AtLevel
 from quaestor.store import answers, attempts, publishing, results, teachers
 from quaestor.store.answers import Given
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Published
 from quaestor.web import heat
 
@@ -263,7 +264,7 @@ def test_the_report(app, database):
     code = give(database, by_list=True)
     with database.work() as work:
         test = publishing.published_by(work, teachers.owner(work, ""))[0]
-        codes = [pupil.code for pupil in publishing.add_pupils(work, test, ["Ada", "Bob <b>", "Kim"])]
+        codes = [pupil.code for pupil in class_lists.add_pupils(work, test, ["Ada", "Bob <b>", "Kim"])]
     browser = sign_in(app, database)
     assert "Nobody has finished the test yet." in words(browser.go("/desk/tests/1/report"))
     take(database, codes[0], "", 4)

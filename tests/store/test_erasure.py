@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 import quaestor as qs
 from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, clock, drafts, media, privacy, publishing, replies, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Draft, Erasure, Media, Pupil, Token
 from quaestor.web import housekeeping
@@ -89,7 +90,7 @@ def keep_so_long(database, test, number, pupil):
 def test_nothing_can_be_read_in_any_file(database, erase):
     test = publish(database, by_list=True, keep_days=30)
     with database.work() as work:
-        pupil = publishing.add_pupils(work, publishing.published(work, teachers.owner(work, ""), test.id), [NAME])[0]
+        pupil = class_lists.add_pupils(work, publishing.published(work, teachers.owner(work, ""), test.id), [NAME])[0]
     number = take(database, pupil.code)
     assert left(database, NAME, TYPED) >= 2
     erase(database, test.id, number, pupil.id)

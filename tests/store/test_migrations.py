@@ -10,6 +10,7 @@ from sqlalchemy import MetaData, select, text
 import quaestor as qs
 from helpers.databases import KINDS
 from quaestor.store import attempts, backup, publishing, rescoring, results, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Published, Scoring, Teacher
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(3))
@@ -21,7 +22,7 @@ def fill(database):
         teacher = teachers.owner(work, "owner@school.example")
         kept = publishing.keep_bank(work, teacher, qs.load("fractions"))
         test = publishing.publish(work, teacher, kept, RULES, publishing.Conditions(minutes=30, by_list=False))
-        publishing.add_pupils(work, test, ["Ada"])
+        class_lists.add_pupils(work, test, ["Ada"])
         for name, count in (("Bob", 3), ("Eve", 1), ("Kim", 0)):
             attempt = attempts.enter(work, test.code, name)
             for step in range(1, count + 1):

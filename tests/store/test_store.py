@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.store import attempts, clock, entry, invitations, publishing, sessions, sittings, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Event, Login
 from quaestor.store.secrets import tidy
 
@@ -120,8 +121,8 @@ def test_pupils_have_codes_and_one_attempt(database):
     with database.work() as work:
         teacher = teachers.owner(work, "")
         test = publishing.published_by(work, teacher)[0]
-        made = publishing.add_pupils(work, test, ["Ada", " Bob  B ", ""])
-        assert [pupil.name for pupil in publishing.pupils_of(work, test)] == ["Ada", "Bob B"]
+        made = class_lists.add_pupils(work, test, ["Ada", " Bob  B ", ""])
+        assert [pupil.name for pupil in class_lists.pupils_of(work, test)] == ["Ada", "Bob B"]
         own = made[1].code
     with pytest.raises(attempts.EntryError, match="pupils of a class list"):
         begin(database, code)

@@ -11,6 +11,7 @@ import quaestor as qs
 from helpers import browsing
 from helpers.browsing import KINDS, Browser, application, enter, give
 from quaestor.store import clock, entry, publishing, sittings, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Event
 from quaestor.web import lanes
 
@@ -186,7 +187,7 @@ def test_pupils_of_a_class_list(app, database):
     code = give(database, by_list=True)
     with database.work() as work:
         test = publishing.published_by(work, teachers.owner(work, ""))[0]
-        own = publishing.add_pupils(work, test, ["Ada L."])[0].code
+        own = class_lists.add_pupils(work, test, ["Ada L."])[0].code
     browser = Browser(app)
     browser.go(f"/c/{code}")
     assert "Enter your own code: it is on your card." in text_of(browser.page)

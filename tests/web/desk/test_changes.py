@@ -7,8 +7,9 @@ from html import unescape
 import pytest
 
 from helpers.desk import one, put_test, take
-from quaestor.store import clock, publishing, timing
+from quaestor.store import clock, timing
 from quaestor.store.attempts import answer, enter
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.privacy import erase_names
 
@@ -17,7 +18,7 @@ SAME = {"minutes": "", "closing": "same", "closes": ""}
 
 def pupil(kept, name="Eve"):
     with kept.work() as work:
-        return publishing.add_pupils(work, work.query(Published).one(), [name])[0].id
+        return class_lists.add_pupils(work, work.query(Published).one(), [name])[0].id
 
 
 def attempts(kept):
@@ -111,7 +112,7 @@ def test_extra_time_for_a_pupil_before_and_during(kept, ada):
     assert ada.fill(form, {"extra": "7,5"}).headers["location"] == where
     assert "+7.5 min" in ada.get(where).text
     with kept.work() as work:
-        begun = publishing.pupils_of(work, work.query(Published).one())[0]
+        begun = class_lists.pupils_of(work, work.query(Published).one())[0]
         enter(work, begun.code)
     (running,) = attempts(kept)
     assert running.due == running.started + timedelta(minutes=17.5)

@@ -11,10 +11,11 @@ from quaestor.report.statistics import LIKELY, Statistic, probabilities, statist
 from quaestor.selection.rules_file import read_rules
 from quaestor.selection.sureness import sure_above
 from quaestor.store import answers, results
+from quaestor.store.classes.class_lists import pupils_of
 from quaestor.store.clock import now
 from quaestor.store.models import Published
 from quaestor.store.outcome import Outcome
-from quaestor.store.publishing import open_bank, published, pupils_of
+from quaestor.store.publishing import open_bank, published
 from quaestor.web import heat
 from quaestor.web.lanes import Patient
 from quaestor.web.pages import database, page
