@@ -131,7 +131,7 @@ def test_more_time_follows_into_every_test_with_a_limit(year):
     first, second = year.publish("Autumn", minutes=20), year.publish("Winter", closes=clock.now() + timedelta(days=1))
     with year.database.work() as work:
         timing.give_time(work, year.pupil(work, "Ada"), 5, 1.5)
-        with pytest.raises(QuaestorError, match="factor: one of 1, 1.25, 1.5, 2, got 3"):
+        with pytest.raises(QuaestorError, match=r"factor: one of 1, 1\.25, 1\.5, 2, got 3"):
             timing.give_time(work, year.pupil(work, "Bob"), 0, 3)
     with year.database.work() as work:
         mine = attempts.enter(work, year.codes["Ada"], test=first.id)
@@ -156,11 +156,10 @@ def test_a_class_belongs_to_its_teacher(year):
         other = teachers.use_link(work, link)
         with pytest.raises(MissingError, match="there is no such class"):
             class_lists.class_of(work, other, year.number)
+        kept, mine = publishing.keep_bank(work, other, bank()), class_lists.make_class(work, other, "Mine")
         with pytest.raises(MissingError, match="there is no such class"):
-            kept = publishing.keep_bank(work, other, bank())
             publishing.publish(work, other, kept, qs.Rules(), Conditions(class_id=year.number))
         with pytest.raises(MissingError, match="there is no such pupil"):
-            mine = class_lists.make_class(work, other, "Mine")
             class_lists.pupil_in(work, mine, year.pupil(work, "Ada").id)
         leaving.remove(work, other.id, work.get(Teacher, year.teacher.id))
         assert work.get(SchoolClass, mine.id, populate_existing=True).teacher_id == year.teacher.id
@@ -280,7 +279,8 @@ def test_what_was_started_from_is_stored_and_verified(year):
         attempt = work.get(Attempt, number)
         session = attempts.sitting(work, attempt).session
         assert session.start == start_of(attempt.start) != ()
-        assert qs.Session.from_json(session.bank, session.to_json()).beliefs["angles"].lower == pytest.approx(session.beliefs["angles"].lower)
+        saved = qs.Session.from_json(session.bank, session.to_json())
+        assert saved.beliefs["angles"].lower == pytest.approx(session.beliefs["angles"].lower)
         (row,) = verify.verify(work, work.get(Published, chosen.id))
         assert row.differences == ()
         (point,) = [one for one in growth.growth_of(work, year.pupil(work, "Ada"))[0].points if one.starts]
@@ -343,8 +343,8 @@ def test_erasing_a_child_reaches_everything(year):
         child.erase_child(work, year.pupil(work, "Ada"), child.namesakes(work, work.get(Teacher, year.teacher.id), year.pupil(work, "Ada")))
     with year.database.read() as work:
         assert work.scalars(select(Attempt.name)).all() == ["Bob"]
-        assert {one for one in work.scalars(select(Event.attempt_id))} == set(work.scalars(select(Attempt.id)))
-        assert {one for one in work.scalars(select(Scoring.attempt_id))} == set(work.scalars(select(Attempt.id)))
+        assert set(work.scalars(select(Event.attempt_id))) == set(work.scalars(select(Attempt.id)))
+        assert set(work.scalars(select(Scoring.attempt_id))) == set(work.scalars(select(Attempt.id)))
         assert work.scalars(select(Reply)).all() == []
         assert sorted(work.scalars(select(Pupil.name))) == ["Bob", "Cem"]
         assert [job.subject for job in work.scalars(select(jobs.Job))] == ["draft 2"]

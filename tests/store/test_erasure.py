@@ -13,9 +13,9 @@ from sqlalchemy.exc import OperationalError
 import quaestor as qs
 from quaestor.formats.files import load_bytes
 from quaestor.store import attempts, clock, drafts, media, privacy, publishing, replies, teachers
-from quaestor.store.classes import class_lists
+from quaestor.store.classes import child, class_lists
 from quaestor.store.database import Database
-from quaestor.store.models import Attempt, Draft, Erasure, Media, Pupil, Token
+from quaestor.store.models import Attempt, Draft, Erasure, Media, Pupil, SchoolClass, Token
 from quaestor.web import housekeeping
 
 BANK = b"""
@@ -78,7 +78,9 @@ def delete_pupil(database, test, number, pupil):
 
 def delete_test(database, test, number, pupil):
     with database.work() as work:
-        privacy.delete_test(work, publishing.published(work, teachers.owner(work, ""), test))
+        found = publishing.published(work, teachers.owner(work, ""), test)
+        child.erase_class(work, work.get(SchoolClass, found.class_id))
+        privacy.delete_test(work, found)
 
 
 def keep_so_long(database, test, number, pupil):

@@ -255,4 +255,5 @@ def test_passwords_logins_and_tokens(database, monkeypatch):
 def test_an_attempt_keeps_nothing_but_its_log_and_its_times():
     assert set(Attempt.__table__.columns.keys()) == {
         *("id", "key", "code", "test_id", "pupil_id", "name", "seed", "started", "ended", "reason", "extra", "due", "set_aside"),
+        *("factor", "start"),
     }

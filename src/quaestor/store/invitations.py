@@ -75,6 +75,13 @@ class Invited:
         return self.over and self.attempt is None and self.test.retakes != "none" and not is_past(self.test.closes)
 
     @property
+    def minutes(self) -> float | None:
+        """How long it may take, with the extra time of a pupil; None: as long as one likes."""
+        if self.test.minutes is None or self.pupil is None:
+            return self.test.minutes
+        return self.test.minutes * self.pupil.factor + self.pupil.extra
+
+    @property
     def starts_from_earlier(self) -> bool:
         """Whether an attempt starts from what earlier tests told of the pupil."""
         return self.pupil is not None and self.test.half_life is not None

@@ -44,12 +44,13 @@ from quaestor.web.language import read_catalogues
 from quaestor.web.pages import read_templates
 from quaestor.web.settings import Settings, from_environment
 from quaestor.web.slow_steps import SlowSteps
-from quaestor.web.teacher import job_progress
+from quaestor.web.teacher import class_pages, job_progress, pupil_pages
 from quaestor.web.workshop import draft, improve, listing, parts, start, versions
 
 TAKERS = (entry, taker)
 TESTS = (publishing, published, changes, correcting, letters, grading, results, path, live, statistics)
-DESK = (sign_in, home, banks, *TESTS, people, account, job_progress)
+CLASSES = (class_pages, pupil_pages)
+DESK = (sign_in, home, banks, *TESTS, *CLASSES, people, account, job_progress)
 WORKSHOP = (start, draft, versions, trial, improve, listing, parts)  # the last two take any section: they come last
 PAGES = (*TAKERS, *DESK, *WORKSHOP)
 WEEK = 7 * 24 * 3600

@@ -177,6 +177,15 @@ def _refuse_namesake(work: Work, pupil: Pupil, number: int | None, name: str) ->
 # The class of a test
 
 
+def give_class(test: Published, found: SchoolClass) -> None:
+    """Let the pupils of a class take a test that has none yet."""
+    if found.archived is not None:
+        raise QuaestorError(placed("class", say("this class is archived; take it up again first, or choose another one")))
+    if test.class_id is not None:
+        raise QuaestorError(placed("class", say("this test has a class already")))
+    test.class_id = found.id
+
+
 def pupils_of(work: Work, test: Published) -> Sequence[Pupil]:
     """The class list of a test, by name."""
     return pupils_in(work, test.class_id)

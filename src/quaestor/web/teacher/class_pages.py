@@ -115,7 +115,9 @@ def _taken(note: dict[str, Any]) -> str:
     if note["moved"]:
         words.append(say("{moved} {moved:pupil was|pupils were} moved from one of these classes to another.", **note))
     if note["left"]:
-        words.append(say("{left} {left:pupil is|pupils are} on these lists and not in the file; they stay until you move or erase them.", **note))
+        words.append(
+            say("{left} {left:pupil is|pupils are} on these lists and not in the file; they stay until you move or erase them.", **note)
+        )
     return together(words)
 
 
@@ -148,13 +150,11 @@ def add(request: Request, number: int, form: Posted) -> Response:
         own_class(request, work, number)  # before anything is read
     names = field(form, "names")
     try:
-        sent = class_list.sent(form)
-        if isinstance(sent, Roster):
-            raise QuaestorError(say("a OneRoster file has several classes; send it on the page of all classes"))
+        listed = class_list.names_in(form)
         with database(request).work() as work:
             _, found = own_class(request, work, number)
-            _, known = class_lists.sort_names(work, found.id, sent)
-            added = class_lists.add_names(work, found, sent)
+            _, known = class_lists.sort_names(work, found.id, listed)
+            added = class_lists.add_names(work, found, listed)
     except QuaestorError as error:
         return _show(request, number, wrong=told(error), names=names, status=400)
     response = RedirectResponse(url(request, "class", number=number), 303)
