@@ -16,7 +16,7 @@ from quaestor.store import pace, publishing, sessions
 from quaestor.store.memory import cached
 from quaestor.store.serving import SlowError
 from quaestor.web import slow_steps, taker
-from quaestor.web.slow_steps import SlowSteps
+from quaestor.web.slow_steps import Breaks, SlowSteps
 
 SMALL = qs.Bank(slow_document(skills=3, questions=6))
 OTHER = qs.Bank(slow_document(skills=3, questions=6, seed=2))
@@ -176,6 +176,14 @@ def test_a_large_bank_is_read_elsewhere(make_database, monkeypatch, processes):
     browser = enter(app, code)
     assert browser.step == 1
     assert "What is" in browser.page.text
+
+
+def test_a_thread_that_works_beside_others_rests_most_of_the_time():
+    begun, breaks = time.monotonic(), Breaks()
+    for _ in range(3):
+        time.sleep(0.01)
+        breaks()
+    assert time.monotonic() - begun >= 3 * (1 + slow_steps.REST) * 0.01
 
 
 def test_a_page_with_many_options_is_made_in_a_thread_and_too_many_are_refused(make_database, monkeypatch):
