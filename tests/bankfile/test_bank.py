@@ -300,7 +300,7 @@ def test_a_bank_is_taken_apart_and_put_together_with_a_break_after_every_200_que
     made = Bank({"skills": {"a": {}}, "questions": {f"Q{number}": {"skill": "a", "right": [0.2, 0.8]} for number in range(401)}})
     breaks = []
     apart = pickle.dumps(take_apart(made, lambda: breaks.append("apart")))
-    again = put_together(*pickle.loads(apart), between=lambda: breaks.append("together"))
+    again = put_together(pickle.loads(apart), lambda: breaks.append("together"))
     assert breaks == ["apart"] * 3 + ["together"] * 3
     assert (again, again.document, again.questions) == (made, made.document, made.questions)
 

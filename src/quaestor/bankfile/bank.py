@@ -7,7 +7,7 @@ violations together. The document keeps what the author stated (`difficulty: eas
 import hashlib
 import json
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import FrozenInstanceError
 from itertools import product
@@ -89,7 +89,7 @@ class Bank:
         return f"<Bank {self.title!r}: {len(self.skills)} skills, {len(self.questions)} questions, version {self.version}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return put_together, take_apart(self)
+        return put_together, (take_apart(self),)
 
     @lazy
     def warnings(self) -> tuple[Problem, ...]:
@@ -185,13 +185,13 @@ class Bank:
             if skill.id in tables:
                 stated = {k: v for k, v in self._document["skills"][skill.id].items() if k not in _SKILL_STATEMENTS}
                 levels = [self.skills[parent].levels for parent in skill.parents]
-                rows = _rows(tables[skill.id], levels)
+                rows = table_rows(tables[skill.id], levels)
                 document["skills"][skill.id] = {**stated, **({"table": rows} if levels else {"prior": rows[""]})}
         for question in self.questions.values():
             if question.id in tables:
                 own = {k: v for k, v in self._document["questions"][question.id].items() if k not in STATEMENT_FIELDS}
                 levels = [self.skills[name].levels for name in question.skills]
-                document["questions"][question.id] = {**own, "table": _rows(tables[question.id], levels)}
+                document["questions"][question.id] = {**own, "table": table_rows(tables[question.id], levels)}
         return Bank(document)
 
     def _changed(self, change: Callable[[Table], Table]) -> "Bank":
@@ -209,16 +209,9 @@ def take_apart(bank: Bank, between: Callable[[], object] = lambda: None) -> tupl
     return {**bank._document, "questions": {}}, tuple(bank.skills.values()), parts, bank._warned[0], bank.source, known
 
 
-def put_together(
-    document: dict[str, Any],
-    skills: Sequence[Skill],
-    parts: Sequence[bytes],
-    warned: list[Problem],
-    source: str,
-    known: dict[str, str],
-    between: Callable[[], object] = lambda: None,
-) -> Bank:
+def put_together(apart: tuple[Any, ...], between: Callable[[], object] = lambda: None) -> Bank:
     """A bank as `take_apart` gave it, not to be checked again; `between` two parts others may have their turn."""
+    document, skills, parts, warned, source, known = apart
     questions: dict[str, Question] = {}
     for part in parts:
         stated, made = pickle.loads(part)
@@ -242,7 +235,7 @@ def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:
 _SKILL_STATEMENTS = {"prior", "shares", "strength", "table", "confidence"}
 
 
-def _rows(table: Table, levels: Iterable[Iterable[str]]) -> dict[str, Any]:
+def table_rows(table: Table, levels: Iterable[Iterable[str]]) -> dict[str, Any]:
     """A table in the form of a bank file: a map from combinations of levels to rows."""
     states = table.shape[-1]
     lower, upper = table.lower.reshape(-1, states).tolist(), table.upper.reshape(-1, states).tolist()

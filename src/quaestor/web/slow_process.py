@@ -59,7 +59,7 @@ def _read(content: str) -> tuple[bytes, int]:
 def _session(banks: OrderedDict[str, Bank], version: str, content: bytes | None, *rest: Any) -> Session:
     """A session of a bank that is known or told."""
     if content is not None:
-        banks[version] = put_together(*pickle.loads(content))
+        banks[version] = put_together(pickle.loads(content))
     banks.move_to_end(version)
     while len(banks) > BANKS:
         banks.popitem(last=False)

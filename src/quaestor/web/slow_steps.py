@@ -222,7 +222,8 @@ class _Process:
         self._banks.move_to_end(bank.version)
         while len(self._banks) > BANKS:
             self._banks.popitem(last=False)
-        return bank.version, None if is_known else pickle.dumps(take_apart(bank, Breaks())), session.rules, session.seed, session.log
+        content = None if is_known else pickle.dumps(take_apart(bank, Breaks()))
+        return bank.version, content, session.rules, session.seed, session.log, session.start
 
     def kill(self) -> None:
         """End it at once; whoever waits for it gets an EOFError."""
@@ -262,7 +263,7 @@ def _keep(slow: SlowError, value: Any) -> None:
     content, size = value
     gc.disable()
     try:
-        bank = put_together(*pickle.loads(content), Breaks())
+        bank = put_together(pickle.loads(content), Breaks())
         _ = layout_of(bank), questions_for(bank), bank.pilots
     finally:
         gc.enable()
