@@ -49,7 +49,7 @@ class Visitor:
 
 def task(bank=SMALL, rules=None, kind=WHY, number=0):
     """A question on a session; `number` tells those apart that are alike."""
-    session = qs.Session(bank) if rules is None else SimpleNamespace(bank=bank, rules=rules, seed=0, log=(), start=None)
+    session = qs.Session(bank) if rules is None else SimpleNamespace(bank=bank, rules=rules, seed=0, log=(), start=())
     return SlowError(kind, bank.version, session, f"{kind} {bank.version} {number}")
 
 
@@ -102,7 +102,7 @@ def test_who_asks_the_same_waits_for_the_same(processes):
 
 def test_what_the_engine_refuses_is_refused_here(processes):
     slow = task(kind=STEP, number=2)
-    slow.asked = SimpleNamespace(bank=SMALL, rules=qs.Rules(first=("Q99",)), seed=0, log=(), start=None)
+    slow.asked = SimpleNamespace(bank=SMALL, rules=qs.Rules(first=("Q99",)), seed=0, log=(), start=())
     with pytest.raises(qs.QuaestorError, match="Q99"):
         asyncio.run(processes.work_out(slow, Visitor()))
 
@@ -119,7 +119,7 @@ def test_a_process_beyond_its_limit_is_ended_and_replaced(limited, caplog, rules
 def test_a_step_of_a_process_that_was_ended_goes_on_without_bounds(limited):
     slow = task(kind=STEP, number=3)
     hidden = slow.asked
-    slow.asked = SimpleNamespace(bank=SMALL, rules=Stuck(), seed=0, log=(), start=None)
+    slow.asked = SimpleNamespace(bank=SMALL, rules=Stuck(), seed=0, log=(), start=())
     slow_steps_blindly = slow_steps.blindly
     slow_steps.blindly = lambda session: slow_steps_blindly(hidden)
     try:
