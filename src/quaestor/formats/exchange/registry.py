@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from quaestor.errors import BankError, Problem
-from quaestor.formats.exchange import aiken
+from quaestor.formats.exchange import aiken, gift, moodle_xml
 from quaestor.formats.exchange.checking import checked
 from quaestor.formats.exchange.imported import Imported
 from quaestor.formats.limits import read_bytes
@@ -25,7 +25,11 @@ class QuestionFormat:
     read: Callable[[bytes, str], Imported]
 
 
-READERS = (QuestionFormat("Aiken", (".txt", ".aiken"), aiken.recognise, aiken.read),)
+READERS = (
+    QuestionFormat("Moodle XML", (".xml",), moodle_xml.recognise, moodle_xml.read),
+    QuestionFormat("Aiken", (".txt", ".aiken"), aiken.recognise, aiken.read),
+    QuestionFormat("GIFT", (".gift", ".txt"), gift.recognise, gift.read),
+)
 
 
 def question_endings() -> tuple[str, ...]:
