@@ -10,12 +10,14 @@ from sqlalchemy import func, select
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.formats.oneroster import RosterClass, RosterPupil
-from quaestor.store import attempts, clock, jobs, leaving, publishing, starting, teachers, timing, verify
+from quaestor.store import clock, job_queue, leaving, publishing, starting, teachers, timing
+from quaestor.store.attempts import taking
+from quaestor.store.attempts.invitations import ChoiceError, EntryError, UnknownCodeError, choices_of, invited
+from quaestor.store.attempts.session_cache import forget_all, start_of
 from quaestor.store.classes import child, class_lists, growth, rosters
-from quaestor.store.invitations import ChoiceError, EntryError, UnknownCodeError, choices_of, invited
 from quaestor.store.models import Attempt, Event, Published, Pupil, Reply, SchoolClass, Scoring, Teacher, Token
+from quaestor.store.outcomes import verify
 from quaestor.store.publishing import Conditions, MissingError
-from quaestor.store.sessions import forget_all, start_of
 
 SKILLS = {"angles": {"levels": ["low", "high"], "prior": [0.5, 0.5]}}
 NAMES = ["Ada", "Bob", "Cem"]
@@ -49,9 +51,9 @@ class Year:
 
     def take(self, name, test, right=3, questions=3):
         with self.database.work() as work:
-            attempt = attempts.enter(work, self.codes[name], test=test.id)
+            attempt = taking.enter(work, self.codes[name], test=test.id)
             for step in range(1, questions + 1):
-                attempts.answer(work, attempt, step, "1" if step <= right else "2")
+                taking.answer(work, attempt, step, "1" if step <= right else "2")
         return attempt.id
 
     def pupil(self, work, name):
@@ -87,7 +89,7 @@ def test_one_code_opens_all_tests_of_the_class(year):
         assert invited(work, year.codes["Bob"], test=first.id).may_begin
     other = year.publish("Not for them", class_id=None)
     with year.database.work() as work, pytest.raises(ChoiceError):
-        attempts.enter(work, year.codes["Ada"], test=other.id)
+        taking.enter(work, year.codes["Ada"], test=other.id)
 
 
 def test_a_closed_test_stays_with_those_who_took_it(year):
@@ -134,9 +136,9 @@ def test_more_time_follows_into_every_test_with_a_limit(year):
         with pytest.raises(QuaestorError, match=r"factor: one of 1, 1\.25, 1\.5, 2, got 3"):
             timing.give_time(work, year.pupil(work, "Bob"), 0, 3)
     with year.database.work() as work:
-        mine = attempts.enter(work, year.codes["Ada"], test=first.id)
-        other = attempts.enter(work, year.codes["Bob"], test=first.id)
-        unlimited = attempts.enter(work, year.codes["Ada"], test=second.id)
+        mine = taking.enter(work, year.codes["Ada"], test=first.id)
+        other = taking.enter(work, year.codes["Bob"], test=first.id)
+        unlimited = taking.enter(work, year.codes["Ada"], test=second.id)
         assert mine.due - mine.started == timedelta(minutes=35)
         assert other.due - other.started == timedelta(minutes=20)
         assert unlimited.due == second.closes + timedelta(minutes=5)
@@ -256,18 +258,18 @@ def test_a_test_starts_from_what_is_known_only_where_that_was_chosen(year, monke
     year.take("Ada", first)
     silent, chosen = year.publish("Winter"), year.publish("Spring", of=bank("Angles 2", first=4), half_life=30)
     moment = clock.now() + timedelta(days=30, hours=1)
-    for module in (attempts, starting):
+    for module in (taking, starting):
         monkeypatch.setattr(module, "now", lambda: moment)
     with year.database.work() as work:
-        plain = attempts.enter(work, year.codes["Ada"], test=silent.id)
-        begun = attempts.enter(work, year.codes["Ada"], test=chosen.id)
-        nobody = attempts.enter(work, year.codes["Bob"], test=chosen.id)
+        plain = taking.enter(work, year.codes["Ada"], test=silent.id)
+        begun = taking.enter(work, year.codes["Ada"], test=chosen.id)
+        nobody = taking.enter(work, year.codes["Bob"], test=chosen.id)
         assert (plain.start, nobody.start) == (None, None)
         assert begun.start["tests"] == [{"test": first.id, "title": "Autumn", "days": 30, "counts": 0.5}]
         odds = (0.8 / 0.3) ** 1.5  # three right answers, which count half
-        known = attempts.sitting(work, begun).session.beliefs["angles"].lower
+        known = taking.state_of(work, begun).session.beliefs["angles"].lower
         assert known == pytest.approx([1 / (1 + odds), odds / (1 + odds)])
-        assert attempts.sitting(work, plain).session.beliefs["angles"].lower == pytest.approx([0.5, 0.5])
+        assert taking.state_of(work, plain).session.beliefs["angles"].lower == pytest.approx([0.5, 0.5])
 
 
 def test_what_was_started_from_is_stored_and_verified(year):
@@ -277,7 +279,7 @@ def test_what_was_started_from_is_stored_and_verified(year):
     forget_all()
     with year.database.read() as work:
         attempt = work.get(Attempt, number)
-        session = attempts.sitting(work, attempt).session
+        session = taking.state_of(work, attempt).session
         assert session.start == start_of(attempt.start) != ()
         saved = qs.Session.from_json(session.bank, session.to_json())
         assert saved.beliefs["angles"].lower == pytest.approx(session.beliefs["angles"].lower)
@@ -293,14 +295,14 @@ def test_what_was_started_from_is_stored_and_verified(year):
 
 
 def test_what_is_looked_ahead_is_what_begins(year):
-    from quaestor.store.entry import look_ahead
+    from quaestor.store.attempts.entry import look_ahead
 
     year.take("Ada", year.publish("Autumn"))
     chosen = year.publish("Winter", half_life=30)
     with year.database.read() as work:
         first = look_ahead(work, year.codes["Ada"], 7, chosen.id)
     with year.database.work() as work:
-        made = attempts.enter(work, year.codes["Ada"], first=first, test=chosen.id)
+        made = taking.enter(work, year.codes["Ada"], first=first, test=chosen.id)
         assert start_of(made.start) == first.start != ()
 
 
@@ -332,10 +334,10 @@ def test_erasing_a_child_reaches_everything(year):
         token = work.scalars(select(Token)).one()
         body = {"name": "Ada", "secret": secret[:4]}
         work.add(Reply(token_id=token.id, key="k", route="r", request="q", status=201, body=body, attempt_id=mine[0], created=clock.now()))
-        jobs.ask(work, teacher, "improve", "draft 1", {"draft": 1, "tests": [first.id]})
-        jobs.ask(work, teacher, "improve", "draft 2", {"draft": 2, "tests": [99]})
-        loose = attempts.enter(work, second.code, "ada")
-        attempts.answer(work, loose, 1, "1")
+        job_queue.ask(work, teacher, "improve", "draft 1", {"draft": 1, "tests": [first.id]})
+        job_queue.ask(work, teacher, "improve", "draft 2", {"draft": 2, "tests": [99]})
+        loose = taking.enter(work, second.code, "ada")
+        taking.answer(work, loose, 1, "1")
         (found,) = child.namesakes(work, teacher, year.pupil(work, "Ada"))
         assert found.id == loose.id
         class_lists.move(work, year.pupil(work, "Ada"), class_lists.make_class(work, teacher, "5b"))
@@ -347,9 +349,9 @@ def test_erasing_a_child_reaches_everything(year):
         assert set(work.scalars(select(Scoring.attempt_id))) == set(work.scalars(select(Attempt.id)))
         assert work.scalars(select(Reply)).all() == []
         assert sorted(work.scalars(select(Pupil.name))) == ["Bob", "Cem"]
-        assert [job.subject for job in work.scalars(select(jobs.Job))] == ["draft 2"]
+        assert [job.subject for job in work.scalars(select(job_queue.Job))] == ["draft 2"]
     with year.database.work() as work, pytest.raises(UnknownCodeError):
-        attempts.enter(work, year.codes["Ada"], "Ada")
+        taking.enter(work, year.codes["Ada"], "Ada")
     if year.database.is_file:
         for path in (year.database.engine.url.database, f"{year.database.engine.url.database}-wal"):
             content = Path(path).read_bytes()
@@ -361,7 +363,7 @@ def test_a_class_is_erased_with_its_children_and_nobody_else(year):
     test = year.publish("Autumn", by_list=False)
     year.take("Ada", test)
     with year.database.work() as work:
-        attempts.enter(work, test.code, "A guest")
+        taking.enter(work, test.code, "A guest")
         assert child.erase_class(work, work.get(SchoolClass, year.number)) == 3
     with year.database.read() as work:
         assert work.scalars(select(Attempt.name)).all() == ["A guest"]
@@ -388,4 +390,4 @@ def test_the_names_of_a_class_go_when_all_its_tests_are_long_past(year):
         assert set(work.scalars(select(Pupil.name))) == {"erased"}
     assert erase(days=400) == 0
     with year.database.work() as work, pytest.raises(EntryError):
-        attempts.enter(work, year.codes["Ada"])
+        taking.enter(work, year.codes["Ada"])

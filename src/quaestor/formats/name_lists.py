@@ -102,7 +102,7 @@ def _xlsx_rows(content: bytes) -> Iterator[list[str]]:
             warnings.simplefilter("ignore")  # openpyxl warns of unknown styles and extensions, which are not read
             book = load_workbook(io.BytesIO(content), read_only=True)
             for page in book.worksheets:
-                page.reset_dimensions()  # type: ignore[union-attr]  # some programs write wrong ones
+                page.reset_dimensions()  # some programs write wrong ones
             pages = (page.iter_rows(max_row=2 * MOST_NAMES, max_col=width, values_only=True) for page in book.worksheets)
             rows: list[Any] = next((found for page in pages if (found := [row for row in page if any(map(_shown, row))])), [])
             book.close()

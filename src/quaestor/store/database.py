@@ -116,11 +116,11 @@ class Database:
         if not self.is_file or driver is None:
             yield
             return
-        driver.execute("PRAGMA foreign_keys=OFF")  # type: ignore[attr-defined]
+        driver.execute("PRAGMA foreign_keys=OFF")
         try:
             yield
         finally:
-            driver.execute("PRAGMA foreign_keys=ON")  # type: ignore[attr-defined]
+            driver.execute("PRAGMA foreign_keys=ON")
 
     def revisions(self) -> list[str]:
         """The versions of the tables, the present one first."""

@@ -17,9 +17,9 @@ from sqlalchemy.orm import Session as Work
 from quaestor.session.explain.wording import skill_name
 from quaestor.store.classes.class_lists import tests_of
 from quaestor.store.models import Attempt, Published, Pupil, SchoolClass
-from quaestor.store.outcome import Finding, Outcome
+from quaestor.store.outcomes.outcome import Finding, Outcome
+from quaestor.store.outcomes.results import of_pupil, outcomes
 from quaestor.store.publishing import open_bank
-from quaestor.store.results import of_pupil, outcomes
 
 Key = tuple[str, tuple[str, ...]]  # a skill: its id and its levels
 
@@ -73,7 +73,9 @@ def growth_of(work: Work, pupil: Pupil) -> list[Growth]:
     titles: dict[Key, str] = {}
     for test in work.scalars(select(Published).where(Published.id.in_(mine)).order_by(Published.id)):
         outcome = of_pupil(work, test, pupil.id)
-        for key, finding in _measured(outcome).items() if outcome is not None else ():
+        if outcome is None:
+            continue
+        for key, finding in _measured(outcome).items():
             found.setdefault(key, []).append(_point(test, outcome, finding))
             titles[key] = skill_name(open_bank(test.bank), key[0])
     return [_grown(key, titles[key], points) for key, points in found.items()]
@@ -108,8 +110,8 @@ def _grown(key: Key, title: str, points: Iterable[Point]) -> Growth:
 def _point(test: Published, outcome: Outcome, finding: Finding) -> Point:
     lows, highs = (finding.lows, finding.highs) if finding.enough else ((), ())
     level = finding.level if finding.enough else ""
-    at, about = outcome.ended or outcome.started, {"answers": finding.answers, "starts": outcome.starts}
-    return Point(test.id, test.title, test.bank.title, at, lows, highs, level, finding.sure, **about)
+    about = (test.id, test.title, test.bank.title, outcome.ended or outcome.started)
+    return Point(*about, lows, highs, level, finding.sure, finding.answers, starts=outcome.starts)
 
 
 def _mean(test: Published, at: datetime, findings: list[Finding]) -> Point:

@@ -191,7 +191,7 @@ def cards(request: Request, number: int) -> Response:
     drawn = pupils if len(pupils) <= MOST_PICTURES else []
     pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
     way = (url(request, "classes"), say("Classes"), url(request, "class", number=number), found.title)
-    about = {"title": found.title, "way": way, "pupils": pupils, "qrs": pictures, "address": public_url(request, "home")}
+    about: dict[str, Any] = {"title": found.title, "way": way, "pupils": pupils, "qrs": pictures, "address": public_url(request, "home")}
     return page(request, "teacher/cards.html", teacher=teacher, **about)
 
 
