@@ -101,6 +101,8 @@ class School:
             self.keys = {one.id: one.key for one in (running, over)}
             self.cookies["other_taker"] = strange.key
             self.secrets = [self.title, *self.names, test.code, pupil.code, running.code, over.code, "Paris", "teacher@school.example"]
+            spare_class = class_lists.make_class(work, teacher, "Another class")
+            self.places |= {"class": pupil.class_id, "spare_class": spare_class.id}
             self.places |= {"test": test.id, "second": second.id, "bank": kept.id, "spare": spare.id, "draft": draft.id}
             self.places |= {"pupil": pupil.id, "attempt": running.id, "over": over.id, "aside": aside.id, "elsewhere": elsewhere.id}
             self.places |= {"token": work.scalar(select(Token.id).where(Token.name == "a platform")), "code": test.code}

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.formats.oneroster import RosterClass, RosterPupil
-from quaestor.store import clock, job_queue, leaving, publishing, starting, teachers, timing
-from quaestor.store.attempts import taking
+from quaestor.store import clock, job_queue, leaving, publishing, teachers, timing
+from quaestor.store.attempts import starting, taking
 from quaestor.store.attempts.invitations import ChoiceError, EntryError, UnknownCodeError, choices_of, invited
 from quaestor.store.attempts.session_cache import forget_all, start_of
 from quaestor.store.classes import child, class_lists, growth, rosters
