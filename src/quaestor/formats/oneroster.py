@@ -58,15 +58,6 @@ class Roster:
     notes: tuple[str, ...]
 
 
-def is_roster(content: bytes) -> bool:
-    """Whether a file is a zip that has a list of enrolments, whatever it is called."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            return "enrollments" in {_called(name) for name in packed.namelist()[:_MOST_PARTS]}
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
-        return False
-
-
 def read_roster(content: bytes) -> Roster:
     """The classes of a OneRoster zip with their pupils; QuaestorError where it cannot be read."""
     files = _files(content)

@@ -26,7 +26,9 @@ def zipped(names="Ann,One\nBo,Two\n"):
     with ZipFile(made, "w") as packed:
         packed.writestr("classes.csv", "sourcedId,status,title\nc1,,6b\nc2,,6c\n")
         packed.writestr("users.csv", f"sourcedId,status,enabledUser,role,givenName,familyName,password\n{users}")
-        packed.writestr("enrollments.csv", "sourcedId,status,classSourcedId,userSourcedId,role\ne1,,c1,u0,student\ne2,,c2,u1,student\ne3,,c1,u9,\n")
+        packed.writestr(
+            "enrollments.csv", "sourcedId,status,classSourcedId,userSourcedId,role\ne1,,c1,u0,student\ne2,,c2,u1,student\ne3,,c1,u9,\n"
+        )
     return made.getvalue()
 
 
