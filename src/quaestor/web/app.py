@@ -41,6 +41,10 @@ from quaestor.web.health import wrong
 from quaestor.web.housekeeping import keep_house, keep_purging, keep_scoring
 from quaestor.web.jobs import Foreman
 from quaestor.web.language import read_catalogues
+from quaestor.web.lti import login, registration
+from quaestor.web.lti import start as platform_start
+from quaestor.web.lti.framed import Framed
+from quaestor.web.lti.sending import keep_sending
 from quaestor.web.pages import read_templates
 from quaestor.web.settings import Settings, from_environment
 from quaestor.web.slow_steps import SlowSteps
@@ -51,7 +55,8 @@ TAKERS = (entry, taker)
 TESTS = (publishing, published, changes, correcting, letters, grading, results, path, live, statistics)
 DESK = (sign_in, home, banks, *TESTS, people, account, job_progress)
 WORKSHOP = (start, draft, versions, trial, improve, listing, parts)  # the last two take any section: they come last
-PAGES = (*TAKERS, *DESK, *WORKSHOP)
+PLATFORMS = (login, platform_start, registration)
+PAGES = (*TAKERS, *PLATFORMS, *DESK, *WORKSHOP)
 WEEK = 7 * 24 * 3600
 
 
@@ -71,7 +76,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(keep(kept)) for keep in (keep_house, keep_purging, keep_scoring)]
-        tasks.append(asyncio.create_task(metrics.keep_stock()))
+        tasks += [asyncio.create_task(metrics.keep_stock()), asyncio.create_task(keep_sending(kept, settings))]
         app.state.foremen = [*(Foreman(kept, working.LONG, each=1) for _ in range(2)), Foreman(kept, working.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()
@@ -92,6 +97,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     metrics.add(app, settings, kept)
     failures.handle(app)
+    app.add_middleware(Framed, database=kept)
     app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings))
 
     @app.get("/health", include_in_schema=False)

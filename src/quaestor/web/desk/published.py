@@ -11,6 +11,7 @@ from quaestor.selection.rules_file import read_rules
 from quaestor.store import changes, jobs, privacy, progress, rescoring, timing
 from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
+from quaestor.store.lti.seats import placements_of
 from quaestor.store.models import Attempt, Published, Teacher
 from quaestor.store.publishing import MOST_NAMED, add_pupils, published, pupil_of, pupils_of, sort_names
 from quaestor.web import notes
@@ -53,6 +54,7 @@ def shown(
         done = changes.effects(work, test)
         left = changes.left(work, test) if corrected else 0
         scoring = jobs.jobs_of(work, teacher, rescoring.KIND, f"test {test.id}", 1) if left else []
+        placements = placements_of(work, test)
         there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
     link = public_url(request, "code", code=test.code)
     return page(
@@ -68,6 +70,7 @@ def shown(
         picture=qr.inline(link),
         pupils=pupils,
         there=there,
+        placements=placements,
         running=running,
         over=over,
         names=names or "",
