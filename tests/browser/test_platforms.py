@@ -16,8 +16,8 @@ from helpers.chromium import ARGUMENTS, CHROMIUM, PATIENCE, Watch, serve
 from helpers.lti_platform import DEEP, User, platform_for
 from helpers.lti_tool import placed_test
 from helpers.servers import until
-from quaestor.store.lti.tables import Seat
 from quaestor.store.models import Attempt
+from quaestor.store.platform_tables import Seat
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ import quaestor as qs
 from helpers.lti_platform import platform_for
 from quaestor.store import publishing, teachers
 from quaestor.store.database import Database
-from quaestor.store.lti import people, platforms, seats
-from quaestor.store.lti.platforms import Registration
-from quaestor.store.lti.tables import Platform
+from quaestor.store.platform_tables import Platform
+from quaestor.store.platforms import instructors, registrations, seats
+from quaestor.store.platforms.registrations import Registration
 from quaestor.web.app import create
 from quaestor.web.settings import Settings
 
@@ -46,7 +46,7 @@ def browser(app, **headers):
 def registered(database, platform, **changed):
     """The platform, entered by hand; its number."""
     with database.work() as work:
-        return platforms.register(work, Registration.read({**platform.registration, **changed})).id
+        return registrations.register(work, Registration.read({**platform.registration, **changed})).id
 
 
 def begin(client, platform, user, link="", **more):
@@ -74,7 +74,7 @@ def published_for(database, platform_id, user, title="Week 3", **conditions):
     """A test that a teacher of the platform has published; its number and the token of a choice."""
     with database.work() as work:
         platform = work.get_one(Platform, platform_id)
-        teacher = people.teacher_of(work, platform, user.sub, user.name)
+        teacher = instructors.teacher_of(work, platform, user.sub, user.name)
         kept = publishing.keep_bank(work, teacher, qs.load("multiplication"))
         test = publishing.publish(work, teacher, kept, RULES, publishing.Conditions(**conditions), title)
         return test.id, seats.choose(work, platform, test)

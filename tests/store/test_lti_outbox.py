@@ -6,12 +6,14 @@ import pytest
 from sqlalchemy import select
 
 import quaestor as qs
-from quaestor.store import attempts, clock, corrections, publishing, rescoring, teachers
-from quaestor.store.lti import outbox, platforms, seats
-from quaestor.store.lti.platforms import Registration
-from quaestor.store.lti.seats import Activity
-from quaestor.store.lti.tables import Placement, Seat
+from quaestor.store import clock, corrections, publishing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import Attempt, Published
+from quaestor.store.outcomes import rescoring
+from quaestor.store.platform_tables import Placement, Seat
+from quaestor.store.platforms import outbox, registrations, seats
+from quaestor.store.platforms.registrations import Registration
+from quaestor.store.platforms.seats import Activity
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(2))
 REGISTRATION = {
@@ -33,7 +35,7 @@ def placed(database, **conditions):
         teacher = teachers.owner(work, "owner@school.example")
         bank = publishing.keep_bank(work, teacher, qs.load("multiplication"))
         test = publishing.publish(work, teacher, bank, RULES, publishing.Conditions(**conditions))
-        platform = platforms.register(work, Registration.read(REGISTRATION))
+        platform = registrations.register(work, Registration.read(REGISTRATION))
         activity = Activity("1", "course", "link", lineitem="https://moodle.example/item")
         return seats.placed(work, platform, activity, test.id).test_id
 
@@ -45,9 +47,9 @@ def seat(database, sub="ada", name="Ada"):
 
 def take(database, code, entries=("50", "182")):
     with database.work() as work:
-        attempt = attempts.enter(work, code)
+        attempt = taking.enter(work, code)
         for step, entry in enumerate(entries, 1):
-            attempts.answer(work, attempt, step, entry)
+            taking.answer(work, attempt, step, entry)
         return attempt.id
 
 

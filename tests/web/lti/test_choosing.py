@@ -9,9 +9,9 @@ import quaestor as qs
 from helpers.lti_platform import DEEP, User
 from helpers.lti_tool import RULES, TOOL, browser, counts, filled, inside, launch, published_for, registered
 from quaestor.store import publishing, teachers
-from quaestor.store.lti import people
-from quaestor.store.lti.tables import Choice, Person, Placement, Seat
 from quaestor.store.models import Published, Pupil, Teacher
+from quaestor.store.platform_tables import Choice, Person, Placement, Seat
+from quaestor.store.platforms import instructors
 
 
 def answered(client, page, action="/lti/choose", **fields):
@@ -193,4 +193,4 @@ def test_codes_are_not_guessed(app, database, platform):
     statuses = [client.post(target, data=fields).status_code for _ in range(12)]
     assert statuses[0] == 400
     assert statuses[-1] == 429
-    assert people.LETTERS * 5 > 45  # bits of a code
+    assert instructors.LETTERS * 5 > 45  # bits of a code

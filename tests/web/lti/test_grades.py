@@ -7,10 +7,11 @@ from sqlalchemy import select
 
 from helpers.lti_platform import User
 from helpers.lti_tool import browser, inside, launch, taken
-from quaestor.store import corrections, rescoring
+from quaestor.store import corrections
 from quaestor.store.clock import now
-from quaestor.store.lti.tables import Seat
 from quaestor.store.models import Published
+from quaestor.store.outcomes import rescoring
+from quaestor.store.platform_tables import Seat
 from quaestor.web.lti import services
 from quaestor.web.lti.sending import send_due
 

@@ -9,8 +9,8 @@ from sqlalchemy import select
 
 from helpers.lti_platform import User
 from helpers.lti_tool import TOOL, begin, browser, counts, inside, launch, registered, taken
-from quaestor.store.lti.tables import Frame, PlatformLogin, Seat
 from quaestor.store.models import Attempt, Pupil, Teacher
+from quaestor.store.platform_tables import Frame, PlatformLogin, Seat
 from quaestor.web.lti import platform_keys
 
 

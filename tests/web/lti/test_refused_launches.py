@@ -7,8 +7,8 @@ import pytest
 
 from helpers.lti_platform import CLAIM, CLIENT, IN_COURSE, Key, unsigned, with_shared_secret
 from helpers.lti_tool import browser, counts, launch, placed_test, platform_and_app
-from quaestor.store.lti.tables import Frame, Seat
 from quaestor.store.models import Attempt
+from quaestor.store.platform_tables import Frame, Seat
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from helpers.lti_platform import CLIENT, DEPLOYMENT
 from helpers.lti_tool import TOOL, browser, counts, filled, launch, owner_of, placed_test
 from quaestor.store import publishing, teachers
-from quaestor.store.lti.tables import Platform, Seat
 from quaestor.store.models import Link, Teacher
+from quaestor.store.platform_tables import Platform, Seat
 from quaestor.web.lti import services
 
 

@@ -21,12 +21,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from quaestor.errors import QuaestorError
 from quaestor.store.database import Database
-from quaestor.store.lti import frames
-from quaestor.store.lti.tables import Frame
+from quaestor.store.platform_tables import Frame
+from quaestor.store.platforms import frames
 from quaestor.store.secrets import token
-from quaestor.web.guard import POLICY
 from quaestor.web.lti import jose
-from quaestor.web.pages import FRAME
+from quaestor.web.render.pages import FRAME
+from quaestor.web.security.guard import POLICY
 
 PREFIX = "/framed"
 BROWSER = "frame"  # the cookie that a browser may keep or not

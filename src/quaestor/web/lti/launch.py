@@ -8,15 +8,15 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.i18n import say
 from quaestor.store import teachers
-from quaestor.store.lti import frames, people, platforms, seats
-from quaestor.store.lti.seats import Activity
-from quaestor.store.lti.tables import Frame, Placement, Platform
+from quaestor.store.platform_tables import Frame, Placement, Platform
+from quaestor.store.platforms import frames, instructors, registrations, seats
+from quaestor.store.platforms.seats import Activity
 from quaestor.store.secrets import token
-from quaestor.web.language import LANGUAGES
 from quaestor.web.lti.framed import PREFIX, new_frame
 from quaestor.web.lti.message import CHOOSE, LaunchError, Message
-from quaestor.web.pages import LANGUAGE, database
-from quaestor.web.visits import TEACHER, VISIT, site_root
+from quaestor.web.render.language import LANGUAGES
+from quaestor.web.render.pages import LANGUAGE, database
+from quaestor.web.security.browsers import BROWSER, TEACHER, site_root
 
 Cookies = dict[tuple[str, str], str]
 NOBODY = say("Your learning platform does not say who you are, so that your answers could not be kept for you.")
@@ -27,7 +27,7 @@ def entered(request: Request, platform: Platform, message: Message) -> Response:
     """Let somebody in, and send them to their page inside the frame."""
     if not message.sub:
         raise LaunchError("anonymous", NOBODY)
-    cookies: Cookies = {(VISIT, "/"): token()}
+    cookies: Cookies = {(BROWSER, "/"): token()}
     if message.locale[:2].lower() in LANGUAGES:
         cookies[LANGUAGE, "/"] = message.locale[:2].lower()
     with database(request).work() as work:
@@ -38,7 +38,7 @@ def entered(request: Request, platform: Platform, message: Message) -> Response:
             _learn(work, platform, message, frame)
         else:
             raise LaunchError("role", NEITHER)
-        frame.origins = list(dict.fromkeys([*platforms.origins(platform), *filter(None, [message.origin])]))
+        frame.origins = list(dict.fromkeys([*registrations.origins(platform), *filter(None, [message.origin])]))
         secret, browser, frame.jar, header = new_frame(site_root(request), cookies)
         frames.keep(work, secret, browser, frame)
     response = RedirectResponse(f"{site_root(request)}{PREFIX}/{secret}/", 303)
@@ -48,7 +48,7 @@ def entered(request: Request, platform: Platform, message: Message) -> Response:
 
 def _teach(work: Work, platform: Platform, message: Message, frame: Frame, cookies: Cookies) -> None:
     """A teacher: in the account of their own, at the activity that they opened or at the choice that they are asked for."""
-    teacher = people.teacher_of(work, platform, message.sub, message.name)
+    teacher = instructors.teacher_of(work, platform, message.sub, message.name)
     try:
         cookies[TEACHER, "/"] = teachers.log_in(work, teacher)
     except teachers.AccessError as error:

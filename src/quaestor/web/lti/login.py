@@ -17,18 +17,18 @@ from starlette.datastructures import FormData
 
 from quaestor.i18n import said, say
 from quaestor.store.clock import now
-from quaestor.store.lti import logins, platforms
-from quaestor.store.lti.logins import Begun
-from quaestor.store.lti.tables import Platform, PlatformLogin
+from quaestor.store.platform_tables import Platform, PlatformLogin
+from quaestor.store.platforms import logins, registrations
+from quaestor.store.platforms.logins import Begun
 from quaestor.store.secrets import hashed
-from quaestor.web.lanes import Patient
+from quaestor.web.jobs.execution import Patient
 from quaestor.web.lti import platform_keys
 from quaestor.web.lti.framed import policy
 from quaestor.web.lti.launch import entered
 from quaestor.web.lti.message import AGAIN, LaunchError, Message, is_below, misfit, read
-from quaestor.web.pages import database, page, public_url, settings
+from quaestor.web.render.pages import database, page, public_url, settings
+from quaestor.web.security.browsers import field, root
 from quaestor.web.security.outgoing import inner_hosts
-from quaestor.web.visits import field, root
 
 routes = APIRouter(prefix="/lti", route_class=Patient)
 COOKIE = "login"  # its name goes on with the first letters of the state's hash: several logins may be under way
@@ -65,7 +65,7 @@ FIELDS = ("iss", "login_hint", "target_link_uri", "client_id", "lti_message_hint
 
 def _login(request: Request, asked: dict[str, str]) -> Response:
     with database(request).read() as work:
-        platform = platforms.find(work, asked["iss"], asked["client_id"])
+        platform = registrations.find(work, asked["iss"], asked["client_id"])
     try:
         if platform is None:
             words = say("This learning platform is not registered here. Whoever runs this server can add it on the page of platforms.")
@@ -107,9 +107,9 @@ def _leave(request: Request, platform: Platform, begun: Begun, onward: str, stor
     if storage:
         values: dict[str, Any] = {"onward": onward, "storage": storage, "key": _storage_key(begun.state), "value": begun.browser}
         response: Response = page(request, "lti/leave.html", platform=platform, **values)
-        response.headers["content-security-policy"] = policy(platforms.origins(platform))
+        response.headers["content-security-policy"] = policy(registrations.origins(platform))
     else:
-        response = RedirectResponse(onward, 302, headers={"content-security-policy": policy(platforms.origins(platform))})
+        response = RedirectResponse(onward, 302, headers={"content-security-policy": policy(registrations.origins(platform))})
     cookie = f"{_cookie_name(begun.state)}={begun.browser}; Path={root(request)}/lti; Max-Age={logins.MINUTES * 60}"
     response.raw_headers.append((b"set-cookie", f"{cookie}; Secure; HttpOnly; SameSite=None; Partitioned".encode()))
     return response
@@ -186,7 +186,7 @@ def _confirm(request: Request, form: FormData, login: PlatformLogin, message: Me
     state = field(form, "state")
     values: dict[str, Any] = {"message": message, "platform": login.platform, "state": state, "id_token": field(form, "id_token")}
     response = page(request, "lti/confirm.html", **values, storage=login.storage, key=_storage_key(state))
-    response.headers["content-security-policy"] = policy([*platforms.origins(login.platform), *filter(None, [message.origin])])
+    response.headers["content-security-policy"] = policy([*registrations.origins(login.platform), *filter(None, [message.origin])])
     return response
 
 
@@ -195,5 +195,5 @@ def refused(request: Request, error: LaunchError, platform: Platform | None) -> 
     _log.warning("platform %s: a launch was refused (%s)", platform.id if platform is not None else "?", error.reason)
     response = page(request, "lti/refused.html", 400, words=said(error))
     if platform is not None:
-        response.headers["content-security-policy"] = policy(platforms.origins(platform))
+        response.headers["content-security-policy"] = policy(registrations.origins(platform))
     return response

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.store.lti import addresses
-from quaestor.store.lti.tables import NAME, Platform
+from quaestor.store.platform_tables import NAME, Platform
+from quaestor.store.platforms import addresses
 from quaestor.store.secrets import hashed
 from quaestor.store.texts import line
 

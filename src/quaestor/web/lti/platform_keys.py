@@ -14,7 +14,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.database import Database
-from quaestor.store.lti.tables import Platform
+from quaestor.store.platform_tables import Platform
 from quaestor.web.lti import jose
 from quaestor.web.lti.message import FORGED, LaunchError
 from quaestor.web.security import outgoing

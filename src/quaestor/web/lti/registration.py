@@ -15,23 +15,23 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say, unpacked
 from quaestor.store import teachers
 from quaestor.store.clock import now
-from quaestor.store.lti import addresses, keys, platforms
-from quaestor.store.lti.platforms import Registration
-from quaestor.store.lti.tables import Placement, Seat
 from quaestor.store.models import Link, Teacher
-from quaestor.web import notes
-from quaestor.web.lanes import Patient
+from quaestor.store.platform_tables import Placement, Seat
+from quaestor.store.platforms import addresses, keys, registrations
+from quaestor.store.platforms.registrations import Registration
+from quaestor.web.jobs.execution import Patient
 from quaestor.web.lti import jose
 from quaestor.web.lti.framed import policy
 from quaestor.web.lti.login import own_address
 from quaestor.web.lti.message import CHOOSE
 from quaestor.web.lti.services import SCOPES, make_key
-from quaestor.web.pages import database, go, page, public_url, settings
-from quaestor.web.problems import reply
+from quaestor.web.render import notes
+from quaestor.web.render.pages import database, go, page, public_url, settings
+from quaestor.web.render.problems import reply
 from quaestor.web.security import outgoing
+from quaestor.web.security.browsers import field
 from quaestor.web.security.outgoing import OutgoingError, inner_hosts
 from quaestor.web.teacher.access import Posted, signed_in, told
-from quaestor.web.visits import field
 
 PATH = "/desk/platforms"
 routes = APIRouter(route_class=Patient)
@@ -66,15 +66,15 @@ def index(request: Request) -> Response:
 def _index(request: Request, fields: dict[str, str], wrong: str = "", secret: str = "") -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
-        listed = platforms.all_platforms(work)
+        listed = registrations.all_platforms(work)
         try:
-            link = public_url(request, "lti-register", secret=secret) if secret and platforms.opened_link(work, secret) else ""
+            link = public_url(request, "lti-register", secret=secret) if secret and registrations.opened_link(work, secret) else ""
         except teachers.AccessError:
             link = ""
         owed = select(Placement.platform_id, func.count()).join(Seat).where(Seat.due.is_not(None)).group_by(Placement.platform_id)
         waiting = dict(iter(work.execute(owed)))
     values = {"platforms": listed, "waiting": waiting, "fields": fields, "wrong": wrong, "ours": _ours(request), "link": link}
-    response = page(request, "lti/platforms.html", 400 if wrong else 200, teacher=owner, hours=platforms.HOURS, **values)
+    response = page(request, "lti/platforms.html", 400 if wrong else 200, teacher=owner, hours=registrations.HOURS, **values)
     notes.drop(request, response, PATH)
     return response
 
@@ -91,7 +91,7 @@ def add(request: Request, form: Posted) -> Response:
     try:
         with database(request).work() as work:
             _owner(request, work)
-            found = platforms.register(work, Registration.read(fields))
+            found = registrations.register(work, Registration.read(fields))
     except QuaestorError as error:
         return _index(request, fields, told_of(error))
     make_key(database(request))
@@ -108,7 +108,7 @@ def told_of(error: QuaestorError) -> str:
 def link(request: Request, form: Posted) -> Response:
     """A one-time link with which a platform registers itself."""
     with database(request).work() as work:
-        secret = platforms.self_registration(work, _owner(request, work))
+        secret = registrations.self_registration(work, _owner(request, work))
     response = go(request, "platforms")
     notes.leave(request, response, PATH, {"link": secret})
     return response
@@ -123,7 +123,7 @@ def show(request: Request, number: int) -> Response:
 def _show(request: Request, number: int, fields: dict[str, str] | None = None, wrong: str = "") -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
-        found = platforms.by_number(work, number)
+        found = registrations.by_number(work, number)
         of_it = select(func.count()).select_from(Seat).join(Placement).where(Placement.platform_id == number)
         counts = work.scalar(of_it) or 0, work.scalar(of_it.where(Seat.due.is_not(None))) or 0
         problem = work.scalar(select(Seat.problem).join(Placement).where(Placement.platform_id == number, Seat.problem != "").limit(1))
@@ -145,12 +145,12 @@ def change(request: Request, number: int, form: Posted) -> Response:
     """Other addresses, deployments or origins; issuer and client id stay, as they name the platform."""
     with database(request).read() as work:
         _owner(request, work)
-        found = platforms.by_number(work, number)
+        found = registrations.by_number(work, number)
     fields = {**{name: field(form, name) for name in FIELDS}, "issuer": found.issuer, "client_id": found.client_id}
     try:
         with database(request).work() as work:
             _owner(request, work)
-            platforms.register(work, Registration.read(fields))
+            registrations.register(work, Registration.read(fields))
     except QuaestorError as error:
         return _show(request, number, fields, told_of(error))
     return go(request, "platform", number=number)
@@ -161,7 +161,7 @@ def remove(request: Request, number: int, form: Posted) -> Response:
     """Remove a platform."""
     with database(request).work() as work:
         _owner(request, work)
-        platforms.remove(work, platforms.by_number(work, number))
+        registrations.remove(work, registrations.by_number(work, number))
     return go(request, "platforms")
 
 
@@ -181,7 +181,7 @@ def ask(request: Request, secret: str, openid_configuration: str = "", registrat
 
 def _ask(request: Request, secret: str, configuration: str, token: str, wrong: str = "") -> Response:
     with database(request).read() as work:
-        platforms.opened_link(work, secret)
+        registrations.opened_link(work, secret)
     found = addresses.parts(configuration)
     host = found.hostname if found is not None else ""
     values: dict[str, Any] = {"secret": secret, "configuration": configuration, "token": token, "host": host}
@@ -204,15 +204,15 @@ async def register(request: Request, secret: str, form: Annotated[FormData, Depe
 
 def _register(request: Request, secret: str, configuration: str, token: str) -> Response:
     with database(request).read() as work:
-        platforms.opened_link(work, secret)
+        registrations.opened_link(work, secret)
     try:
         make_key(database(request))  # the platform may ask for it at once
         made = _agreed(request, configuration, token)
         with database(request).work() as work:
-            opened = platforms.opened_link(work, secret)
+            opened = registrations.opened_link(work, secret)
             use = update(Link).where(Link.token == opened.token, Link.used.is_(None)).values(used=now())
             if work.execute(use).rowcount:  # type: ignore[attr-defined]
-                platforms.register(work, made)
+                registrations.register(work, made)
     except QuaestorError as error:
         return _ask(request, secret, configuration, token, said(error))
     values: dict[str, Any] = {"secret": secret, "configuration": configuration, "token": "", "host": made.name}

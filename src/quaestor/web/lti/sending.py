@@ -9,10 +9,10 @@ from collections.abc import Collection
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said
 from quaestor.store.database import Database
-from quaestor.store.lti import keys, outbox
-from quaestor.store.lti.platforms import all_platforms
-from quaestor.store.lti.tables import Placement, Platform
-from quaestor.web.housekeeping import again_and_again
+from quaestor.store.platform_tables import Placement, Platform
+from quaestor.store.platforms import keys, outbox
+from quaestor.store.platforms.registrations import all_platforms
+from quaestor.web.jobs.housekeeping import again_and_again
 from quaestor.web.lti.services import Client, ServiceError, make_key
 from quaestor.web.security.outgoing import inner_hosts
 from quaestor.web.settings import Settings

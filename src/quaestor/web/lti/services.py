@@ -17,8 +17,8 @@ from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit, urlunsplit
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.database import Database
-from quaestor.store.lti import addresses, keys
-from quaestor.store.lti.tables import NAME, Placement, Platform
+from quaestor.store.platform_tables import NAME, Placement, Platform
+from quaestor.store.platforms import addresses, keys
 from quaestor.store.secrets import hashed, token
 from quaestor.store.texts import line
 from quaestor.web.lti import jose

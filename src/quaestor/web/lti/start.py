@@ -15,20 +15,20 @@ from sqlalchemy.orm import Session as Work
 from quaestor.i18n import said, say
 from quaestor.store import drafts, publishing, teachers
 from quaestor.store.limits import counting
-from quaestor.store.lti import addresses, frames, people, seats
-from quaestor.store.lti.tables import Frame, Placement, Platform, Seat
 from quaestor.store.models import Published, Teacher
+from quaestor.store.platform_tables import Frame, Placement, Platform, Seat
+from quaestor.store.platforms import addresses, frames, instructors, seats
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import token
-from quaestor.web import notes
-from quaestor.web.lanes import Patient
+from quaestor.web.jobs.execution import Patient
 from quaestor.web.lti.framed import PREFIX, Jar, frame_of, policy
 from quaestor.web.lti.message import CHOSEN, CLAIM, DEEP
 from quaestor.web.lti.services import Client, sign
-from quaestor.web.pages import database, go, page, public_url, settings
+from quaestor.web.render import notes
+from quaestor.web.render.pages import database, go, page, public_url, settings
+from quaestor.web.security.browsers import TEACHER, address, field
 from quaestor.web.security.outgoing import inner_hosts
 from quaestor.web.teacher.access import Posted, signed_in
-from quaestor.web.visits import TEACHER, address, field
 
 routes = APIRouter(route_class=Patient)
 OUTSIDE = say("please open this page from your learning platform")
@@ -191,7 +191,7 @@ def connect(request: Request, form: Posted) -> Response:
     kept = database(request)
     try:
         with counting(kept, "sign-in", who, teachers.AccessError, address(request)), kept.work() as work:
-            teacher = people.connect(work, work.get_one(Platform, frame.platform_id), frame.sub, field(form, "code"))
+            teacher = instructors.connect(work, work.get_one(Platform, frame.platform_id), frame.sub, field(form, "code"))
             jar = Jar.opened(frame, secret)
             jar.cookies[TEACHER, "/"] = teachers.log_in(work, teacher)
             frames.fill(work, frame, jar.locked(secret))

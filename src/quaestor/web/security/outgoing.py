@@ -2,7 +2,7 @@
 
 Such an address must not become a way into the network that the server stands in. So: https only (http on this very machine); no redirects;
 the name is looked up once, every address that it has must be a public one, and the connection goes to the address that was looked at, so
-that a name cannot point elsewhere a moment later. An owner whose platform is inside the same network names it (`--inner-hosts`). A reply
+that a name cannot point elsewhere a moment later. An owner whose platform is inside the same network names it (`--inner_hosts`). A reply
 has a largest size, and all of it a time limit.
 """
 
@@ -20,7 +20,7 @@ from typing import Any
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.store.lti import addresses
+from quaestor.store.platforms import addresses
 from quaestor.web.settings import Settings
 
 SECONDS = 10.0  # that a request may take altogether
@@ -105,7 +105,7 @@ def _connected(host: str, port: int, inner: Collection[str]) -> socket:
         for one in found:
             if not is_public(one):
                 words = say(
-                    "{host} is inside the server's own network; whoever runs the server can allow that: `quaestor serve --inner-hosts`",
+                    "{host} is inside the server's own network; whoever runs the server can allow that: `quaestor serve --inner_hosts`",
                     host=host,
                 )
                 raise OutgoingError(words)
