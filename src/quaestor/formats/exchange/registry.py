@@ -8,6 +8,7 @@ from quaestor.errors import BankError, Problem
 from quaestor.formats.exchange import aiken
 from quaestor.formats.exchange.checking import checked
 from quaestor.formats.exchange.imported import Imported
+from quaestor.formats.exchange.qti import packages
 from quaestor.formats.limits import read_bytes
 from quaestor.i18n import say
 
@@ -25,7 +26,10 @@ class QuestionFormat:
     read: Callable[[bytes, str], Imported]
 
 
-READERS = (QuestionFormat("Aiken", (".txt", ".aiken"), aiken.recognise, aiken.read),)
+READERS = (
+    QuestionFormat("QTI", (".xml", ".zip", ".imscc", ".qti"), packages.recognise, packages.read),
+    QuestionFormat("Aiken", (".txt", ".aiken"), aiken.recognise, aiken.read),
+)
 
 
 def question_endings() -> tuple[str, ...]:
