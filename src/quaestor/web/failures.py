@@ -110,6 +110,11 @@ def unforeseen(request: Request, error: Exception) -> Response:
     return _say(request, 500, say("The error was noted under the number {number}. What you had entered before is kept.", number=number))
 
 
+def stopped(request: Request) -> Response:
+    """The answer to a request that was not done when the server had to stop: to be sent again; `guard` sends it."""
+    return _ours(503)(request, UnavailableError(say("the server is stopping; please try again in a few seconds")))
+
+
 def _say(request: Request, status: int, words: str, wait: float | None = None) -> Response:
     if problems.wanted(request):
         response = problems.of_status(status, words)

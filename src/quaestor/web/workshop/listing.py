@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from quaestor.model.question import loose
+from quaestor.model.entries import loose
 from quaestor.web.lanes import Patient
 from quaestor.web.workshop.bench import Bench, opened, shown, speaker
 from quaestor.web.workshop.check import graph
