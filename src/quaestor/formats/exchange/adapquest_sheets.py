@@ -122,6 +122,8 @@ def _add(
         fields = _fields(cells, inhibition, notes)
     except Refusal as refused:
         found.refuse(name, place, said(refused))
+        for words in notes:
+            found.note(place, words)
         return
     if question.get("yes_only") in ("1", "true"):
         notes.append(say("only ticking it is evidence there: leave it unanswered where it is not ticked"))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from quaestor.errors import QuaestorError, format_value
 from quaestor.formats.exchange.imported import Fields
 from quaestor.i18n import say
-from quaestor.model.question import loose
+from quaestor.model.entries import loose
 from quaestor.numerals import LONGEST, read_number
 
 MOST_OPTIONS = 300

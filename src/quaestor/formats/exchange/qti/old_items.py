@@ -32,7 +32,7 @@ _TYPED_GAPS = ("fill_in_multiple_blanks_question",)
 _RESPONSES = ("response_lid", "response_str", "response_num")
 _OTHER_RESPONSES = ("response_xy", "response_grp", "response_extension")
 _OTHER_RENDERING = ("render_hotspot", "render_slider", "render_extension")
-_MOST_STEPS = 1_000_000  # conditions times options
+MOST_STEPS = 1_000_000  # conditions times options
 _NUMBERS = ("decimal", "integer", "scientific")
 
 
@@ -159,8 +159,8 @@ def _key(item: Element, kind: str, text: str, responses: list[Response], reader:
     if not found:
         raise Refusal(say("nothing tells which answer is right"))
     steps = sum(1 for scoring in found for _ in scoring.condition.walk()) * max(len(response.labels) for response in responses)
-    if steps > _MOST_STEPS:
-        raise Refusal(say("its scoring has more than {most:,} steps", most=_MOST_STEPS))
+    if steps > MOST_STEPS:
+        raise Refusal(say("its scoring has more than {most:,} steps", most=MOST_STEPS))
     if kind in _MATCHING:
         return _matching(responses, found, reader)
     if len(responses) > 1 or kind in (*_TYPED_GAPS, "multiple_dropdowns_question"):

@@ -21,6 +21,7 @@ from quaestor.i18n import said, say
 
 MANIFEST = "imsmanifest.xml"
 TESTS = ("assessmentTest", "qti-assessment-test")
+SECTIONS = ("assessmentSection", "qti-assessment-section")
 ROOTS = (old_tests.ROOT, *items.ROOTS, *TESTS)
 _BASES = ("$IMS-CC-FILEBASE$", "$IMS_CC_FILEBASE$", "$IMS_CC_FILE_BASE$", "%24IMS-CC-FILEBASE%24", "%24IMS_CC_FILEBASE%24")
 _DEEPEST = 20  # sections of a test that stand in files of their own
@@ -32,8 +33,8 @@ def recognise(data: bytes, name: str) -> bool:
         if is_package(data):
             return any(PurePath(one).name == MANIFEST for one in Package(data).names)
         return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and xml.outermost(data).tag in ROOTS
-    except BankError:
-        return is_package(data) and MANIFEST.encode() in data
+    except BankError:  # to be refused for what is wrong with it
+        return any(sign.encode() in data for sign in ((MANIFEST,) if is_package(data) else ROOTS))
 
 
 def read(data: bytes, name: str) -> Imported:
@@ -94,7 +95,7 @@ class _Reader:
             if (root := self._parsed(name)) is not None:
                 roots[name] = root
         roots = self._fullest(roots)
-        titles = [_title_of(root) for root in roots.values() if root.tag not in items.ROOTS]
+        titles = [_title_of(root) for root in roots.values() if root.tag in (*TESTS, old_tests.ROOT)]
         self._found.title = (titles[0] if len(titles) == 1 else self._title()) or self._found.title
         for name, root in roots.items():
             if root.tag in TESTS:
@@ -138,7 +139,7 @@ class _Reader:
             return None
         try:
             data = self._package.read(name)
-            return xml.parse(data) if xml.outermost(data).tag in ROOTS else None
+            return xml.parse(data) if xml.outermost(data).tag in (*ROOTS, *SECTIONS) else None
         except BankError as error:
             self._found.refuse(PurePath(name).name, name, said(error))
             return None
@@ -182,6 +183,8 @@ class _Reader:
                 elif kind(part) == "assessmentItemRef":
                     if target not in self._done:
                         self._read_file(target, root, path, tuple(attribute(part, "category").split()))
+                elif root.tag not in SECTIONS:
+                    self._refuse_root(target, root, "<assessmentSection>")
                 elif depth == _DEEPEST or target in self._done:
                     self._found.note(place, say("a section that holds itself was left out: {name}", name=format_value(href)))
                 else:
@@ -191,11 +194,13 @@ class _Reader:
     def _read_file(self, name: str, root: Element, path: tuple[str, ...] = (), tags: tuple[str, ...] = ()) -> None:
         self._done.add(name)
         if root.tag not in items.ROOTS:
-            self._found.refuse(
-                PurePath(name).name, name, say("a file that a test names as an item holds an item, got {name}", name=f"<{root.tag}>")
-            )
+            self._refuse_root(name, root, "<assessmentItem>")
         else:
             _read_item(root, self._found, self._keeper(name), name, path, tags)
+
+    def _refuse_root(self, name: str, root: Element, wanted: str) -> None:
+        words = say("a file that a test names holds {wanted}, got {found}", wanted=wanted, found=f"<{root.tag}>")
+        self._found.refuse(PurePath(name).name, name, words)
 
     def _keeper(self, file: str) -> Keep:
         """Keeps the pictures and sounds that a file of the package names."""
