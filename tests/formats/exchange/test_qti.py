@@ -210,7 +210,7 @@ def is_(name):
 def test_what_is_right_follows_from_the_conditions():
     found = read(old_item(labels("a", "b", "c"), condition(is_("a"), 50) + condition(is_("b"), 100) + condition(is_("c"), -10)))
     assert only(found)["correct"] == "B"
-    assert [note.words[:14] for note in found.notes] == ["partial credit", "negative point"]
+    assert [note.words for note in found.notes] == ["credit for partly right answers was left out: A", "negative marks were left out"]
     two = only(read(old_item(labels("a", "b", "c"), condition(f"<or>{is_('a')}{is_('b')}</or>", 1))))
     assert two["options"] == {"A": "right", "B": "right", "C": "wrong"}
     several = labels("a", "b", "c", cardinality="Multiple")

@@ -28,15 +28,15 @@ def key(fields):
 
 FILES = {
     "qti2/choice.xml": (1, {"choice": LUGGAGE}, "the picture 'images/sign.png' is not in the file"),
-    "qti2/choice_multiple.xml": (1, {"choiceMultiple": WATER}, "negative points"),
-    "qti2/text_entry.xml": (1, {"textEntry": ("text", "York")}, "capital and small letters"),
+    "qti2/choice_multiple.xml": (1, {"choiceMultiple": WATER}, "negative marks"),
+    "qti2/text_entry.xml": (1, {"textEntry": ("text", "York")}, "small and capital letters"),
     "qti2/inline_choice.xml": (1, {"inlineChoice": ("choice", "York")}, ""),
     "qti2/order.xml": (1, {"order": ("ordering", BAHRAIN)}, ""),
     "qti2/match.xml": (1, {"match": ("matching", {**PLAYS, "Prospero": "TheTempest"})}, "points of the parts"),
     "qti2/numeric-gap.xml": (1, {"new": ("number", "300", "2")}, ""),
     "qti2/numeric-relative.xml": (1, {"TextEntrynumeric_770468849": ("number", "4.136", "0.2068")}, "feedback"),
     "qti2/text-gap-vendor.xml": (1, {"tgo": ("text", "more")}, "mapTolResponse (http://bps-system.de/xsd/imsqti_ext_maptolresponse)"),
-    "qti2/choice-points.xml": (1, {"Choicemultiple_871212949": ("choices", ["Erzgebirge", "Lausitz", "Vogtland"])}, "negative points"),
+    "qti2/choice-points.xml": (1, {"Choicemultiple_871212949": ("choices", ["Erzgebirge", "Lausitz", "Vogtland"])}, "negative marks"),
     "qti2/package-2p2.zip": (
         5,
         {"choice": LUGGAGE, "multiple-answer": WATER, "Example01-modalFeedback": ("truefalse", "true")},
@@ -110,7 +110,7 @@ FILES = {
     "qti12/respondus-package.zip": (
         3,
         {"QUE_1003": ("truefalse", "false"), "QUE_1007": ("choice", "At least 3 hours"), "QUE_1022": ("choices", POSTING)},
-        "negative points",
+        "negative marks",
     ),
     "qti12/text2qti.zip": (
         12,

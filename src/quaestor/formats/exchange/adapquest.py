@@ -16,8 +16,9 @@ from quaestor.formats import json_text, uai
 from quaestor.formats.exchange.encoding import decoded
 from quaestor.formats.exchange.html import from_html
 from quaestor.formats.exchange.imported import Collection, Fields, Imported
-from quaestor.formats.exchange.keys import Refusal, as_number, check_options
+from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
+from quaestor.formats.exchange.marking import as_number, check_options
 from quaestor.formats.exchange.names import clean_name, unique
 from quaestor.formats.limits import MOST_NUMBERS, refusal
 from quaestor.i18n import said, say
@@ -60,7 +61,7 @@ def read(data: bytes, name: str) -> Imported:
         place, title = say("question {number}", number=number), _word(question, "name")
         try:
             fields = _question(question, tables, levels, variables, notes)
-        except Refusal as refused:
+        except Refused as refused:
             found.refuse(title, place, said(refused))
         else:
             found.add(title, fields, place, notes)
@@ -95,7 +96,7 @@ def _tables(survey: Mapping[str, Any], found: Collection) -> _Tables:
         try:
             sizes[name] = _size(variable)
             made[name] = _declared(variable, sizes)
-        except (Refusal, NetworkError) as error:
+        except (Refused, NetworkError) as error:
             found.note(place, say("{name}: {words}", name=name, words=said(error)))
     return made
 
@@ -103,7 +104,7 @@ def _tables(survey: Mapping[str, Any], found: Collection) -> _Tables:
 def _size(variable: Mapping[str, Any]) -> int:
     size = as_number(str(variable.get("states", "")))
     if size.denominator != 1 or not 1 <= size <= MOST_NUMBERS:
-        raise Refusal(say("a variable has a number of states, got {value}", value=format_value(str(variable.get("states")))))
+        raise Refused(say("a variable has a number of states, got {value}", value=format_value(str(variable.get("states")))))
     return int(size)
 
 
@@ -112,13 +113,13 @@ def _declared(variable: Mapping[str, Any], sizes: Mapping[str, int]) -> tuple[tu
     given = variable.get("parents") or []
     wanted = [str(parent) for parent in given] if isinstance(given, list) else []
     if unknown := [parent for parent in wanted if parent not in sizes]:
-        raise Refusal(say("parents are declared before their children, got {names}", names=", ".join(unknown)))
+        raise Refused(say("parents are declared before their children, got {names}", names=", ".join(unknown)))
     parents = tuple(name for name in sizes if name in wanted)
     data = variable.get("data")
     numbers = [float(as_number(str(one))) for one in data] if isinstance(data, list) else []
     shape = [*(sizes[parent] for parent in parents), _size(variable)]
     if len(numbers) != np.prod(shape, dtype=object):
-        raise Refusal(say("a table has {count:,} numbers, got {found:,}", count=int(np.prod(shape, dtype=object)), found=len(numbers)))
+        raise Refused(say("a table has {count:,} numbers, got {found:,}", count=int(np.prod(shape, dtype=object)), found=len(numbers)))
     return parents, Table.precise(np.array(numbers).reshape(shape, order="F"))
 
 
@@ -157,16 +158,16 @@ def _question(
     answers = _list(question.get("answers"))
     names = list(dict.fromkeys(_variable(answer, _word(question, "name")) for answer in answers))
     if len(names) != 1:
-        raise Refusal(say("all answers of a question are states of one variable, got {count}", count=len(names)))
+        raise Refused(say("all answers of a question are states of one variable, got {count}", count=len(names)))
     if names[0] not in tables:
-        raise Refusal(say("the model has no table for {name} that sums to one", name=format_value(names[0])))
+        raise Refused(say("the model has no table for {name} that sums to one", name=format_value(names[0])))
     parents, table = tables[names[0]]
     if not parents or any(parent not in skills for parent in parents):
-        raise Refusal(say("a question depends on skills, got {names}", names=", ".join(parents) or say("none")))
+        raise Refused(say("a question depends on skills, got {names}", names=", ".join(parents) or say("none")))
     texts = [prose_of(_word(answer, "text")) for answer in answers]
     states = [as_number(str(answer.get("state", ""))) for answer in answers]
     if sorted(states) != list(range(table.shape[-1])):
-        raise Refusal(say("each state of a question has one answer, got {states}", states=", ".join(map(str, states))))
+        raise Refused(say("each state of a question has one answer, got {states}", states=", ".join(map(str, states))))
     check_options(dict.fromkeys(texts))
     classes: list[str] = []
     for state in range(table.shape[-1]):

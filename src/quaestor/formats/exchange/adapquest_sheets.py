@@ -14,8 +14,9 @@ from pathlib import PurePath
 from quaestor.errors import BankError, format_value
 from quaestor.formats.exchange.adapquest import NO_KEY
 from quaestor.formats.exchange.imported import Collection, Fields, Imported
-from quaestor.formats.exchange.keys import Refusal, as_number
+from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
+from quaestor.formats.exchange.marking import as_number
 from quaestor.formats.exchange.names import clean_name, unique
 from quaestor.formats.exchange.tables import Rows, is_workbook, workbook
 from quaestor.formats.limits import refusal
@@ -90,7 +91,7 @@ def read(data: bytes, name: str) -> Imported:
 def _inhibition(settings: dict[str, str]) -> _Inhibition:
     try:
         eps, most, least, fixed = (as_number(settings.get(key, default)) for key, default in _DEFAULTS.items())
-    except Refusal as error:
+    except Refused as error:
         raise refusal(say("the numbers of the settings lie between 0 and 1"), said(error), where="Settings") from error
     if not all(0 <= value <= 1 for value in (eps, most, least, fixed)):
         raise refusal(say("the numbers of the settings lie between 0 and 1"), say("another"), where="Settings")
@@ -120,7 +121,7 @@ def _add(
     )
     try:
         fields = _fields(cells, inhibition, notes)
-    except Refusal as refused:
+    except Refused as refused:
         found.refuse(name, place, said(refused))
         for words in notes:
             found.note(place, words)
@@ -140,13 +141,13 @@ def _fields(cells: dict[str, str], inhibition: _Inhibition, notes: list[str]) ->
     strengths = {skill: as_number(cell) for skill, cell in cells.items() if skill not in out}
     wrong = [skill for skill, value in strengths.items() if not 0 <= value <= 1]
     if wrong:
-        raise Refusal(say("a cell of a skill lies between 0 and 1, got {value}", value=format_value(cells[wrong[0]])))
+        raise Refused(say("a cell of a skill lies between 0 and 1, got {value}", value=format_value(cells[wrong[0]])))
     kept = {skill: inhibition.of(value) for skill, value in strengths.items() if value > 0}
     if not kept:
-        raise Refusal(say("it depends on no skill: nobody would tick it"))
+        raise Refused(say("it depends on no skill: nobody would tick it"))
     if len(kept) > MOST_SKILLS:
         rule = say("it depends on {count} skills, whose table would have {rows:,} rows", count=len(kept), rows=2 ** len(kept))
-        raise Refusal(rule)
+        raise Refused(rule)
     table = {}
     for has in product((False, True), repeat=len(kept)):
         unticked = Fraction(1)

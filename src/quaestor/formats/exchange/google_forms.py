@@ -7,10 +7,10 @@ from typing import Any
 
 from quaestor.errors import BankError
 from quaestor.formats import json_text
-from quaestor.formats.exchange import keys
+from quaestor.formats.exchange import keys, marking
 from quaestor.formats.exchange.encoding import decoded
 from quaestor.formats.exchange.imported import Collection, Fields, Imported
-from quaestor.formats.exchange.keys import Refusal
+from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
 from quaestor.i18n import said, say
 
@@ -50,7 +50,7 @@ def read(data: bytes, name: str) -> Imported:
         title = _word(_map(item), "title") or _word(_map(item), "itemId")
         try:
             fields = _question(_map(item), notes)
-        except Refusal as refusal:
+        except Refused as refusal:
             found.refuse(title, place, said(refusal))
         else:
             found.add(title, fields, place, notes)
@@ -74,11 +74,11 @@ def _question(item: Mapping[str, Any], notes: list[str]) -> Fields:
     question = _map(_map(item.get("questionItem")).get("question"))
     other = next((words for key, words in {**_OTHER_ITEMS, **_OTHER_QUESTIONS}.items() if key in item or key in question), None)
     if other is not None or not question:
-        raise Refusal(say("{what} cannot be marked here", what=other or say("a text without a question")))
+        raise Refused(say("{what} cannot be marked here", what=other or say("a text without a question")))
     parts = [_word(item, "title"), _word(item, "description")]
     text = line_starts(prose_of("\n\n".join(part for part in parts if part)))
     if not text:
-        raise Refusal(say("the question has no text"))
+        raise Refused(say("the question has no text"))
     grading = _map(question.get("grading"))
     right = [_word(answer, "value") for answer in _list(_map(grading.get("correctAnswers")).get("answers"))]
     _tell_losses(item, question, grading, notes)
@@ -88,16 +88,16 @@ def _question(item: Mapping[str, Any], notes: list[str]) -> Fields:
 def _key(question: Mapping[str, Any], right: list[str], notes: list[str]) -> Fields:
     if "textQuestion" in question:
         if _map(question["textQuestion"]).get("paragraph") is True:
-            raise Refusal(say("{what} cannot be marked here", what=say("an essay")))
+            raise Refused(say("{what} cannot be marked here", what=say("an essay")))
         if not right:
-            raise Refusal(say("nothing tells which answer is right"))
-        return keys.typed(right)
+            raise Refused(say("nothing tells which answer is right"))
+        return marking.typed(right)
     choice = _map(question.get("choiceQuestion"))
     if not choice:
         names = ", ".join(key for key in question if key.endswith("Question"))
-        raise Refusal(say("{what} cannot be marked here", what=names or say("a text without a question")))
+        raise Refused(say("{what} cannot be marked here", what=names or say("a text without a question")))
     if not right:
-        raise Refusal(say("nothing tells which answer is right"))
+        raise Refused(say("nothing tells which answer is right"))
     options = _list(choice.get("options"))
     if any(option.get("isOther") for option in options):
         notes.append(say("the option to write something else was left out"))
@@ -108,8 +108,8 @@ def _key(question: Mapping[str, Any], right: list[str], notes: list[str]) -> Fie
     texts = [_word(option, "value") for option in options if not option.get("isOther")]
     missing = next((value for value in right if value not in texts), None)
     if missing is not None:
-        raise Refusal(say("the right answer {value} is none of the options", value=json.dumps(missing, ensure_ascii=False)))
-    return keys.choice([(prose_of(text), text in right) for text in texts], choice.get("type") == "CHECKBOX", notes)
+        raise Refused(say("the right answer {value} is none of the options", value=json.dumps(missing, ensure_ascii=False)))
+    return marking.choice([(prose_of(text), text in right) for text in texts], choice.get("type") == "CHECKBOX", notes)
 
 
 def _tell_losses(item: Mapping[str, Any], question: Mapping[str, Any], grading: Mapping[str, Any], notes: list[str]) -> None:

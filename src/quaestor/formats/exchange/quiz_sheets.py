@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from quaestor.errors import BankError, format_value
-from quaestor.formats.exchange import keys
+from quaestor.formats.exchange import marking
 from quaestor.formats.exchange.imported import Collection, Fields, Imported
-from quaestor.formats.exchange.keys import Refusal
+from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
 from quaestor.formats.exchange.tables import MOST_ROWS, Rows, csv_rows, is_workbook, workbook
 from quaestor.i18n import said, say
@@ -91,7 +91,7 @@ def read(data: bytes, name: str) -> Imported:
             text = header.cell(line, "text")
             try:
                 fields = _question(line, header, notes)
-            except Refusal as refusal:
+            except Refused as refusal:
                 found.refuse(text, place, said(refusal))
             else:
                 found.add(text, fields, place, notes)
@@ -109,21 +109,21 @@ def _lines(rows: Rows, header: _Header) -> Iterator[tuple[int, list[str]]]:
 def _question(line: list[str], header: _Header, notes: list[str]) -> Fields:
     """The fields of a row."""
     if not header.cell(line, "text"):
-        raise Refusal(say("the question has no text"))
+        raise Refused(say("the question has no text"))
     stated = header.cell(line, "kind")
     kind = _KINDS.get(stated.lower())
     if kind is None:
-        raise Refusal(say("{what} cannot be marked here", what=format_value(stated)))
+        raise Refused(say("{what} cannot be marked here", what=format_value(stated)))
     options = [prose_of(cell) for cell in header.cells(line, "option")]
     _tell_losses(line, header, notes)
     fields: Fields = {"text": line_starts(prose_of(header.cell(line, "text")))}
     if explanation := header.cell(line, "explanation"):
         fields["explanation"] = line_starts(prose_of(explanation))
     if kind == "text":
-        return {**fields, **keys.typed(header.cells(line, "option"))}
+        return {**fields, **marking.typed(header.cells(line, "option"))}
     right = _right(header.cell(line, "right"), header.cells(line, "option"))
     judged = [(option, position in right) for position, option in enumerate(options) if option]
-    return {**fields, **keys.choice(judged, kind == "choices" or len(right) > 1, notes)}
+    return {**fields, **marking.choice(judged, kind == "choices" or len(right) > 1, notes)}
 
 
 def _right(cell: str, options: list[str]) -> set[int]:
@@ -137,7 +137,7 @@ def _right(cell: str, options: list[str]) -> set[int]:
         return {ord(word.upper()) - 65 for word in words}
     if all(word and word in options for word in words):
         return {options.index(word) for word in words}
-    raise Refusal(say("the right answer is the number or the text of an option, got {answer}", answer=format_value(cell)))
+    raise Refused(say("the right answer is the number or the text of an option, got {answer}", answer=format_value(cell)))
 
 
 def _tell_losses(line: list[str], header: _Header, notes: list[str]) -> None:

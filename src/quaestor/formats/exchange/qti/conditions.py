@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from quaestor.errors import format_value
-from quaestor.formats.exchange.keys import MOST_OPTIONS, Range, Refusal, as_number
+from quaestor.formats.exchange.keys import Refused
+from quaestor.formats.exchange.marking import MOST_OPTIONS, Range, as_number
 from quaestor.formats.exchange.xml import Element
 from quaestor.i18n import say
 
@@ -56,7 +57,7 @@ def score(found: Iterable[Scoring], responses: Responses) -> Fraction:
             case "subtract":
                 total -= scoring.points
             case _:
-                raise Refusal(say("its scoring is not understood: {words}", words=scoring.action))
+                raise Refused(say("its scoring is not understood: {words}", words=scoring.action))
         if scoring.ends:
             break
     return total
@@ -85,7 +86,7 @@ def _holds(condition: Element, responses: Responses) -> bool:
             return True
         case "unanswered":
             return not given
-    raise Refusal(say("its scoring is not understood: {words}", words=condition.tag))
+    raise Refused(say("its scoring is not understood: {words}", words=condition.tag))
 
 
 def named(condition: Element) -> Iterator[tuple[str, str]]:
@@ -110,7 +111,7 @@ def ranges(condition: Element, notes: list[str]) -> list[Range]:
             inside = ranges(part, notes)
             held = [(max(a, c), min(b, d)) for a, b in held for c, d in inside if max(a, c) <= min(b, d)]
             if len(held) > MOST_OPTIONS:
-                raise Refusal(say("its scoring is not understood: {words}", words=condition.tag))
+                raise Refused(say("its scoring is not understood: {words}", words=condition.tag))
         return held
     if condition.tag == "varequal":
         value = as_number(condition.text)
@@ -125,7 +126,7 @@ def ranges(condition: Element, notes: list[str]) -> list[Range]:
                 say("an end of a range that does not count itself, {value}, counts here", value=format_value(condition.text.strip()))
             )
         return [(value, _ENDLESS) if condition.tag.startswith("varg") else (-_ENDLESS, value)]
-    raise Refusal(say("its scoring is not understood: {words}", words=condition.tag))
+    raise Refused(say("its scoring is not understood: {words}", words=condition.tag))
 
 
 def is_endless(one: Range) -> bool:

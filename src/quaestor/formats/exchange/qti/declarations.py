@@ -8,8 +8,9 @@ import re
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from quaestor.formats.exchange import keys
-from quaestor.formats.exchange.keys import Range, Refusal, as_number
+from quaestor.formats.exchange import keys, marking
+from quaestor.formats.exchange.keys import Refused
+from quaestor.formats.exchange.marking import Range, as_number
 from quaestor.formats.exchange.qti.names import attribute, kind
 from quaestor.formats.exchange.xml import Element
 from quaestor.i18n import say
@@ -59,7 +60,7 @@ def declared(item: Element) -> dict[str, Declaration]:
             continue
         name = attribute(one, "identifier")
         if name in found:
-            raise Refusal(say("two responses have the name {name}", name=name))
+            raise Refused(say("two responses have the name {name}", name=name))
         correct: list[str] = []
         points: dict[str, Fraction] = {}
         ignores_case = False
@@ -111,13 +112,13 @@ def _within(value: Fraction, comparison: Element, notes: list[str]) -> Range:
     elif mode == "relative":
         below, above = abs(value) * below / 100, abs(value) * above / 100
     elif mode != "absolute":
-        raise Refusal(say("its scoring is not understood: {words}", words=mode))
+        raise Refused(say("its scoring is not understood: {words}", words=mode))
     for end in ("includeLowerBound", "includeUpperBound"):
         if attribute(comparison, end, "true") == "false" and (below or above):
             notes.append(
                 say(
                     "an end of a range that does not count itself, {value}, counts here",
-                    value=keys.written(value - below if "Lower" in end else value + above),
+                    value=marking.written(value - below if "Lower" in end else value + above),
                 )
             )
     return value - abs(below), value + abs(above)
@@ -127,16 +128,16 @@ def _by_points(declaration: Declaration, notes: list[str]) -> list[Range]:
     """The numbers with most points; whole numbers one after the other are one range."""
     best = max(declaration.points.values())
     if best <= 0:
-        raise Refusal(say("no answer is right"))
+        raise Refused(say("no answer is right"))
     values = sorted(as_number(value) for value, points in declaration.points.items() if points == best)
-    if any(0 < points < best for points in declaration.points.values()):
-        notes.append(keys.PARTIAL)
+    if partly := [value for value, points in declaration.points.items() if 0 < points < best]:
+        notes.append(keys.partly_right(partly))
     if declaration.type == "integer" and len(values) > 1 and values[-1] - values[0] == len(values) - 1:
         notes.append(
             say(
                 "numbers between {low} and {high} that are not whole are right too",
-                low=keys.written(values[0]),
-                high=keys.written(values[-1]),
+                low=marking.written(values[0]),
+                high=marking.written(values[-1]),
             )
         )
         return [(values[0], values[-1])]
@@ -152,14 +153,14 @@ def scoring(item: Element, notes: list[str]) -> Scoring:
     if template := attribute(processing, "template") or attribute(processing, "templateLocation"):
         name = re.sub(r"\.xml$", "", template.rstrip("/").rpartition("/")[2]).lower()
         if "point" in name:
-            raise Refusal(say("{what} cannot be marked here", what=name))
+            raise Refused(say("{what} cannot be marked here", what=name))
         if name not in _TEMPLATES:
             notes.append(say("its scoring is not understood: {words}; the declared right answer counts", words=name))
         return Scoring("map" in name, None)
     rules = [rule for rule in processing.children if any(_scores(one) for one in rule.walk())] or processing.children
     used = dict.fromkeys(_named(one, item) for rule in rules for one in rule.walk())
     if "mapResponsePoint" in used:
-        raise Refusal(say("{what} cannot be marked here", what="mapResponsePoint"))
+        raise Refused(say("{what} cannot be marked here", what="mapResponsePoint"))
     if others := [name for name in used if name not in _PLAIN]:
         notes.append(say("its scoring is not understood: {words}; the declared right answer counts", words=", ".join(others)))
     return Scoring("mapResponse" in used and "match" not in _direct(processing), processing)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from quaestor.errors import format_value
-from quaestor.formats.exchange import keys
+from quaestor.formats.exchange import keys, marking
 from quaestor.formats.exchange.html import Keep, from_element
 from quaestor.formats.exchange.imported import Fields
-from quaestor.formats.exchange.keys import Refusal
+from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import formula
 from quaestor.formats.exchange.qti.declarations import NUMBERS, Declaration, Scoring, declared, scoring
 from quaestor.formats.exchange.qti.mathml import latex
@@ -39,7 +39,7 @@ class _Item:
         """What is declared of the response of an interaction."""
         name = attribute(interaction, "responseIdentifier")
         if name not in self.responses:
-            raise Refusal(say("nothing is declared of the response {name}", name=format_value(name)))
+            raise Refused(say("nothing is declared of the response {name}", name=format_value(name)))
         return self.responses[name]
 
     def prose(self, element: Element, is_line: bool, instead: Callable[[Element], str | None] | None = None) -> str:
@@ -63,33 +63,33 @@ class _Item:
             if kind(one) in kinds:
                 name = attribute(one, "identifier")
                 if name in found:
-                    raise Refusal(say("two options have the name {name}", name=format_value(name)))
+                    raise Refused(say("two options have the name {name}", name=format_value(name)))
                 found[name] = self.prose(one, is_line=True)
-                if len(found) > keys.MOST_OPTIONS:
-                    raise Refusal(say("a question has at most {most} options, got {count:,}", most=keys.MOST_OPTIONS, count=len(found)))
+                if len(found) > marking.MOST_OPTIONS:
+                    raise Refused(say("a question has at most {most} options, got {count:,}", most=marking.MOST_OPTIONS, count=len(found)))
         if attribute(interaction, "shuffle") == "true" and kind(interaction) != "orderInteraction":
             self.notes.append(keys.SHUFFLED)
         return found
 
 
 def read_item(item: Element, keep: Keep, notes: list[str]) -> Fields:
-    """The fields of an item; a Refusal where it cannot be a question. `notes` gets what is lost."""
+    """The fields of an item; a Refused where it cannot be a question. `notes` gets what is lost."""
     if attribute(item, "adaptive") == "true":
-        raise Refusal(say("{what} cannot be marked here", what=say("an adaptive item, which changes while it is answered,")))
+        raise Refused(say("{what} cannot be marked here", what=say("an adaptive item, which changes while it is answered,")))
     drawn = next((kind(one) for one in item.children if kind(one) in ("templateDeclaration", "templateProcessing")), "")
     if drawn:
-        raise Refusal(say("{what} cannot be marked here", what=say("an item with values drawn at random ({name})", name=drawn)))
+        raise Refused(say("{what} cannot be marked here", what=say("an item with values drawn at random ({name})", name=drawn)))
     body = next((one for one in item.children if kind(one) == "itemBody"), None)
     interactions = [one for one in body.walk() if kind(one).endswith("Interaction")] if body is not None else []
     if body is None or not interactions:
-        raise Refusal(say("{what} cannot be marked here", what=say("a text without a question")))
+        raise Refused(say("{what} cannot be marked here", what=say("a text without a question")))
     names = [kind(one) for one in interactions]
     inline = all(name in _INLINE for name in names)
-    if len(names) > keys.MOST_OPTIONS or (len(names) > 1 and not inline):
+    if len(names) > marking.MOST_OPTIONS or (len(names) > 1 and not inline):
         shown = ", ".join(dict.fromkeys(names))
-        raise Refusal(say("{count} interactions in one item cannot be one question: {names}", count=len(names), names=shown))
+        raise Refused(say("{count} interactions in one item cannot be one question: {names}", count=len(names), names=shown))
     if names[0] not in _KINDS:
-        raise Refusal(say("{what} cannot be marked here", what=names[0]))
+        raise Refused(say("{what} cannot be marked here", what=names[0]))
     made = _Item(declared(item), scoring(item, notes), keep, notes, [])
     fields = _gaps(body, interactions, made) if len(interactions) > 1 else _KINDS[names[0]](body, interactions[0], made)
     _tell_losses(item, fields, made)
@@ -140,7 +140,7 @@ def _block(element: Element) -> Element:
 def _chosen(right: list[str], options: dict[str, str]) -> list[str]:
     for value in right:
         if value not in options:
-            raise Refusal(say("the right answer {value} is none of the options", value=format_value(value)))
+            raise Refused(say("the right answer {value} is none of the options", value=format_value(value)))
     return right
 
 
@@ -148,13 +148,15 @@ def _judged(response: Declaration, options: dict[str, str], several: bool, made:
     right = _chosen(response.right(made.scoring.by_points), options)
     if made.scoring.by_points and response.points:
         _tell_points(response, right, made)
-    return keys.choice([(text, name in right) for name, text in options.items()], several, made.notes)
+    return marking.choice([(text, name in right) for name, text in options.items()], several, made.notes)
 
 
 def _tell_points(response: Declaration, right: list[str], made: _Item) -> None:
     best = max((response.points.get(value, 0) for value in right), default=0)
-    if len(right) > 1 or any(0 < points < best for points in response.points.values()):
-        made.notes.append(keys.PARTIAL)
+    if len(right) > 1:
+        made.notes.append(keys.SOME)
+    elif partly := [value for value, points in response.points.items() if 0 < points < best]:
+        made.notes.append(keys.partly_right(partly))
     if any(points < 0 for points in response.points.values()):
         made.notes.append(keys.NEGATIVE)
 
@@ -180,8 +182,8 @@ def _order(body: Element, interaction: Element, made: _Item) -> Fields:
     right = _chosen(response.correct, options)
     texts = [options[name] for name in right]
     if sorted(right) != sorted(options) or len(set(texts)) < len(texts) or "" in texts:
-        raise Refusal(say("an order has each option once, got {count} of {all}", count=len(set(texts) - {""}), all=len(options)))
-    keys.check_options(texts)
+        raise Refused(say("an order has each option once, got {count} of {all}", count=len(set(texts) - {""}), all=len(options)))
+    marking.check_options(texts)
     return {"kind": "ordering", "text": _text(body, made, {}), "options": texts}
 
 
@@ -190,7 +192,7 @@ def _pairs(response: Declaration) -> list[tuple[str, str]]:
     for value in response.right(by_points=True):
         parts = value.split()
         if len(parts) != 2:
-            raise Refusal(say("a right answer is a pair of names, got {value}", value=format_value(value)))
+            raise Refused(say("a right answer is a pair of names, got {value}", value=format_value(value)))
         found.append((parts[0], parts[1]))
     return found
 
@@ -200,7 +202,7 @@ def _match(body: Element, interaction: Element, made: _Item) -> Fields:
     response = made.response(interaction)
     sets = [one for one in interaction.children if kind(one) == "simpleMatchSet"]
     if len(sets) != 2:
-        raise Refusal(say("a matching question has two sides, got {count}", count=len(sets)))
+        raise Refused(say("a matching question has two sides, got {count}", count=len(sets)))
     left, right = (made.choices(one, "simpleAssociableChoice") for one in sets)
     pairs = _pairs(response)
     for one, other in pairs:
@@ -209,10 +211,10 @@ def _match(body: Element, interaction: Element, made: _Item) -> Fields:
     if sorted(one for one, _ in pairs) != sorted(left):
         left, right, pairs = right, left, [(other, one) for one, other in pairs]
         if sorted(one for one, _ in pairs) != sorted(left):
-            raise Refusal(say("each thing of one side has one partner"))
+            raise Refused(say("each thing of one side has one partner"))
     if response.points and len(set(response.points.values())) > 1:
         made.notes.append(say("points of the parts were left out: all count alike"))
-    fields = keys.matching([(left[one], right[other]) for one, other in pairs], right.values(), made.notes)
+    fields = marking.matching([(left[one], right[other]) for one, other in pairs], right.values(), made.notes)
     return {"text": _text(body, made, {}), **fields}
 
 
@@ -225,31 +227,31 @@ def _gap_match(body: Element, interaction: Element, made: _Item) -> Fields:
     for word, place in _pairs(response):
         _chosen([word], words)
         if right.setdefault(place, word) != word:
-            raise Refusal(say("one option of a gap is right, got several"))
+            raise Refused(say("one option of a gap is right, got several"))
     gaps = {}
     for number, hole in enumerate(holes, 1):
         name = attribute(hole, "identifier")
         if name not in right:
-            raise Refusal(say("nothing belongs into the gap {name}", name=format_value(name)))
+            raise Refused(say("nothing belongs into the gap {name}", name=format_value(name)))
         judged = [(text, key == right[name]) for key, text in words.items()]
-        gaps[str(number)] = keys.listed_choice(judged, made.notes if number == 1 else [])
-    if response.points:
-        _tell_points(response, list(response.points), made)
+        gaps[str(number)] = marking.listed_choice(judged, made.notes if number == 1 else [])
+    if made.scoring.by_points:
+        made.notes.append(keys.PARTS)
     text = _text(body, made, {id(hole): f"[[{number}]]" for number, hole in enumerate(holes, 1)})
     return {"kind": "gaps", "text": text, "gaps": gaps}
 
 
 def _typed(response: Declaration, made: _Item) -> Fields:
     if not response.correct and not response.points:
-        raise Refusal(say("{what} cannot be marked here", what=say("an essay")))
+        raise Refused(say("{what} cannot be marked here", what=say("an essay")))
     if response.type in NUMBERS:
-        return keys.number(made.scoring.ranges(response, made.notes))
+        return marking.number(made.scoring.ranges(response, made.notes))
     best = max(response.points.values(), default=0)
-    if any(0 < points < best for points in response.points.values()):
-        made.notes.append(keys.PARTIAL)
+    if partly := [value for value, points in response.points.items() if 0 < points < best]:
+        made.notes.append(keys.partly_right(partly))
     if not response.ignores_case:
-        made.notes.append(say("capital and small letters are not told apart here"))
-    return keys.typed([*response.correct, *(value for value, points in response.points.items() if points == best > 0)])
+        made.notes.append(keys.CASE)
+    return marking.typed([*response.correct, *(value for value, points in response.points.items() if points == best > 0)])
 
 
 def _inline_options(interaction: Element, made: _Item) -> list[tuple[str, bool]]:
@@ -265,7 +267,7 @@ def _entry(body: Element, interaction: Element, made: _Item) -> Fields:
 
 
 def _inline(body: Element, interaction: Element, made: _Item) -> Fields:
-    fields = keys.choice(_inline_options(interaction, made), False, made.notes)
+    fields = marking.choice(_inline_options(interaction, made), False, made.notes)
     return {"text": _text(body, made, _marked(body, interaction)), **fields}
 
 
@@ -283,7 +285,7 @@ def _slider(body: Element, interaction: Element, made: _Item) -> Fields:
 
 
 def _extended(body: Element, interaction: Element, made: _Item) -> Fields:
-    raise Refusal(say("{what} cannot be marked here", what=say("an essay")))
+    raise Refused(say("{what} cannot be marked here", what=say("an essay")))
 
 
 def _gaps(body: Element, interactions: list[Element], made: _Item) -> Fields:
@@ -291,11 +293,11 @@ def _gaps(body: Element, interactions: list[Element], made: _Item) -> Fields:
     gaps: dict[str, Fields] = {}
     for number, interaction in enumerate(interactions, 1):
         if kind(interaction) == "inlineChoiceInteraction":
-            gaps[str(number)] = keys.listed_choice(_inline_options(interaction, made), made.notes)
+            gaps[str(number)] = marking.listed_choice(_inline_options(interaction, made), made.notes)
         else:
             gaps[str(number)] = _typed(made.response(interaction), made)
     if made.scoring.by_points:
-        made.notes.append(keys.PARTIAL)
+        made.notes.append(keys.PARTS)
     text = _text(body, made, {id(one): f"[[{number}]]" for number, one in enumerate(interactions, 1)})
     return {"kind": "gaps", "text": text, "gaps": gaps}
 

@@ -6,15 +6,15 @@ writes a gap as `[name]`.
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 from quaestor.errors import format_value
-from quaestor.formats.exchange import keys
+from quaestor.formats.exchange import keys, marking
 from quaestor.formats.exchange.html import Keep, Prose, from_html
 from quaestor.formats.exchange.imported import Fields
-from quaestor.formats.exchange.keys import Refusal
+from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
 from quaestor.formats.exchange.qti.conditions import Scoring, is_endless, named, ranges, score, scorings
 from quaestor.formats.exchange.xml import Element
@@ -87,17 +87,17 @@ def _attribute(text: str) -> str:
 
 
 def read_item(item: Element, keep: Keep, notes: list[str]) -> Fields:
-    """The fields of an item; a Refusal where it cannot be a question. `notes` gets what is lost."""
+    """The fields of an item; a Refused where it cannot be a question. `notes` gets what is lost."""
     kind = metadata(item).get("question_type") or metadata(item).get("cc_profile", "")
     if kind in _UNKEPT:
-        raise Refusal(say("{what} cannot be marked here", what=_UNKEPT[kind]))
+        raise Refused(say("{what} cannot be marked here", what=_UNKEPT[kind]))
     presentation = item.first("presentation")
     if presentation is None:
-        raise Refusal(say("{what} cannot be marked here", what=_UNKEPT["text_only_question"]))
+        raise Refused(say("{what} cannot be marked here", what=_UNKEPT["text_only_question"]))
     reader = _Reader(keep, notes, [])
     for one in presentation.walk():
         if one.tag in (*_OTHER_RESPONSES, *_OTHER_RENDERING):
-            raise Refusal(say("{what} cannot be marked here", what=f"<{one.tag}>"))
+            raise Refused(say("{what} cannot be marked here", what=f"<{one.tag}>"))
     text, responses = _presented(presentation, reader)
     fields = _key(item, kind, text, responses, reader)
     fields = {"text": text, **fields} if text or "text" in fields else fields
@@ -142,10 +142,10 @@ def _response(element: Element, reader: _Reader) -> Response:
     for label in (one for one in element.walk() if one.tag == "response_label"):
         name = label.attributes.get("ident", "")
         if name in labels:
-            raise Refusal(say("two options have the name {name}", name=format_value(name)))
+            raise Refused(say("two options have the name {name}", name=format_value(name)))
         labels[name] = "" if typing is not None else reader.prose(label.children, is_line=True)
-        if len(labels) > keys.MOST_OPTIONS:
-            raise Refusal(say("a question has at most {most} options, got {count:,}", most=keys.MOST_OPTIONS, count=len(labels)))
+        if len(labels) > marking.MOST_OPTIONS:
+            raise Refused(say("a question has at most {most} options, got {count:,}", most=marking.MOST_OPTIONS, count=len(labels)))
     is_number = element.tag == "response_num" or (typing is not None and typing.attributes.get("fibtype", "").lower() in _NUMBERS)
     title = reader.prose(element.all("material"), is_line=True)
     return Response(element.attributes.get("ident", ""), typing is not None, several, is_number, title, labels)
@@ -155,12 +155,12 @@ def _key(item: Element, kind: str, text: str, responses: list[Response], reader:
     """The fields that say what is right."""
     found = scorings(item)
     if not responses:
-        raise Refusal(say("{what} cannot be marked here", what=_UNKEPT["text_only_question"]))
+        raise Refused(say("{what} cannot be marked here", what=_UNKEPT["text_only_question"]))
     if not found:
-        raise Refusal(say("nothing tells which answer is right"))
+        raise Refused(say("nothing tells which answer is right"))
     steps = sum(1 for scoring in found for _ in scoring.condition.walk()) * max(len(response.labels) for response in responses)
     if steps > MOST_STEPS:
-        raise Refusal(say("its scoring has more than {most:,} steps", most=MOST_STEPS))
+        raise Refused(say("its scoring has more than {most:,} steps", most=MOST_STEPS))
     if kind in _MATCHING:
         return _matching(responses, found, reader)
     if len(responses) > 1 or kind in (*_TYPED_GAPS, "multiple_dropdowns_question"):
@@ -175,9 +175,12 @@ def _choice(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
     points = {name: score(found, {only.name: frozenset({name})}) for name in only.labels}
     best = max(points.values(), default=Fraction(0))
     if best <= 0:
-        raise Refusal(say("no option is right"))
-    _tell_points(points.values(), best, reader)
-    return keys.choice([(only.labels[name], points[name] == best) for name in only.labels], False, reader.notes)
+        raise Refused(say("no option is right"))
+    if partly := [only.labels[name] for name in only.labels if 0 < points[name] < best]:
+        reader.notes.append(keys.partly_right(partly))
+    if any(one < 0 for one in points.values()):
+        reader.notes.append(keys.NEGATIVE)
+    return marking.choice([(only.labels[name], points[name] == best) for name in only.labels], False, reader.notes)
 
 
 def _several(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
@@ -196,35 +199,31 @@ def _several(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
     less = [points_of(right - {name}) for name in right]
     more = [points_of(right | {name}) for name in only.labels if name not in right]
     if best <= 0 or not right <= only.labels.keys() or any(points >= best for points in less) or any(points > best for points in more):
-        raise Refusal(say("its scoring is not understood: {words}", words="respcondition"))
-    _tell_points([*less, *more, *alone.values()], best, reader)
-    return keys.choice([(text, name in right) for name, text in only.labels.items()], True, reader.notes)
-
-
-def _tell_points(points: Collection[Fraction], best: Fraction, reader: _Reader) -> None:
-    if any(0 < one < best for one in points):
-        reader.notes.append(keys.PARTIAL)
-    if any(one < 0 for one in points):
+        raise Refused(say("its scoring is not understood: {words}", words="respcondition"))
+    if any(0 < points < best for points in (*less, *alone.values())):
+        reader.notes.append(keys.SOME)
+    if any(points < 0 for points in alone.values()):
         reader.notes.append(keys.NEGATIVE)
+    return marking.choice([(text, name in right) for name, text in only.labels.items()], True, reader.notes)
 
 
 def _typed(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
     best = max(one.points for one in found)
     full = [one for one in found if one.points == best]
     if best <= 0:
-        raise Refusal(say("no answer is right"))
-    if len(full) < len([one for one in found if one.points > 0]):
-        reader.notes.append(keys.PARTIAL)
+        raise Refused(say("no answer is right"))
+    if partly := [value for one in found if 0 < one.points < best for _, value in named(one.condition)]:
+        reader.notes.append(keys.partly_right(partly))
     if only.is_number:
         right = [one for scoring in full for one in ranges(scoring.condition, reader.notes)]
         if any(is_endless(one) for one in right):
-            raise Refusal(say("the right numbers have no end"))
-        return keys.number(right)
+            raise Refused(say("the right numbers have no end"))
+        return marking.number(right)
     for scoring in full:
         for part in scoring.condition.walk():
             if part.tag not in ("conditionvar", "varequal", "or"):
-                raise Refusal(say("its scoring is not understood: {words}", words=part.tag))
-    return keys.typed([value for scoring in full for _, value in named(scoring.condition)])
+                raise Refused(say("its scoring is not understood: {words}", words=part.tag))
+    return marking.typed([value for scoring in full for _, value in named(scoring.condition)])
 
 
 def _keyed(responses: list[Response], found: list[Scoring]) -> dict[str, list[str]]:
@@ -244,11 +243,11 @@ def _matching(responses: list[Response], found: list[Scoring], reader: _Reader) 
     for response in responses:
         values = list(dict.fromkeys(right[response.name]))
         if len(values) != 1 or values[0] not in response.labels:
-            raise Refusal(say("one thing belongs to {left}, got {count}", left=format_value(response.title), count=len(values)))
+            raise Refused(say("one thing belongs to {left}, got {count}", left=format_value(response.title), count=len(values)))
         pairs.append((response.title, response.labels[values[0]]))
     if len(responses) > 1:
-        reader.notes.append(keys.PARTIAL)
-    return keys.matching(pairs, [text for response in responses for text in response.labels.values()], reader.notes)
+        reader.notes.append(keys.PARTS)
+    return marking.matching(pairs, [text for response in responses for text in response.labels.values()], reader.notes)
 
 
 def _gaps(kind: str, text: str, responses: list[Response], found: list[Scoring], reader: _Reader) -> Fields:
@@ -260,18 +259,17 @@ def _gaps(kind: str, text: str, responses: list[Response], found: list[Scoring],
         if own not in text:
             canvas = re.compile(re.escape(f"[{response.title}]"))
             if len(canvas.findall(text)) != 1:
-                raise Refusal(say("each gap stands once in the text, as {name}", name=format_value(f"[{response.title}]")))
+                raise Refused(say("each gap stands once in the text, as {name}", name=format_value(f"[{response.title}]")))
             text = canvas.sub(own, text)
         if response.is_typed or kind in _TYPED_GAPS:
             answers = right[response.name] if response.is_typed else _typed_options(response, right[response.name])
-            gaps[str(number)] = (
-                keys.number([(value, value) for value in map(keys.as_number, answers)]) if response.is_number else keys.typed(answers)
-            )
+            numbers = [(value, value) for value in map(marking.as_number, answers)] if response.is_number else []
+            gaps[str(number)] = marking.number(numbers) if response.is_number else marking.typed(answers)
         else:
             judged = [(label, name in right[response.name]) for name, label in response.labels.items()]
-            gaps[str(number)] = keys.listed_choice(judged, reader.notes)
+            gaps[str(number)] = marking.listed_choice(judged, reader.notes)
     if len(gaps) > 1:
-        reader.notes.append(keys.PARTIAL)
+        reader.notes.append(keys.PARTS)
     return {"kind": "gaps", "text": text, "gaps": gaps}
 
 

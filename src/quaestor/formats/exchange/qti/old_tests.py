@@ -2,7 +2,7 @@
 
 from quaestor.formats.exchange.html import Keep
 from quaestor.formats.exchange.imported import Collection
-from quaestor.formats.exchange.keys import Refusal
+from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.qti.names import told_name
 from quaestor.formats.exchange.qti.old_items import metadata, read_item
 from quaestor.formats.exchange.xml import Element
@@ -44,7 +44,7 @@ def _read(item: Element, found: Collection, keep: Keep, path: tuple[str, ...], f
     notes: list[str] = []
     try:
         fields = read_item(item, keep, notes)
-    except Refusal as refusal:
+    except Refused as refusal:
         found.refuse(name, place(item, file), said(refusal))
         return
     points = metadata(item).get("points_possible", "")

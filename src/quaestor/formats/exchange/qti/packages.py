@@ -11,7 +11,8 @@ from quaestor.errors import BankError, format_value
 from quaestor.formats.exchange import xml
 from quaestor.formats.exchange.html import Keep
 from quaestor.formats.exchange.imported import Collection, Imported
-from quaestor.formats.exchange.keys import Refusal
+from quaestor.formats.exchange.keys import Refused
+from quaestor.formats.exchange.media import is_shown
 from quaestor.formats.exchange.package import Package, is_package
 from quaestor.formats.exchange.qti import items, old_tests
 from quaestor.formats.exchange.qti.names import attribute, kind, told_name
@@ -69,7 +70,7 @@ def _read_item(
     notes: list[str] = []
     try:
         fields = items.read_item(root, keep, notes)
-    except Refusal as refused:
+    except Refused as refused:
         found.refuse(name, place, said(refused))
     else:
         found.add(name, fields, place, notes, path, tags)
@@ -210,7 +211,8 @@ class _Reader:
             for base in _BASES:
                 plain = plain.removeprefix(base)
             name = self._package.find(plain, file) or self._by_end(plain)
-            return self._found.keep(name, self._package.read(name)) if name else ""
+            content = self._package.read(name) if name else b""
+            return self._found.keep(name, content) if is_shown(content) else ""
 
         return keep
 
