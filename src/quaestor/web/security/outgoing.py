@@ -66,7 +66,6 @@ def ask(
     try:
         with closing(_connected(host, port, inner)) as plain:
             timer = Timer(SECONDS, _cut, [plain])
-            timer.daemon = True
             timer.start()
             try:
                 return _asked(plain, host, port, is_safe, method, path, body, headers or {})
