@@ -69,7 +69,7 @@ def fill(database: Database) -> None:
                 attempt = taking.enter(work, pupil.code, "")
                 for step, entry in enumerate(ANSWERS[pupil.name], 1):
                     taking.answer(work, attempt, step, entry) if entry is not None else taking.skip(work, attempt, step)
-        limits.failed(work, "code", "192.0.2.1")
+        limits.count(work, "code", address="192.0.2.1")
         replies.keep(work, token, "key", "/answers", "hash", 201, {"session": 1}, 1)
         draft = drafts.begin_draft(work, teacher, BANK.document, "begun", {"pie.png": PICTURE})
         job_queue.ask(work, teacher, "trial", f"draft {draft.id}", {})

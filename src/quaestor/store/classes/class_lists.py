@@ -197,7 +197,12 @@ def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]
     if held is None:
         raise MissingError(say("there is no such test"))
     sort_names(work, held.class_id, names)  # raises before a class is made
-    if held.class_id is None:
-        held.class_id = make_class(work, held.teacher, held.title).id
+    return add_names(work, class_for(work, held), names)
+
+
+def class_for(work: Work, test: Published) -> SchoolClass:
+    """The class of a test; one of its title is made where it has none."""
+    if test.class_id is None:
+        test.class_id = make_class(work, test.teacher, test.title).id
         work.flush()
-    return add_names(work, work.get_one(SchoolClass, held.class_id), names)
+    return work.get_one(SchoolClass, test.class_id)

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0004"
+revision = "0006"
+down_revision = "0005"
 _TO_CLASS = "class_id INTEGER CONSTRAINT fk_published_class_id REFERENCES school_class (id) ON DELETE SET NULL"
 _classes = sa.table("school_class", *(sa.column(name) for name in ("id", "teacher_id", "title", "source", "created")))
 _tests = sa.table("published", *(sa.column(name) for name in ("id", "teacher_id", "title", "created", "class_id")))
