@@ -43,6 +43,7 @@ from quaestor.web.teacher import (
     live,
     path,
     people,
+    projector,
     publish_page,
     published,
     results_table,
@@ -52,7 +53,7 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, attempt_pages)
-TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, projector, statistics)
 TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
 PAGES = (*TAKERS, *TEACHERS, *EDITORS)
