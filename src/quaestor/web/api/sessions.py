@@ -15,7 +15,7 @@ from quaestor.errors import QuaestorError
 from quaestor.report.advice import findings
 from quaestor.session.log import Answer
 from quaestor.store import privacy
-from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, prepare, sitting, write
+from quaestor.store.attempts import OverError, Sitting, StaleError, Written, end, enter, prepare, sitting, write
 from quaestor.store.entry import Origin, look_ahead
 from quaestor.store.invitations import holds_back
 from quaestor.store.models import Attempt, Published, Pupil, Token
@@ -131,7 +131,7 @@ def leave(request: Request, number: Number, body: shapes.NewSkip, bearer: ForSes
 
 
 def _step(
-    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: str | list[str] | None
+    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: Written | None
 ) -> Response:
     """An answer or a skip; when it comes too late, the problem tells where the session stands."""
 
