@@ -11,9 +11,10 @@ import quaestor as qs
 from helpers.browsing import Browser, application, enter, give
 from quaestor.report.statistics import tally
 from quaestor.session.option_order import option_order
-from quaestor.store import answers, clock, privacy, publishing, teachers
+from quaestor.store import clock, privacy, publishing, teachers
+from quaestor.store.attempts import answers
 from quaestor.store.models import Event, Published
-from quaestor.web.prose import gapped
+from quaestor.web.render.prose import gapped
 
 BANK = qs.Bank(
     {

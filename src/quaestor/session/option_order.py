@@ -23,12 +23,13 @@ def option_order(seed: int, question: Question, part: Part | None = None) -> tup
     there the author's order is the solution.
     """
     options = question.options if part is None else part.options
-    if question.kind not in ("matching", "ordering") and _is_ordered(options):
+    if question.kind not in ("matching", "ordering") and is_ordered(options):
         return options
     return tuple(sorted(options, key=lambda option: _draw(seed, question.id, option)))
 
 
-def _is_ordered(options: tuple[str, ...]) -> bool:
+def is_ordered(options: tuple[str, ...]) -> bool:
+    """Whether the author's order of some options has a meaning."""
     plain = [loose(option) for option in options]
     return (
         all(_NUMBER.match(option) for option in plain)

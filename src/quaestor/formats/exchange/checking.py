@@ -29,7 +29,13 @@ def checked(imported: Imported) -> Imported:
             imported = without(imported, faults)
         else:
             break
-    return imported
+    return replace(imported, media=_used(imported))
+
+
+def _used(imported: Imported) -> dict[str, bytes]:
+    """The pictures and sounds that the questions show and play."""
+    texts = "\n".join(str(fields) for fields in imported.questions.values()) if imported.media else ""
+    return {name: content for name, content in imported.media.items() if f"({name})" in texts or f"'{name}'" in texts}
 
 
 def without(imported: Imported, refused: Mapping[str, Note]) -> Imported:

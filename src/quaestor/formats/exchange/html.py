@@ -235,7 +235,8 @@ class Prose:
         if self._is_sound(address):
             self._played(address)
         elif address.startswith(("http://", "https://")) and escaped(address) not in inside:
-            self._now.append(f" ({escaped(address)})")
+            words = inside.rstrip()
+            self._now[begin:] = [f"{words} ({escaped(address)})", inside[len(words) :]]
 
     def _is_sound(self, address: str) -> bool:
         return address.partition("?")[0].lower().endswith(SOUNDS)

@@ -10,10 +10,10 @@ _FORMULA = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", re.S)
 _SIGNS = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])"  # a backslash that would escape what follows
     r"|(?<!\s)\*|\*(?=\S)|`|\$|~~|!(?=\[)"
-    r"|(?<![^\W_])_|_(?![^\W_])"  # not inside a word
+    r"|(?<=[^\W_])_+(?!\w)|(?<!\w)_+(?=[^\W_])"  # neither inside a word nor a blank to fill in
     r"|&(?=#?\w+;)"
 )
-_LINE_START = re.compile(r"^([ ]*)(?=(?:[#]{1,6}|[-+*>=]|`{3}|\|)(?:\s|$|[-=>`|]))", re.M)
+_LINE_START = re.compile(r"^([ ]*)(?=(?:[#]{1,6}|[-+*>=]|`{3}|\||_{3})(?:\s|$|[-=>`|_]))", re.M)
 _NUMBERED = re.compile(r"^([ ]*\d{1,9})(?=[.)](?:\s|$))", re.M)
 
 
@@ -23,7 +23,7 @@ def escaped(text: str) -> str:
     >>> escaped("*a* snake_case _b_ 2 * 3 C:\\new &amp; $5")
     '\\*a\\* snake_case \\_b\\_ 2 * 3 C:\\new &amp;amp; \\$5'
     """
-    return _SIGNS.sub(lambda found: "&amp;" if found[0] == "&" else f"\\{found[0]}", text)
+    return _SIGNS.sub(lambda found: "&amp;" if found[0] == "&" else "".join(f"\\{sign}" for sign in found[0]), text)
 
 
 def line_starts(markdown: str) -> str:

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Container
 
 LONGEST_NAME = 80
-_OTHER = re.compile(r"[^\w .'()+-]+")
+_OTHER = re.compile(r"[^\w .'()+-]+|_{2,}")
 
 
 def clean_name(text: str) -> str:
