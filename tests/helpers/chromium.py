@@ -18,7 +18,7 @@ from quaestor.store.database import Database
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # Each window would have two further pages of its own, for an address bar that nobody sees: a third of all the work. Playwright gives the
 # switch --disable-features too, and only the last one counts, so what tests need of its list stands here again.
-UNUSED = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,HttpsUpgrades,PaintHolding"
+UNUSED = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,AvoidUnnecessaryBeforeUnloadCheckSync,HttpsUpgrades,PaintHolding"
 ARGUMENTS = f"""
 --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync
 --disable-dev-shm-usage --disable-features={UNUSED}
