@@ -48,6 +48,7 @@ from quaestor.web.teacher import (
     offline_file,
     path,
     people,
+    projector,
     publish_page,
     published,
     pupil_pages,
@@ -58,7 +59,8 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, attempt_pages)
-TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics, offline_file)
+SHOWN = (results_table, path, live, projector, statistics, offline_file)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 CLASSES = (class_pages, pupil_pages)
 TEACHERS = (sign_in, home, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last

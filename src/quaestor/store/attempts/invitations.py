@@ -11,6 +11,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.attempts.state import deadline
 from quaestor.store.clock import now
+from quaestor.store.codes import OWN_CODE
 from quaestor.store.models import Attempt, Published, Pupil, SchoolClass
 from quaestor.store.publishing import CLOSED
 from quaestor.store.secrets import tidy
@@ -120,23 +121,36 @@ def invited(work: Work, written: str, lock: bool = False, test: int | None = Non
     """What a code opens; UnknownCodeError if nothing, ChoiceError if a pupil has to choose. `test`: the number of the one that was chosen.
 
     `lock`: lock the pupil's row, so that of two posts with one code the second waits.
+    A code opens one thing only, and its length tells what most probably: nearly always the first look finds it.
     """
     typed = tidy(written)
+    for look in (_test, _attempt, _pupil) if len(typed) < OWN_CODE else (_attempt, _pupil, _test):
+        found = look(work, typed, lock, test)
+        if found is not None:
+            return found
+    raise UnknownCodeError(UNKNOWN)
+
+
+def _test(work: Work, typed: str, _: bool, __: int | None) -> Invited | None:
+    test = work.scalar(select(Published).where(Published.code == typed))
+    return None if test is None else Invited(test)
+
+
+def _attempt(work: Work, typed: str, _: bool, __: int | None) -> Invited | None:
     attempt = work.scalar(select(Attempt).where(Attempt.code == typed))
-    if attempt is not None:
-        return Invited(attempt.test, attempt=attempt)
+    return None if attempt is None else Invited(attempt.test, attempt=attempt)
+
+
+def _pupil(work: Work, typed: str, lock: bool, test: int | None) -> Invited | None:
     own = select(Pupil).where(Pupil.code == typed)
     pupil = work.scalar(own.with_for_update() if lock else own)
-    if pupil is not None:
-        found = choices_of(work, pupil)
-        chosen = [one for one in found if one.test.id == test] or (found if len(found) == 1 else [])
-        if not chosen:
-            raise ChoiceError(pupil, found)
-        return chosen[0]
-    of_code = work.scalar(select(Published).where(Published.code == typed))
-    if of_code is None:
-        raise UnknownCodeError(UNKNOWN)
-    return Invited(of_code)
+    if pupil is None:
+        return None
+    found = choices_of(work, pupil)
+    chosen = [one for one in found if one.test.id == test] or (found if len(found) == 1 else [])
+    if not chosen:
+        raise ChoiceError(pupil, found)
+    return chosen[0]
 
 
 def choices_of(work: Work, pupil: Pupil) -> list[Invited]:

@@ -1,6 +1,7 @@
 """Coming in: the front page, links and codes, and the language of the pages."""
 
 from asyncio import Semaphore
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 from urllib.parse import urlencode
@@ -15,11 +16,13 @@ from quaestor.store import limits
 from quaestor.store.attempts.entry import Origin, enter, look_ahead
 from quaestor.store.attempts.invitations import NAMELESS, UNKNOWN, ChoiceError, EntryError, Invited, UnknownCodeError, holds_back, invited
 from quaestor.store.attempts.pace import is_quick
-from quaestor.store.models import Attempt
+from quaestor.store.database import UnavailableError
+from quaestor.store.models import Attempt, BankVersion, Published
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import tidy
 from quaestor.store.texts import line
 from quaestor.web.jobs.execution import Patient, in_turn, quickly, seed
+from quaestor.web.operations.installation import demo_code
 from quaestor.web.render.language import LANGUAGES
 from quaestor.web.render.pages import LANGUAGE, database, go, page, url
 from quaestor.web.security.browsers import TAKER, address, browser, field, posted, root, set_cookie
@@ -31,8 +34,12 @@ LONGEST = 40  # letters of a wrong code that are shown again
 
 @routes.get("/", name="home")
 def home(request: Request, code: str = "") -> Response:
-    """A field for the code, and a way in for teachers; `code`: a wrong one, which was refused and counted."""
-    return page(request, "taker/home.html", code=code[:LONGEST], invited=None, asks_code=True, wrong=UNKNOWN if code else "")
+    """A field for the code, what this is in one picture, and a test to try; `code`: a wrong one, which was refused and counted."""
+    demo = None
+    with suppress(UnavailableError), database(request).read() as work:  # the page is there when the database is not
+        demo = demo_code(work)
+    wrong = UNKNOWN if code else ""
+    return page(request, "taker/front_page.html", code=code[:LONGEST], invited=None, asks_code=True, wrong=wrong, demo=demo)
 
 
 @routes.get("/five-minutes", name="five-minutes")
@@ -70,7 +77,7 @@ async def begin(request: Request, form: Posted) -> Response:
             return again
         if "see" in form and found.earlier is not None:
             return _open(request, found.earlier)
-        first = await quickly(request, partial(_first, request, code, test))
+        first = await quickly(request, partial(_first, request, code, found.test))
         attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once"), first, test))
     except UnknownCodeError:
         return RedirectResponse(f"{url(request, 'home')}?{urlencode({'code': code[:LONGEST]})}", 303)
@@ -125,11 +132,11 @@ def _count(request: Request, code: str, test: int | None, prompt: bool) -> Invit
     return found
 
 
-def _first(request: Request, code: str, test: int | None) -> Session | None:
+def _first(request: Request, code: str, test: Published) -> Session | None:
     """The session at the beginning of a test whose steps may take long; a quick one is worked out by the page that shows it."""
     with database(request).glance() as work:
-        found = invited(work, code, test=test)
-        return None if is_quick(open_bank(found.test.bank)) else look_ahead(work, code, seed(request), test)
+        kept = work.get_one(BankVersion, test.bank_id)
+        return None if is_quick(open_bank(kept)) else look_ahead(work, code, seed(request), test.id)
 
 
 def _enter(request: Request, code: str, name: str, once: str, first: Session | None, test: int | None, prompt: bool) -> Attempt:
