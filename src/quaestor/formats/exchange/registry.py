@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
-from quaestor.formats.exchange import aiken, gift, moodle_xml
+from quaestor.formats.exchange import aiken, gift, gift_writer, moodle_writer, moodle_xml
 from quaestor.formats.exchange.checking import checked
+from quaestor.formats.exchange.exported import Exported, Media
 from quaestor.formats.exchange.imported import Imported
 from quaestor.formats.limits import read_bytes
 from quaestor.i18n import say
@@ -32,9 +34,8 @@ READERS = (
 )
 
 
-def question_endings() -> tuple[str, ...]:
-    """The endings of all files that can be read as questions of other systems."""
-    return tuple(dict.fromkeys(ending for reader in READERS for ending in reader.endings))
+QUESTION_ENDINGS = tuple(dict.fromkeys(ending for reader in READERS for ending in reader.endings))
+WRITERS: dict[str, Callable[[Bank, Media], Exported]] = {".xml": moodle_writer.write, ".gift": gift_writer.write}  # by the ending of a file
 
 
 def read_questions_bytes(data: bytes, name: str) -> Imported:
@@ -52,4 +53,8 @@ def read_questions_bytes(data: bytes, name: str) -> Imported:
 
 def read_questions(path: str | Path) -> Imported:
     """Read the questions of another system's file, of any known format; every item is understood or refused with a reason."""
-    return read_questions_bytes(read_bytes(Path(path)), str(path))
+    try:
+        data = read_bytes(Path(path))
+    except BankError as error:
+        raise BankError(error.problems, str(path)) from error
+    return read_questions_bytes(data, str(path))
