@@ -10,7 +10,7 @@ from quaestor.bankfile.networks import bank_from_network
 from quaestor.errors import BankError, QuaestorError
 from quaestor.formats.exchange.imported import Imported, Note
 from quaestor.formats.exchange.registry import QUESTION_ENDINGS, WRITERS, read_questions
-from quaestor.formats.files import BANK_ENDINGS, NETWORK_ENDINGS, dump, load, read_network, save, write_network
+from quaestor.formats.files import BANK_ENDINGS, NETWORK_ENDINGS, dump, is_of_others, load, load_bytes, read_network, save, write_network
 from quaestor.formats.limits import read_bytes
 from quaestor.formats.template import template
 
@@ -54,14 +54,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise QuaestorError("convert needs a file to read and a file to write, got one")
     elif _ending(source) in NETWORK_ENDINGS:
         _convert_network(arguments)
-    elif _is_of_others(source):
+    elif (bank := _own_bank(source)) is not None:
+        _write(bank, arguments, None, report)
+    else:
         imported = read_questions(source)
         report = _import(imported, arguments)
-        bank = imported.to_bank(arguments.skills_by)
-        _write(bank, arguments, imported.media, report)
-        _save_media(imported, bank, target, arguments.json)
-    else:
-        _write(load(source), arguments, None, report)
+        _write(imported.to_bank(arguments.skills_by), arguments, imported.media, report)
+        _save_media(imported, target, arguments.json)
     if arguments.json:
         print(json.dumps({"wrote": target, **report}, ensure_ascii=False, indent=1))
     else:
@@ -73,8 +72,17 @@ def _ending(path: str) -> str:
     return Path(path).suffix.lower()
 
 
-def _is_of_others(path: str) -> bool:
-    return _ending(path) in QUESTION_ENDINGS and _ending(path) not in BANK_ENDINGS
+def _own_bank(source: str) -> Bank | None:
+    """The bank in a file; None where it holds questions of another system."""
+    ending = _ending(source)
+    if ending in QUESTION_ENDINGS and ending not in BANK_ENDINGS:
+        return None
+    try:
+        return load_bytes(read_bytes(Path(source)), ending, source) if ending in QUESTION_ENDINGS else load(source)
+    except BankError as error:
+        if ending in QUESTION_ENDINGS and Path(source).is_file() and is_of_others(read_bytes(Path(source)), source):
+            return None
+        raise BankError(error.problems, source) from error
 
 
 def _convert_network(arguments: argparse.Namespace) -> None:
@@ -125,7 +133,7 @@ def _import(imported: Imported, arguments: argparse.Namespace) -> dict[str, obje
     }
 
 
-def _save_media(imported: Imported, bank: Bank, target: str, is_quiet: bool) -> None:
+def _save_media(imported: Imported, target: str, is_quiet: bool) -> None:
     """Pictures and sounds go beside a bank file, which names them."""
     if _ending(target) not in BANK_ENDINGS:
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 from quaestor.bankfile.bank import FORMATS, Bank
 from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest, placed
 from quaestor.formats import bif, json_text, sheets, uai, yaml_text
-from quaestor.formats.exchange.registry import QUESTION_ENDINGS, WRITERS, read_questions_bytes
+from quaestor.formats.exchange.registry import QUESTION_ENDINGS, WRITERS, read_questions_bytes, recognised
 from quaestor.formats.limits import read_bytes, read_text
 from quaestor.i18n import say
 from quaestor.model.network import Network
@@ -50,7 +50,19 @@ def load(path: str | Path) -> Bank:
         data = read_bytes(Path(path))
     except BankError as error:
         raise BankError(error.problems, name) from error
-    return load_bytes(data, ending, name) if ending in BANK_ENDINGS else _of_questions(data, name)
+    if ending not in BANK_ENDINGS:
+        return _of_questions(data, name)
+    try:
+        return load_bytes(data, ending, name)
+    except BankError:
+        if is_of_others(data, name):
+            return _of_questions(data, name)
+        raise
+
+
+def is_of_others(data: bytes, name: str) -> bool:
+    """Whether a file is one of questions of another system, not a bank; some of them have endings that banks have too."""
+    return Path(name).suffix.lower() in QUESTION_ENDINGS and recognised(data, name) is not None
 
 
 class ExchangeWarning(UserWarning):

@@ -6,10 +6,22 @@ from pathlib import Path, PurePath
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
-from quaestor.formats.exchange import aiken, gift, gift_writer, moodle_writer, moodle_xml
+from quaestor.formats.exchange import (
+    adapquest,
+    adapquest_sheets,
+    aiken,
+    gift,
+    gift_writer,
+    google_forms,
+    moodle_writer,
+    moodle_xml,
+    quiz_sheets,
+    word,
+)
 from quaestor.formats.exchange.checking import checked
 from quaestor.formats.exchange.exported import Exported, Media
 from quaestor.formats.exchange.imported import Imported
+from quaestor.formats.exchange.qti import packages
 from quaestor.formats.limits import read_bytes
 from quaestor.i18n import say
 
@@ -29,6 +41,12 @@ class QuestionFormat:
 
 READERS = (
     QuestionFormat("Moodle XML", (".xml",), moodle_xml.recognise, moodle_xml.read),
+    QuestionFormat("QTI", (".xml", ".zip", ".imscc", ".qti"), packages.recognise, packages.read),
+    QuestionFormat("AdapQuest", (".json",), adapquest.recognise, adapquest.read),
+    QuestionFormat("AdapQuest (XLSX)", (".xlsx",), adapquest_sheets.recognise, adapquest_sheets.read),
+    QuestionFormat("Kahoot, Quizizz", (".xlsx", ".csv"), quiz_sheets.recognise, quiz_sheets.read),
+    QuestionFormat("Google Forms", (".json",), google_forms.recognise, google_forms.read),
+    QuestionFormat("Word", (".docx",), word.recognise, word.read),
     QuestionFormat("Aiken", (".txt", ".aiken"), aiken.recognise, aiken.read),
     QuestionFormat("GIFT", (".gift", ".txt"), gift.recognise, gift.read),
 )
@@ -38,12 +56,17 @@ QUESTION_ENDINGS = tuple(dict.fromkeys(ending for reader in READERS for ending i
 WRITERS: dict[str, Callable[[Bank, Media], Exported]] = {".xml": moodle_writer.write, ".gift": gift_writer.write}  # by the ending of a file
 
 
+def recognised(data: bytes, name: str) -> QuestionFormat | None:
+    """The format of a file of questions; None where it is of none that is known."""
+    return next((reader for reader in READERS if reader.recognise(data, name)), None)
+
+
 def read_questions_bytes(data: bytes, name: str) -> Imported:
     """What is understood of the content of a file with this name; BankError where it is of no known format, or broken as a whole."""
     try:
-        for reader in READERS:
-            if reader.recognise(data, name):
-                return checked(reader.read(data, name))
+        reader = recognised(data, name)
+        if reader is not None:
+            return checked(reader.read(data, name))
     except BankError as error:
         raise BankError(error.problems, name) from error
     known = ", ".join(reader.name for reader in READERS)
