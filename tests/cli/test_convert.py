@@ -74,3 +74,9 @@ def test_load_warns_of_what_was_lost_and_dump_of_what_others_will_not_see(tmp_pa
     with pytest.warns(qs.ExchangeWarning, match="other programs give credit"):
         qs.dump(qs.load("fractions"), tmp_path / "x.gift")
     assert qs.load(tmp_path / "x.gift").version == qs.load("fractions").version
+
+
+def test_the_page_shows_what_is_printed(convert):
+    page = (ROOT / "docs" / "how-to" / "bring-questions-from-elsewhere.md").read_text(encoding="utf-8")
+    shown = page.split("$ quaestor convert docs/examples/moodle-quiz.xml quiz.yaml\n")[1].split("```")[0]
+    assert convert(SAMPLE, "quiz.yaml")[1] == shown
