@@ -193,6 +193,8 @@ ROWS = {
     f"GET {TEST}/live": row(OWN),
     f"GET {TEST}/live/rows": row(OWN),
     f"GET {TEST}/live/events": row(OWN),
+    f"GET {TEST}/projector": row(OWN),
+    f"GET {TEST}/projector/count": row(OWN),
     f"GET {TEST}/questions": row(OWN),
     f"GET {TEST}/report": row(OWN),
     # Programs

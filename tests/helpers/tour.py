@@ -141,6 +141,7 @@ class Tour:
         yield Stop("path-again", f"{test}/takers/{self.path}/again", main=False)
         yield Stop("live", f"{test}/live")
         yield Stop("live-empty", f"{quiet}/live", main=False)
+        yield Stop("projector", f"{test}/projector")
         yield Stop("statistics", f"{test}/questions")
         yield Stop("statistics-empty", f"{quiet}/questions", main=False)
         yield Stop("report", f"{test}/report?pupils=yes")

@@ -47,6 +47,7 @@ from quaestor.web.teacher import (
     offline_file,
     path,
     people,
+    projector,
     publish_page,
     published,
     results_table,
@@ -56,7 +57,8 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, attempt_pages)
-TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics, offline_file)
+SHOWN = (results_table, path, live, projector, statistics, offline_file)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
 PLATFORMS = (login, start, registration)

@@ -59,7 +59,7 @@ def test_every_kind_of_question_is_shown(app, database):
     assert len(re.findall(r'type="checkbox" name="entry"', browser.page.text)) == 3
     assert "Tick all that are right." in text_of(browser.page)
     browser.fill("/answer", entry=["two"])
-    assert 'class="number"' in browser.page.text
+    assert 'class="number" inputmode="decimal"' in browser.page.text
     browser.fill("/answer", entry="3")
     assert "The capital of <France>?" in text_of(browser.page)
     assert "<France>" not in browser.page.text

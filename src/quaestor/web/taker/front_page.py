@@ -1,6 +1,7 @@
 """Coming in: the front page, links and codes, and the language of the pages."""
 
 from asyncio import Semaphore
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 from urllib.parse import urlencode
@@ -15,11 +16,13 @@ from quaestor.store import limits
 from quaestor.store.attempts.entry import Origin, enter, look_ahead
 from quaestor.store.attempts.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, holds_back, invited
 from quaestor.store.attempts.pace import is_quick
+from quaestor.store.database import UnavailableError
 from quaestor.store.models import Attempt, BankVersion, Published
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import tidy
 from quaestor.store.texts import line
 from quaestor.web.jobs.execution import Patient, in_turn, quickly, seed
+from quaestor.web.operations.installation import demo_code
 from quaestor.web.render.language import LANGUAGES
 from quaestor.web.render.pages import LANGUAGE, database, go, page, url
 from quaestor.web.security.browsers import TAKER, address, browser, field, posted, root, set_cookie
@@ -31,8 +34,12 @@ LONGEST = 40  # letters of a wrong code that are shown again
 
 @routes.get("/", name="home")
 def home(request: Request, code: str = "") -> Response:
-    """A field for the code, and a way in for teachers; `code`: a wrong one, which was refused and counted."""
-    return page(request, "taker/home.html", code=code[:LONGEST], invited=None, asks_code=True, wrong=UNKNOWN if code else "")
+    """A field for the code, what this is in one picture, and a test to try; `code`: a wrong one, which was refused and counted."""
+    demo = None
+    with suppress(UnavailableError), database(request).read() as work:  # the page is there when the database is not
+        demo = demo_code(work)
+    wrong = UNKNOWN if code else ""
+    return page(request, "taker/front_page.html", code=code[:LONGEST], invited=None, asks_code=True, wrong=wrong, demo=demo)
 
 
 @routes.get("/five-minutes", name="five-minutes")

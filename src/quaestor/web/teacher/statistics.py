@@ -20,6 +20,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import class_colours
 from quaestor.web.render.pages import database, page
 from quaestor.web.teacher.access import signed_in
+from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 EACH = 50  # questions on a page
@@ -42,6 +43,7 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         "teacher/statistics.html",
         teacher=teacher,
         test=test,
+        state=state(test),
         bank=bank,
         found=found[(at - 1) * EACH : at * EACH],
         asked=len(found),
@@ -80,6 +82,7 @@ def report(request: Request, number: int, pupils: bool = False) -> Response:
         "teacher/report.html",
         teacher=teacher,
         test=test,
+        state=state(test),
         bank=bank,
         over=over,
         running=len(counted) - len(over),
