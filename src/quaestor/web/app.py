@@ -17,7 +17,7 @@ from quaestor.store.database import Database
 from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
 from quaestor.web.api import routes as api
-from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, trial, versions
+from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, question_files, trial, versions
 from quaestor.web.jobs import worker
 from quaestor.web.jobs.housekeeping import keep_house, keep_purging, keep_scoring
 from quaestor.web.jobs.runner import Foreman
@@ -60,7 +60,16 @@ TAKERS = (front_page, attempt_pages)
 SHOWN = (results_table, path, live, projector, statistics, offline_file)
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
-EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
+EDITORS = (
+    trial,
+    question_files,
+    new_bank,
+    overview,
+    versions,
+    improvement,
+    listing,
+    part_pages,
+)  # the last two take any section: they come last
 PLATFORMS = (login, start, registration)
 PAGES = (*TAKERS, *PLATFORMS, *TEACHERS, *EDITORS)
 WEEK = 7 * 24 * 3600
