@@ -37,6 +37,7 @@ from quaestor.web.settings import Settings, from_environment
 from quaestor.web.taker import attempt_pages, front_page
 from quaestor.web.teacher import (
     account,
+    class_pages,
     correcting,
     frozen_banks,
     grading,
@@ -50,6 +51,7 @@ from quaestor.web.teacher import (
     projector,
     publish_page,
     published,
+    pupil_pages,
     results_table,
     sign_in,
     statistics,
@@ -59,17 +61,10 @@ from quaestor.web.teacher import (
 TAKERS = (front_page, attempt_pages)
 SHOWN = (results_table, path, live, projector, statistics, offline_file)
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
-TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
-EDITORS = (
-    trial,
-    question_files,
-    new_bank,
-    overview,
-    versions,
-    improvement,
-    listing,
-    part_pages,
-)  # the last two take any section: they come last
+CLASSES = (class_pages, pupil_pages)
+TEACHERS = (sign_in, home, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
+BANKS = (trial, question_files, new_bank, overview, versions, improvement)
+EDITORS = (*BANKS, listing, part_pages)  # the last two take any section: they come last
 PLATFORMS = (login, start, registration)
 PAGES = (*TAKERS, *PLATFORMS, *TEACHERS, *EDITORS)
 WEEK = 7 * 24 * 3600

@@ -4,11 +4,10 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import func, select
 
 from quaestor.store.attempts import answers, progress
+from quaestor.store.classes.class_lists import pupils_of
 from quaestor.store.clock import now
-from quaestor.store.models import Pupil
 from quaestor.store.publishing import published
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import qr
@@ -38,5 +37,5 @@ def _seen(request: Request, number: int) -> dict[str, Any]:
         teacher = signed_in(request, work)
         test = published(work, teacher, number)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
-        listed = work.scalar(select(func.count()).where(Pupil.test_id == test.id)) or 0
+        listed = len(pupils_of(work, test))
         return {"teacher": teacher, "test": test, "running": running, "over": over, "listed": listed, "mark": answers.pulse(work, test)}
