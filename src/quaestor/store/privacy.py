@@ -20,6 +20,7 @@ from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.erasure import erased
 from quaestor.store.models import Attempt, Event, Published, Pupil, Reply, Scoring
+from quaestor.store.platform_tables import Seat
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
 
@@ -184,6 +185,7 @@ def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:
     for number in found:
         blank = {"name": ERASED, "code": _no_code()}
         work.execute(update(Pupil).where(Pupil.id == number).values(blank), execution_options=_APART)
+        work.execute(delete_rows(Seat).where(Seat.pupil_id == number), execution_options=_APART)  # who they are at a platform
     return len(found)
 
 

@@ -24,9 +24,10 @@ from quaestor.web.render import pictures, prose
 from quaestor.web.render.language import LANGUAGES, chosen, day, moment, number, translate
 from quaestor.web.render.locations import place
 from quaestor.web.render.writing import writing
-from quaestor.web.security.browsers import form_token, remember, root
+from quaestor.web.security.browsers import form_token, remember, root, site_root
 from quaestor.web.settings import Settings
 
+FRAME = "quaestor.frame"  # where a request knows that it comes from inside a platform's frame (`web.lti.framed`)
 LANGUAGE = "language"  # the cookie of a language chosen by hand
 WAYS: dict[str, Callable[..., str]] = {"day": day, "moment": moment, "number": number}  # filters that write as the language does
 
@@ -132,7 +133,7 @@ def climbs(name: str) -> bool:
 def public_url(request: Request, name: str, /, **places: object) -> str:
     """The address of a route as people elsewhere would type it: for links and QR codes."""
     stated = settings(request).address.rstrip("/")
-    here = f"{request.url.scheme}://{request.url.netloc}{root(request)}"
+    here = f"{request.url.scheme}://{request.url.netloc}{site_root(request)}"
     return (stated or here) + _path(request.app, name, **places)
 
 
@@ -159,13 +160,14 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
         "t": interface,
         "said": message,
         "url": partial(url, request),
-        "static": lambda name: root(request) + _static(name),
+        "static": lambda name: site_root(request) + _static(name),
         "form_token": form_token(request),
         "language": tongue,
         "languages": LANGUAGES,
         "teacher": teacher,
         "here": here(request),
         "once": token,
+        "framed": request.scope.get(FRAME),
         **values,
     }
     response = HTMLResponse(_templates().get_template(template).render(context), status)

@@ -68,6 +68,11 @@ def root(request: Request) -> str:
     return str(request.scope.get("root_path", "")).rstrip("/")
 
 
+def site_root(request: Request) -> str:
+    """The same where the page is shown inside a platform's frame, below a path of its own (`web.lti.framed`): for what is not its own."""
+    return str(request.scope.get("site_root", root(request)))
+
+
 async def posted(request: Request) -> AsyncIterator[FormData]:
     """The fields of a form of ours; a dependency of every route that changes something. Uploaded files are closed at the end."""
     try:
