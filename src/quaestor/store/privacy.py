@@ -148,7 +148,8 @@ def erase_names(work: Work, test_id: int, moment: datetime) -> int:
 def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) -> int:
     if not attempts:
         return 0
-    typed = [question.id for question in open_bank(test.bank).questions.values() if question.kind == "text"]
+    asked = open_bank(test.bank).questions.values()
+    typed = [question.id for question in asked if "text" in (question.kind, *(part.kind for part in question.parts))]
     keyed = {name: question for name, question in session_cache.corrected(work, test).items() if name in typed}
     for attempt in attempts:
         session_cache.forget(attempt)

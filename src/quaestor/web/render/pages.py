@@ -15,6 +15,7 @@ from markupsafe import Markup
 from starlette.routing import Route
 
 from quaestor.i18n import Said, prepared
+from quaestor.model.question import Question
 from quaestor.report.marking import right_answers
 from quaestor.session.explain.wording import percent
 from quaestor.store.database import Database
@@ -44,9 +45,10 @@ def _templates() -> Environment:
         finalize=_in_the_language,
     )
     made.filters.update(
-        prose=prose.block, short=prose.inline, answer=prose.answer, place=place, **{name: _spoken(said) for name, said in WAYS.items()}
+        prose=prose.block, short=prose.inline, answer=_answer, place=place, **{name: _spoken(said) for name, said in WAYS.items()}
     )
     made.globals.update(pictures=pictures, percent=percent, right_answers=right_answers)
+    made.globals.update(gapped=prose.gapped, needs_drawing=prose.needs_drawing, truths=prose.TRUTHS)
     return made
 
 
@@ -60,6 +62,12 @@ def read_templates() -> None:
 def _in_the_language(context: Context, value: object) -> object:
     """What a template prints: a sentence of the engine is said in the language of the page."""
     return translate(context["language"], value) if isinstance(value, Said) else value
+
+
+@pass_context
+def _answer(context: Context, text: str, question: Question) -> Markup:
+    """An answer to a question, with the words of this page's language."""
+    return prose.answer(text, question, partial(translate, context["language"]))
 
 
 def _spoken(said: Callable[..., str]) -> Callable[..., str]:

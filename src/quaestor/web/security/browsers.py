@@ -96,6 +96,11 @@ def field(form: FormData, name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
+def fields(form: FormData, name: str) -> list[str]:
+    """All text fields of a form with this name, as they were filled in."""
+    return [value for value in form.getlist(name) if isinstance(value, str)]
+
+
 def address(request: Request) -> str:
     """Who asks, as the limits count it: of an IPv6 address the network, as every household has as many addresses as it likes.
 
