@@ -39,6 +39,7 @@ from quaestor.web.teacher import (
     account,
     correcting,
     frozen_banks,
+    gradebook_files,
     grading,
     home,
     job_progress,
@@ -56,7 +57,7 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, attempt_pages)
-TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics, offline_file)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics, offline_file, gradebook_files)
 TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
 PLATFORMS = (login, start, registration)
