@@ -40,7 +40,7 @@ def file(request: Request, number: int, system: str) -> Response:
 def _sheet(work: Work, test: Published, address: str) -> gradebooks.Sheet:
     scheme = grades.stored(test.grades)
     pupils = select(Attempt.id, Pupil.source).join(Pupil, Pupil.id == Attempt.pupil_id).where(Attempt.test_id == test.id)
-    sources = dict(work.execute(pupils).tuples().all())
+    sources: dict[int, str] = {row[0]: row[1] for row in work.execute(pupils)}
     school_class = work.get(SchoolClass, test.class_id) if test.class_id is not None else None
     lines = [
         gradebooks.Line(
