@@ -38,9 +38,9 @@ def test_skills_come_from_tags_or_are_one(convert, by, skills):
     assert [*qs.load("bank.yaml").skills] == skills
 
 
-@pytest.mark.parametrize("ending", ["xml", "gift"])
-def test_a_bank_goes_out_and_comes_back(convert, ending):
-    code, out, _ = convert("fractions", f"quiz.{ending}")
+@pytest.mark.parametrize(("ending", "more"), [("xml", []), ("gift", []), ("zip", []), ("zip", ["--qti", "2.1"])])
+def test_a_bank_goes_out_and_comes_back(convert, ending, more):
+    code, out, _ = convert("fractions", f"quiz.{ending}", *more)
     assert (code, "what other programs will not see of it:" in out) == (0, True)
     assert convert(f"quiz.{ending}", "again.yaml")[0] == 0
     assert qs.load("again.yaml").version == qs.load("fractions").version
@@ -63,7 +63,10 @@ def test_pictures_lie_beside_the_bank_and_go_with_it(convert, tmp_path):
 def test_a_file_without_a_question_that_can_be_kept_is_refused(convert, tmp_path):
     (tmp_path / "essay.gift").write_text("::E::Why? {}")
     code, out, err = convert("essay.gift", "bank.yaml")
-    assert (code, out) == (1, "0 questions understood; 1 refused\nrefused:\n  E: answers are written freely and marked by people [line 1]\n")
+    assert (code, out) == (
+        1,
+        "0 questions understood; 1 refused\nrefused:\n  E: answers are written freely and marked by people [line 1]\n",
+    )
     assert err == "file: at least one question can be kept, got 1 refused (E: answers are written freely and marked by people [line 1])\n"
 
 
