@@ -63,11 +63,9 @@ def test_pictures_lie_beside_the_bank_and_go_with_it(convert, tmp_path):
 def test_a_file_without_a_question_that_can_be_kept_is_refused(convert, tmp_path):
     (tmp_path / "essay.gift").write_text("::E::Why? {}")
     code, out, err = convert("essay.gift", "bank.yaml")
-    assert (code, out) == (
-        1,
-        "0 questions understood; 1 refused\nrefused:\n  E: answers are written freely and marked by people [line 1]\n",
-    )
-    assert err == "file: at least one question can be kept, got 1 refused (E: answers are written freely and marked by people [line 1])\n"
+    why = "E: answers are written freely and marked by people [line 1]"
+    assert (code, out) == (1, f"0 questions understood; 1 refused\nrefused:\n  {why}\n")
+    assert err == f"file: at least one question can be kept, got 1 refused ({why})\n"
 
 
 def test_load_warns_of_what_was_lost_and_dump_of_what_others_will_not_see(tmp_path):
@@ -77,3 +75,9 @@ def test_load_warns_of_what_was_lost_and_dump_of_what_others_will_not_see(tmp_pa
     with pytest.warns(qs.ExchangeWarning, match="other programs give credit"):
         qs.dump(qs.load("fractions"), tmp_path / "x.gift")
     assert qs.load(tmp_path / "x.gift").version == qs.load("fractions").version
+
+
+def test_the_page_shows_what_is_printed(convert):
+    page = (ROOT / "docs" / "how-to" / "bring-questions-from-elsewhere.md").read_text(encoding="utf-8")
+    shown = page.split("$ quaestor convert docs/examples/moodle-quiz.xml quiz.yaml\n")[1].split("```")[0]
+    assert convert(SAMPLE, "quiz.yaml")[1] == shown

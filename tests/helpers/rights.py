@@ -7,7 +7,7 @@ from typing import Any
 
 import quaestor as qs
 from helpers.browsing import PICTURE
-from helpers.school import FORM, PASSWORD
+from helpers.school import FORM, PASSWORD, PLATFORM
 from quaestor.formats.files import dump_bytes
 
 OK, SIGN_IN, MISSING = "ok", "sign-in", 404
@@ -26,6 +26,7 @@ OWNER = _who(owner=OK, teacher=403, colleague=403, other=403)
 OWN = _who(teacher=OK)  # things of one teacher: not even the owner of the installation sees them
 SHARED = _who(teacher=OK, colleague=OK)
 AUTHOR = _who(teacher=OK, colleague=400)
+REFUSED, OUTSIDE = dict.fromkeys(ANYONE, 400), dict.fromkeys(ANYONE, 403)  # of whom no platform says who they are
 TAKER = {**dict.fromkeys(ANYONE, 403), "taker": OK}
 # Programs: the right scope, every other scope, another teacher's token, none, a forged one, a signed-in browser without a token.
 API = {"right": OK, "wrong": 403, "other": 404, "none": 401, "forged": 401, "browser": 401}
@@ -71,6 +72,29 @@ ROWS = {
     "POST /sign-out": row(ANYONE, changes=None),
     "GET /api/v1": row(ANYONE),
     "GET /api/v1/openapi.json": row(ANYONE),
+    # Learning platforms: without a message of one nobody gets anywhere
+    "GET /lti/keys": row(ANYONE),
+    "GET /lti/login": row(REFUSED),
+    "POST /lti/login": row(REFUSED),
+    "GET /lti/launch": row(REFUSED),
+    "POST /lti/launch": row(REFUSED, {"state": "x", "id_token": "y"}),
+    "GET /lti/register/{secret}": row(OUTSIDE),
+    "POST /lti/register/{secret}": row(OUTSIDE, {"openid_configuration": "https://moodle.example"}),
+    "GET /framed/{secret}/{rest:path}": row(OUTSIDE, rest="desk"),
+    "POST /framed/{secret}/{rest:path}": row(OUTSIDE, rest="desk"),
+    "GET /lti/start": row(OUTSIDE),
+    "GET /lti/choose": row(OUTSIDE),
+    "POST /lti/choose": row(OUTSIDE, {"test": "{test}"}),
+    "POST /lti/none": row(OUTSIDE),
+    "POST /lti/connect": row(OUTSIDE, {"code": "x"}),
+    f"POST {TEST}/members/{{placement}}": row(_who(), placement="1"),
+    "GET /desk/platforms": row(OWNER),
+    "POST /desk/platforms": row(OWNER, {**PLATFORM, "client_id": "another"}),
+    "POST /desk/platforms/link": row(OWNER),
+    "GET /desk/platforms/{number}": row(OWNER),
+    "POST /desk/platforms/{number}": row(OWNER, {**PLATFORM, "name": "Another name"}),
+    "POST /desk/platforms/{number}/remove": row(OWNER),
+    "POST /desk/account/connect": row(TEACHERS),
     # Takers
     "GET /take/{attempt}": row(TAKER),
     "POST /take/{attempt}/answer": row(TAKER, {"step": "2", "entry": "two"}),
@@ -155,6 +179,7 @@ ROWS = {
     f"GET {TEST}/results": row(OWN),
     f"GET {TEST}/results.{{ending}}": row(OWN, ending="csv"),
     f"GET {TEST}/results/columns": row(OWN),
+    f"GET {TEST}/offline.html": row(OWN),
     f"GET {TEST}/takers/{{attempt}}": row(OWN),
     f"GET {TEST}/takers/{{attempt}}/why/{{step}}": row(OWN),
     f"GET {TEST}/takers/{{attempt}}/export.json": row(OWN),
@@ -210,7 +235,7 @@ def methods_and_paths(app):
 def where(school, key, **changed):
     """What stands in the path of a row: {number} means another thing below each prefix."""
     path, at = key.partition(" ")[2], ROWS[key].at
-    kinds = {"/desk/tests": "test", "/desk/banks": "bank", "/desk/people": "person"}
+    kinds = {"/desk/platforms": "platform", "/desk/tests": "test", "/desk/banks": "bank", "/desk/people": "person"}
     usual = next((kind for prefix, kind in kinds.items() if path.startswith(prefix)), "")
     places = {**FIXED, **school.places, "session": school.places["attempt"], "number": school.places.get(usual, "")}
     for name, thing in at.items():

@@ -20,11 +20,15 @@ from quaestor.store import drafts, job_queue, leaving, publishing, secrets, teac
 from quaestor.store.attempts import session_cache, taking
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
+from quaestor.store.platforms import registrations
+from quaestor.store.platforms.registrations import Registration
 from quaestor.store.secrets import hashed
 from quaestor.web.app import create
 from quaestor.web.settings import Settings
 from quaestor.web.teacher import live
 
+PLATFORM = {"issuer": "https://moodle.example", "client_id": "client", "deployments": "1", "name": "Moodle", "frames": ""}
+PLATFORM |= {name: f"https://moodle.example/{name}" for name in ("auth_url", "token_url", "jwks_url")}
 PASSWORD = "four plain words here"
 TITLE, NAMES = "Sums of 5b", ("Grace Hopper", "Alan Turing", "Emmy Noether")
 FORM = {"title": "Week 3", "most": "2", "sure": "no", "mode": "exam", "retakes": "none"}
@@ -66,6 +70,7 @@ class School:
             self.places["secret"] = teachers.invitation(work, self.owner, "new@school.example")
             away = teachers.use_link(work, teachers.invitation(work, self.owner, "away@school.example"))
             leaving.lock(work, away.id)
+            self.places["platform"] = registrations.register(work, Registration.read(PLATFORM)).id
             self.places |= {"person": self.people["teacher"].id, "locked": away.id}
 
     def _things(self) -> None:

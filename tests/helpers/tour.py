@@ -11,8 +11,11 @@ from sqlalchemy import select
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
+from helpers.school import PLATFORM
 from quaestor.store import drafts, leaving, publishing, teachers
 from quaestor.store.models import Attempt, Draft, Published, Teacher
+from quaestor.store.platforms import registrations
+from quaestor.store.platforms.registrations import Registration
 from quaestor.web.operations import demo
 
 FAULTY = {"quaestor": 1, "title": "A bank with faults", "skills": {"sums": {}}, "questions": {"Q1": {"skill": "sum", "dificulty": "easy"}}}
@@ -49,6 +52,8 @@ class Tour:
                 teachers.use_link(work, teachers.invitation(work, owner, f"{who}@school.example")).id for who in ("ada", "grace")
             )
             leaving.lock(work, self.locked)
+            self.platform = registrations.register(work, Registration.read(PLATFORM)).id
+            self.registering = registrations.self_registration(work, owner)
             self.faulty = drafts.begin_draft(work, owner, FAULTY, "a bank with faults").id
             self.bare = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "An empty bank"}, "begun from nothing").id
             self.draft = work.scalars(select(Draft.id).where(Draft.title.like("Fraction%"))).first()
@@ -110,6 +115,10 @@ class Tour:
         yield Stop("person", f"desk/people/{self.colleague}", main=False)
         yield Stop("person-locked", f"desk/people/{self.locked}", main=False)
         yield Stop("account", "desk/account", main=False)
+        yield Stop("platforms", "desk/platforms")
+        yield Stop("platform", f"desk/platforms/{self.platform}", main=False)
+        yield Stop("platform-refused", "lti/launch", "guest", False, 400)
+        yield Stop("platform-register", f"lti/register/{self.registering}?openid_configuration=https://moodle.example/c", "guest", False)
         yield Stop("banks", "desk/banks")
         yield Stop("bank", f"desk/banks/{self.bank}")
         yield Stop("publish", f"desk/banks/{self.bank}/publish")

@@ -36,6 +36,7 @@ from sqlalchemy.util.concurrency import greenlet_spawn, in_greenlet
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store import counters, erasure
+from quaestor.store import platform_tables as _platforms  # noqa: F401  theirs are tables of the database too
 
 WAIT = 15  # seconds that a writer waits for another one
 MOMENT = 3  # milliseconds that a prompt one waits: another process writes an answer in one or two

@@ -20,6 +20,7 @@ from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.erasure import erased
 from quaestor.store.models import Attempt, Event, Published, Pupil, Reply, Scoring
+from quaestor.store.platform_tables import Seat
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
 
@@ -147,7 +148,8 @@ def erase_names(work: Work, test_id: int, moment: datetime) -> int:
 def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) -> int:
     if not attempts:
         return 0
-    typed = [question.id for question in open_bank(test.bank).questions.values() if question.kind == "text"]
+    asked = open_bank(test.bank).questions.values()
+    typed = [question.id for question in asked if "text" in (question.kind, *(part.kind for part in question.parts))]
     keyed = {name: question for name, question in session_cache.corrected(work, test).items() if name in typed}
     for attempt in attempts:
         session_cache.forget(attempt)
@@ -184,6 +186,7 @@ def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:
     for number in found:
         blank = {"name": ERASED, "code": _no_code()}
         work.execute(update(Pupil).where(Pupil.id == number).values(blank), execution_options=_APART)
+        work.execute(delete_rows(Seat).where(Seat.pupil_id == number), execution_options=_APART)  # who they are at a platform
     return len(found)
 
 

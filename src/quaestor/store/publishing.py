@@ -178,9 +178,10 @@ def publish(
         words = say("a test in the browser has questions with a text and a way to answer, got {question} without", question=lacking[0])
         raise QuaestorError(words)
     for question in bank.questions.values():
-        if len(question.options) > MOST_OPTIONS:
+        count = sum(max(1, len(part.options)) for part in question.parts) or len(question.options)
+        if count > MOST_OPTIONS:
             rule = say("a question in the browser has at most {most} options", most=MOST_OPTIONS)
-            raise QuaestorError(placed(question.id, got(rule, str(len(question.options)))))
+            raise QuaestorError(placed(question.id, got(rule, str(count))))
     called = line(title, 200) or kept.title
     own = code_of(f"{form}\n{teacher.id}\n{kept.id}\n{called}\n{rules.document}\n{conditions}", CODE) if form else ""
     for _ in range(5):

@@ -22,6 +22,29 @@ from quaestor.web.jobs import execution
 KEYS = {"correct", "accept", "option_classes", "explanation", "table", "classes", "gain", "probability", "skill", "skills"}
 
 
+def test_questions_of_several_parts_take_maps_lists_and_texts(world):
+    api = world.api()
+    bank = api.post("/banks", {"ending": ".yaml", "content": dump_bytes(qs.load("animals"), ".yaml").decode()}).json()
+    rules = {"score": "order", "first": ["G3", "L1", "G4"], "stop": {"max_questions": 3}}
+    test = api.post("/tests", {"bank": bank["id"], "rules": rules, "mode": "practice"}).json()
+    state = begin(api, test["id"], "Ada")
+    number, asked = state["session"], state["question"]
+    assert [part["name"] for part in asked["parts"]] == ["frog", "cat", "sparrow", "adder"]
+    assert asked["parts"][0]["options"] == asked["options"]
+    wrong = api.post(f"/sessions/{number}/answers", {"step": 1, "entry": {"frog": "fish"}})
+    assert (wrong.status_code, "G3: cat: the entry is empty" in wrong.json()["detail"]) == (422, True)
+    entry = {"frog": "fish", "cat": "mammals", "sparrow": "birds", "adder": "reptiles"}
+    state = api.post(f"/sessions/{number}/answers", {"step": 1, "entry": entry}).json()
+    assert (state["feedback"]["value"], state["feedback"]["parts"]["frog"], state["feedback"]["parts"]["cat"]) == ("partly", False, True)
+    assert json.loads(state["feedback"]["correct"][0]) == {"frog": "amphibians", "cat": "mammals", "sparrow": "birds", "adder": "reptiles"}
+    items = list(qs.load("animals").questions["L1"].options)
+    assert sorted(state["question"]["options"]) == sorted(items)
+    state = api.post(f"/sessions/{number}/answers", {"step": 2, "entry": items}).json()
+    assert (state["feedback"]["value"], state["question"]["parts"][0]) == ("right", {"name": "legs", "kind": "number", "options": []})
+    state = api.post(f"/sessions/{number}/answers", {"step": 3, "entry": json.dumps({"legs": "8", "what": "no insect"})}).json()
+    assert (state["over"], state["feedback"]["value"]) == (True, "right")
+
+
 def test_a_test_from_the_bank_to_the_result(world):
     api = world.api()
     content = dump_bytes(qs.load("fractions"), ".yaml").decode()

@@ -123,4 +123,4 @@ def _changed(before: tuple[Question, Mapping[str, str]], after: tuple[Question, 
 
 
 def _key(question: Question) -> tuple[object, ...]:
-    return question.kind, question.classes, frozenset(question.correct), dict(question.accept), question.tolerance
+    return question.kind, question.classes, frozenset(question.correct), dict(question.accept), question.tolerance, question.parts

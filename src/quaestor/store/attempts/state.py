@@ -9,9 +9,10 @@ from sqlalchemy.orm import joinedload
 from sqlalchemy.orm.attributes import set_committed_value
 
 from quaestor.i18n import say
+from quaestor.model.entries import Part
 from quaestor.model.question import Question
+from quaestor.session.option_order import option_order
 from quaestor.session.session import Session
-from quaestor.store.attempts.option_order import option_order
 from quaestor.store.attempts.scoring import keep
 from quaestor.store.attempts.session_cache import AHEAD, LINE, first_wanted, session_of
 from quaestor.store.clock import now
@@ -55,9 +56,9 @@ class State:
         stopped = self.session.stopped if reason not in (TIME_UP, CLOSED) else None
         return stopped.reason if stopped is not None and stopped.reason == reason else reason
 
-    def options(self, question: Question) -> tuple[str, ...]:
-        """The options of a question in this attempt's order."""
-        return option_order(self.attempt, question)
+    def options(self, question: Question, part: Part | None = None) -> tuple[str, ...]:
+        """The options of a question, or of one of its parts, in this attempt's order."""
+        return option_order(self.attempt.seed, question, part)
 
 
 def by_key(work: Work, key: str) -> Attempt | None:

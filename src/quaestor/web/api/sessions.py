@@ -19,7 +19,7 @@ from quaestor.store.attempts.entry import Origin, look_ahead
 from quaestor.store.attempts.invitations import holds_back
 from quaestor.store.attempts.shown_images import shown, with_images
 from quaestor.store.attempts.state import by_number
-from quaestor.store.attempts.taking import OverError, StaleError, State, end, enter, prepare, state_of, write
+from quaestor.store.attempts.taking import OverError, StaleError, State, Written, end, enter, prepare, state_of, write
 from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.outcomes.results import outcome_of
 from quaestor.store.publishing import MissingError, published
@@ -131,7 +131,7 @@ def leave(request: Request, number: Number, body: shapes.NewSkip, bearer: ForSes
 
 
 def _step(
-    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: str | list[str] | None
+    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: Written | None
 ) -> Response:
     """An answer or a skip; when it comes too late, the problem tells where the session stands."""
 

@@ -23,9 +23,9 @@ from quaestor.model.question import ONE_CHOICE, Question
 from quaestor.numerals import read_number
 from quaestor.selection.rules import Rules
 from quaestor.selection.sureness import sure_above
+from quaestor.session.option_order import is_ordered
 from quaestor.session.session import Session
 from quaestor.simulate.policy import policy
-from quaestor.store.attempts.option_order import is_ordered
 from quaestor.store.media import chosen, kind_of
 from quaestor.web.offline.engine import UnsupportedError, engine_of, skipped
 from quaestor.web.offline.words import Speak, findings, interface
@@ -38,15 +38,17 @@ MOST_NODES = 500  # of a decision graph
 DEEPEST = 100
 
 
-def html_of(bank: Bank, rules: Rules, language: str = "en", images: Mapping[str, bytes] | None = None) -> str:
-    """The file; QuaestorError where this test cannot be given without a server, and why."""
+def html_of(bank: Bank, rules: Rules, language: str = "en", images: Mapping[str, bytes] | None = None, with_graph: bool = True) -> str:
+    """The file; QuaestorError where this test cannot be given without a server, and why. `with_graph`: also as a decision graph, which may
+    take long to work out.
+    """
     if language not in LANGUAGES:
         raise QuaestorError(got(say("a language is one of {languages}", languages=", ".join(LANGUAGES)), f"'{language}'"))
     rules.check(bank)
     for question in bank.questions.values():
         if not question.takes_entries:
             raise QuaestorError(got(say("a test without a server has questions that can be entered"), question.id))
-    test = _content(bank, rules, language, chosen(bank, images or {}))
+    test = _content(bank, rules, language, chosen(bank, images or {})) | _following(bank, rules, with_graph)
     folder = resources.files("quaestor.web")
     style = (folder / "static" / "quaestor.css").read_text("utf-8") + (folder / "offline" / "page.css").read_text("utf-8")
     script = "\n".join((folder / "offline" / name).read_text("utf-8") for name in SCRIPTS)
@@ -99,15 +101,16 @@ def _content(bank: Bank, rules: Rules, language: str, images: Mapping[str, bytes
         "maySkip": rules.may_skip,
         "skills": findings(bank, rules, speak),
         "questions": [_question(question, bank, rules, images, speak) for question in bank.questions.values()],
-        **_following(bank, rules),
     }
 
 
-def _following(bank: Bank, rules: Rules) -> dict[str, Any]:
+def _following(bank: Bank, rules: Rules, with_graph: bool) -> dict[str, Any]:
     """How the next question is found: by the engine, or by the decision graph of a test that is small enough."""
     try:
         return {"engine": engine_of(bank, rules)}
     except UnsupportedError as error:
+        if not with_graph:
+            raise QuaestorError(got(say("a test without a server has a precise bank and plain rules"), str(error))) from error
         try:
             return {"graph": _graph(bank, rules)}
         except QuaestorError:  # too many nodes, or rules that draw at random

@@ -29,8 +29,8 @@ from quaestor.store.teachers import AccessError
 from quaestor.web.jobs.execution import Patient, came, in_turn, quickly
 from quaestor.web.render import notes
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import TAKER, field, posted
-from quaestor.web.taker.refusals import Tried, missed, tried, wrong_with
+from quaestor.web.security.browsers import TAKER, posted
+from quaestor.web.taker.refusals import Tried, faults_of, missed, sent, tried, wrong_with
 
 routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
@@ -112,6 +112,8 @@ def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
         image=image_of(stands.attempt, asked),
         options=stands.options(asked),
         entries=(answer.entries if answer is not None else None) or (),
+        places=answer.places if answer is not None else {},
+        faults=faults_of(asked, answer),
         wrong=shown.wrong,
         lost=shown.lost,
         shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
@@ -129,10 +131,7 @@ def _sureness(low: float, levels: int) -> float:
 @routes.post("/answer", name="answer")
 async def put(request: Request, attempt: int, form: Posted) -> Response:
     """An answer or a skip; whatever happens, the page after it shows where the test stands."""
-    entries = [value for value in form.getlist("entry") if isinstance(value, str)]
-    step = field(form, "step")
-    number = int(step) if step.isdecimal() and len(step) < 9 else 0
-    answer = Tried(number, None if "skip" in form else entries, field(form, "asked"))
+    answer = sent(form)
     try:
         ready = await quickly(request, partial(_prepared, request, attempt, answer))
         after = await in_turn(request, partial(taking.put, database(request), ready))

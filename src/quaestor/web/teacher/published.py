@@ -14,6 +14,7 @@ from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.models import Attempt, Published, Teacher
 from quaestor.store.outcomes import changes, rescoring
+from quaestor.store.platforms.seats import placements_of
 from quaestor.store.publishing import MOST_NAMED, add_pupils, published, pupil_of, pupils_of, sort_names
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
@@ -55,6 +56,7 @@ def shown(
         done = changes.effects(work, test)
         left = changes.left(work, test) if corrected else 0
         scoring = job_queue.jobs_of(work, teacher, rescoring.KIND, f"test {test.id}", 1) if left else []
+        placements = placements_of(work, test)
         there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
     link = public_url(request, "code", code=test.code)
     return page(
@@ -70,6 +72,7 @@ def shown(
         picture=qr.inline(link),
         pupils=pupils,
         there=there,
+        placements=placements,
         running=running,
         over=over,
         names=names or "",
