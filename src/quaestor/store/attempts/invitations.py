@@ -10,6 +10,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.attempts.state import deadline
 from quaestor.store.clock import now
+from quaestor.store.codes import OWN_CODE
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.publishing import CLOSED
 from quaestor.store.secrets import tidy
@@ -95,18 +96,33 @@ def is_past(moment: datetime | None) -> bool:
 
 
 def invited(work: Work, written: str, lock: bool = False) -> Invited:
-    """What a code opens; UnknownCodeError if nothing. `lock`: lock the pupil's row, so that of two posts with one code the second waits."""
+    """What a code opens; UnknownCodeError if nothing. `lock`: lock the pupil's row, so that of two posts with one code the second waits.
+
+    A code opens one thing only, and its length tells what most probably: nearly always the first look finds it.
+    """
     typed = tidy(written)
+    for look in (_test, _attempt, _pupil) if len(typed) < OWN_CODE else (_attempt, _pupil, _test):
+        found = look(work, typed, lock)
+        if found is not None:
+            return found
+    raise UnknownCodeError(UNKNOWN)
+
+
+def _test(work: Work, typed: str, _: bool) -> Invited | None:
+    test = work.scalar(select(Published).where(Published.code == typed))
+    return None if test is None else Invited(test)
+
+
+def _attempt(work: Work, typed: str, _: bool) -> Invited | None:
     attempt = work.scalar(select(Attempt).where(Attempt.code == typed))
-    if attempt is not None:
-        return Invited(attempt.test, attempt=attempt)
+    return None if attempt is None else Invited(attempt.test, attempt=attempt)
+
+
+def _pupil(work: Work, typed: str, lock: bool) -> Invited | None:
     own = select(Pupil).where(Pupil.code == typed)
     pupil = work.scalar(own.with_for_update() if lock else own)
-    if pupil is not None:
-        mine = select(Attempt).where(Attempt.pupil_id == pupil.id, Attempt.set_aside.is_(None))
-        earlier = work.scalars(mine.order_by(Attempt.id.desc()).limit(1)).first()
-        return Invited(work.get_one(Published, pupil.test_id), pupil, earlier=earlier)
-    test = work.scalar(select(Published).where(Published.code == typed))
-    if test is None:
-        raise UnknownCodeError(UNKNOWN)
-    return Invited(test)
+    if pupil is None:
+        return None
+    mine = select(Attempt).where(Attempt.pupil_id == pupil.id, Attempt.set_aside.is_(None))
+    earlier = work.scalars(mine.order_by(Attempt.id.desc()).limit(1)).first()
+    return Invited(work.get_one(Published, pupil.test_id), pupil, earlier=earlier)

@@ -15,7 +15,7 @@ from quaestor.store import limits
 from quaestor.store.attempts.entry import Origin, enter, look_ahead
 from quaestor.store.attempts.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, holds_back, invited
 from quaestor.store.attempts.pace import is_quick
-from quaestor.store.models import Attempt
+from quaestor.store.models import Attempt, BankVersion, Published
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import tidy
 from quaestor.store.texts import line
@@ -63,7 +63,7 @@ async def begin(request: Request, form: Posted) -> Response:
             return go(request, "code", code=tidy(code))
         if "see" in form and found.earlier is not None:
             return _open(request, found.earlier)
-        first = await quickly(request, partial(_first, request, code))
+        first = await quickly(request, partial(_first, request, code, found.test))
         attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once"), first))
     except UnknownCodeError:
         return RedirectResponse(f"{url(request, 'home')}?{urlencode({'code': code[:LONGEST]})}", 303)
@@ -110,10 +110,11 @@ def _count(request: Request, code: str, prompt: bool) -> Invited | None:
     return found
 
 
-def _first(request: Request, code: str) -> Session | None:
+def _first(request: Request, code: str, test: Published) -> Session | None:
     """The session at the beginning of a test whose steps may take long; a quick one is worked out by the page that shows it."""
     with database(request).glance() as work:
-        return None if is_quick(open_bank(invited(work, code).test.bank)) else look_ahead(work, code, seed(request))
+        kept = work.get_one(BankVersion, test.bank_id)
+        return None if is_quick(open_bank(kept)) else look_ahead(work, code, seed(request))
 
 
 def _enter(request: Request, code: str, name: str, once: str, first: Session | None, prompt: bool) -> Attempt:
