@@ -55,6 +55,8 @@ RENAMED = {"id": "one", "text": "Another text?", "kind": "text", "correct": "2",
 RENAMED |= {"way": "shares", "right": "0.1 | 0.4 | 0.8"}
 BANK = dump_bytes(qs.load("multiplication"), ".yaml")
 TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
+CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
+ROSTER = '[{"source": "c1", "title": "6d", "pupils": [{"source": "u1", "name": "Eve"}]}]'
 SESSION = "/api/v1/sessions/{session}"
 ROWS = {
     # Everybody
@@ -162,10 +164,7 @@ ROWS = {
     f"GET {TEST}/qr.svg": row(OWN),
     f"POST {TEST}/pupils": row(OWN, {"names": "Eve"}),
     f"GET {TEST}/cards": row(OWN),
-    f"GET {TEST}/pupils/{{pupil}}/delete": row(OWN),
-    f"POST {TEST}/pupils/{{pupil}}/delete": row(OWN),
-    f"GET {TEST}/pupils/{{pupil}}/time": row(OWN),
-    f"POST {TEST}/pupils/{{pupil}}/time": row(OWN, {"extra": "10"}),
+    f"POST {TEST}/class": row(OWN, {"class": "{class}"}, number="second"),
     f"POST {TEST}/close": row(OWN),
     f"POST {TEST}/time": row(OWN, {"minutes": "30", "closing": "same"}),
     f"GET {TEST}/correct/{{question:path}}": row(OWN),
@@ -193,8 +192,30 @@ ROWS = {
     f"GET {TEST}/live": row(OWN),
     f"GET {TEST}/live/rows": row(OWN),
     f"GET {TEST}/live/events": row(OWN),
+    f"GET {TEST}/projector": row(OWN),
+    f"GET {TEST}/projector/count": row(OWN),
     f"GET {TEST}/questions": row(OWN),
     f"GET {TEST}/report": row(OWN),
+    # Classes
+    "GET /desk/classes": row(TEACHERS),
+    "POST /desk/classes": row(TEACHERS, {"title": "6c", "names": "Eve"}),
+    "POST /desk/classes/roster": row(TEACHERS, {"roster": ROSTER, "class": "c1"}),
+    f"GET {CLASS}": row(OWN),
+    f"POST {CLASS}/pupils": row(OWN, {"names": "Eve"}),
+    f"POST {CLASS}/title": row(OWN, {"title": "6c"}),
+    f"POST {CLASS}/archive": row(OWN),
+    f"GET {CLASS}/cards": row(OWN),
+    f"GET {CLASS}/growth": row(OWN),
+    f"GET {CLASS}/delete": row(OWN),
+    f"POST {CLASS}/delete": row(OWN, {"title": "Sums of 5b"}),
+    f"GET {PUPIL}": row(OWN),
+    f"POST {PUPIL}/name": row(OWN, {"name": "Eve"}),
+    f"POST {PUPIL}/time": row(OWN, {"extra": "10", "factor": "1.5"}),
+    f"POST {PUPIL}/move": row(OWN, {"class": "{spare_class}"}),
+    f"GET {PUPIL}/data": row(OWN),
+    f"GET {PUPIL}/data.json": row(OWN),
+    f"GET {PUPIL}/erase": row(OWN),
+    f"POST {PUPIL}/erase": row(OWN, {"name": "Grace Hopper"}),
     # Programs
     "POST /api/v1/sessions": row(API, {"test": "{test}", "name": "Eve"}, scope="sessions", ok=201),
     f"GET {SESSION}": row(API, scope="sessions"),
@@ -235,7 +256,13 @@ def methods_and_paths(app):
 def where(school, key, **changed):
     """What stands in the path of a row: {number} means another thing below each prefix."""
     path, at = key.partition(" ")[2], ROWS[key].at
-    kinds = {"/desk/platforms": "platform", "/desk/tests": "test", "/desk/banks": "bank", "/desk/people": "person"}
+    kinds = {
+        "/desk/platforms": "platform",
+        "/desk/tests": "test",
+        "/desk/banks": "bank",
+        "/desk/people": "person",
+        "/desk/classes": "class",
+    }
     usual = next((kind for prefix, kind in kinds.items() if path.startswith(prefix)), "")
     places = {**FIXED, **school.places, "session": school.places["attempt"], "number": school.places.get(usual, "")}
     for name, thing in at.items():

@@ -18,6 +18,7 @@ from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
 from quaestor.store import drafts, job_queue, leaving, publishing, secrets, teachers, timing
 from quaestor.store.attempts import session_cache, taking
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
 from quaestor.store.platforms import registrations
@@ -82,7 +83,7 @@ class School:
             conditions = publishing.Conditions(mode="practice", by_list=False)
             test = publishing.publish(work, teacher, kept, ORDER, conditions, self.title)
             second = publishing.publish(work, teacher, kept, ORDER, conditions, "Another test")
-            pupil = publishing.add_pupils(work, test, [self.names[0]])[0]
+            pupil = class_lists.add_pupils(work, test, [self.names[0]])[0]
             running = taking.enter(work, pupil.code)
             taking.answer(work, running, 1, "3/4")
             over = taking.enter(work, test.code, self.names[1])
@@ -105,6 +106,8 @@ class School:
             self.keys = {one.id: one.key for one in (running, over)}
             self.cookies["other_taker"] = strange.key
             self.secrets = [self.title, *self.names, test.code, pupil.code, running.code, over.code, "Paris", "teacher@school.example"]
+            spare_class = class_lists.make_class(work, teacher, "Another class")
+            self.places |= {"class": pupil.class_id, "spare_class": spare_class.id}
             self.places |= {"test": test.id, "second": second.id, "bank": kept.id, "spare": spare.id, "draft": draft.id}
             self.places |= {"pupil": pupil.id, "attempt": running.id, "over": over.id, "aside": aside.id, "elsewhere": elsewhere.id}
             self.places |= {"token": work.scalar(select(Token.id).where(Token.name == "a platform")), "code": test.code}

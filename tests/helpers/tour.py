@@ -12,7 +12,8 @@ import quaestor as qs
 from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
 from helpers.school import PLATFORM
-from quaestor.store import drafts, leaving, publishing, teachers
+from quaestor.store import drafts, leaving, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Draft, Published, Teacher
 from quaestor.store.platforms import registrations
 from quaestor.store.platforms.registrations import Registration
@@ -60,7 +61,7 @@ class Tour:
             self.bank = work.scalars(select(Published.bank_id).where(Published.id == self.demo)).one()
             self.quiet = work.scalars(select(Published.id).where(Published.code == self.empty)).one()
             self.path = work.scalars(select(Attempt.id).where(Attempt.test_id == self.demo, Attempt.ended.is_not(None))).first()
-            self.pupil = publishing.pupils_of(work, work.get(Published, self.demo))[0].id
+            self.pupil = class_lists.pupils_of(work, work.get(Published, self.demo))[0].id
 
     def browser(self, who: str, **settings: Any) -> Any:
         """A page of a browser: a `guest`, the `teacher`, or a taker who is at a kind of question or at a result."""
@@ -141,6 +142,7 @@ class Tour:
         yield Stop("path-again", f"{test}/takers/{self.path}/again", main=False)
         yield Stop("live", f"{test}/live")
         yield Stop("live-empty", f"{quiet}/live", main=False)
+        yield Stop("projector", f"{test}/projector")
         yield Stop("statistics", f"{test}/questions")
         yield Stop("statistics-empty", f"{quiet}/questions", main=False)
         yield Stop("report", f"{test}/report?pupils=yes")

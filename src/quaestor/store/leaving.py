@@ -7,7 +7,7 @@ from sqlalchemy.orm import aliased
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.clock import now
-from quaestor.store.models import BankVersion, Colleague, Correction, Draft, Job, Link, Login, Published, Teacher, Token
+from quaestor.store.models import BankVersion, Colleague, Correction, Draft, Job, Link, Login, Published, SchoolClass, Teacher, Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import hold
 
@@ -27,10 +27,10 @@ def unlock(work: Work, number: int) -> None:
 
 
 def remove(work: Work, number: int, to: Teacher) -> None:
-    """Remove a teacher; their banks, drafts, trials and tests with all results are handed over to another one."""
+    """Remove a teacher; their banks, drafts, trials, classes and tests with all results are handed over to another one."""
     teacher = _alone(work, number)
     _hand_over_banks(work, teacher, to)
-    for kind in (Published, Draft, Job):
+    for kind in (Published, SchoolClass, Draft, Job):
         work.execute(update(kind).where(kind.teacher_id == teacher.id).values(teacher_id=to.id))
     own = select(Draft.id).where(Draft.teacher_id == to.id)
     work.execute(delete(Colleague).where(Colleague.teacher_id == to.id, Colleague.draft_id.in_(own)))

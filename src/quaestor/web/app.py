@@ -37,6 +37,7 @@ from quaestor.web.settings import Settings, from_environment
 from quaestor.web.taker import attempt_pages, front_page
 from quaestor.web.teacher import (
     account,
+    class_pages,
     correcting,
     frozen_banks,
     grading,
@@ -47,8 +48,10 @@ from quaestor.web.teacher import (
     offline_file,
     path,
     people,
+    projector,
     publish_page,
     published,
+    pupil_pages,
     results_table,
     sign_in,
     statistics,
@@ -56,8 +59,10 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, attempt_pages)
-TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics, offline_file)
-TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
+SHOWN = (results_table, path, live, projector, statistics, offline_file)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
+CLASSES = (class_pages, pupil_pages)
+TEACHERS = (sign_in, home, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
 PLATFORMS = (login, start, registration)
 PAGES = (*TAKERS, *PLATFORMS, *TEACHERS, *EDITORS)

@@ -8,9 +8,10 @@ from sqlalchemy import event, select, update
 
 from helpers.taking import begin, count, finish, later, publish, pupil_of, put, stands, url
 from quaestor.errors import QuaestorError
-from quaestor.store import clock, codes, publishing
+from quaestor.store import clock, codes
 from quaestor.store.attempts import entry, session_cache, taking
 from quaestor.store.attempts.invitations import invited
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Published, Pupil
 
@@ -86,8 +87,8 @@ def test_no_code_opens_two_things(database, monkeypatch):
     drawn = iter([test.code, "AAAAAAAA", test.code, "AAAAAAAA", "BBBBBBBB", "BBBBBBBB", "CCCCCCCC"])
     monkeypatch.setattr(codes, "code", lambda length: next(drawn))
     with database.work() as work:
-        assert publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code == "AAAAAAAA"
-        assert [pupil.code for pupil in publishing.add_pupils(work, work.get(Published, test.id), ["Bob", "Eve"])] == [
+        assert class_lists.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code == "AAAAAAAA"
+        assert [pupil.code for pupil in class_lists.add_pupils(work, work.get(Published, test.id), ["Bob", "Eve"])] == [
             "BBBBBBBB",
             "CCCCCCCC",
         ]
@@ -148,7 +149,7 @@ def test_names_and_codes_of_hostile_people(database):
 def test_equal_names_in_one_list_are_refused(database):
     test = publish(database, by_list=True)
     with database.work() as work, pytest.raises(QuaestorError, match=r"Ada \(lines 1 and 3\)"):
-        publishing.add_pupils(work, work.get(Published, test.id), ["Ada", "", " ada "])
+        class_lists.add_pupils(work, work.get(Published, test.id), ["Ada", "", " ada "])
     assert count(database, Pupil) == 0
 
 
@@ -180,7 +181,7 @@ def test_two_class_lists_at_once_put_every_name_there_once(database):
 
     def add(other):
         with other.work() as work:
-            publishing.add_pupils(work, work.get(Published, test.id), names)
+            class_lists.add_pupils(work, work.get(Published, test.id), names)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(add, others))

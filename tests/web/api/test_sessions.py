@@ -14,6 +14,7 @@ from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from quaestor.formats.files import dump_bytes
 from quaestor.store import clock, corrections, publishing, teachers
 from quaestor.store.attempts import state as attempt_state
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Event, Published, Reply
 from quaestor.store.outcomes import rescoring
 from quaestor.web.api import PREFIX
@@ -297,7 +298,7 @@ def test_tests_that_cannot_be_begun(small):
     small.publish(by_list=True)
     assert api.post("/sessions", {"test": 2, "name": "Ada"}).status_code == 409
     with small.database.work() as work:
-        (pupil,) = publishing.add_pupils(work, publishing.published(work, small.teacher, 2), ["Bob"])
+        (pupil,) = class_lists.add_pupils(work, publishing.published(work, small.teacher, 2), ["Bob"])
     first = api.post("/sessions", {"test": 2, "code": pupil.code.lower()}).json()
     again = api.post("/sessions", {"test": 2, "code": pupil.code}).json()
     assert first["session"] == again["session"]
@@ -337,7 +338,7 @@ def test_deleted_sessions_leave_nothing(world):
 def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small):
     api, test = small.api(), small.publish(by_list=True, retakes="any")
     with small.database.work() as work:
-        pupil = publishing.add_pupils(work, work.get(Published, test), ["Ada"])[0]
+        pupil = class_lists.add_pupils(work, work.get(Published, test), ["Ada"])[0]
     for _ in range(2):
         take(api, api.post("/sessions", {"test": test, "code": pupil.code}).json())
     rescoring.score_all(small.database, test, lambda share: True)

@@ -6,7 +6,6 @@ from html import escape
 from urllib.parse import quote
 
 from quaestor.bankfile.bank import Bank
-from quaestor.bankfile.keys import GAP
 from quaestor.formats.exchange import own
 from quaestor.formats.exchange.exported import Exported, Media, only_ours, plain_number, share, share_of, skill_names
 from quaestor.formats.exchange.html import SOUNDS
@@ -16,7 +15,7 @@ from quaestor.formats.exchange.moodle_xml import Item
 from quaestor.formats.exchange.prose_html import html_of
 from quaestor.formats.exchange.xml import parse
 from quaestor.i18n import say
-from quaestor.model.entries import Part
+from quaestor.model.entries import GAP, Part
 from quaestor.model.question import Question
 
 _PLACE = "@@PLUGINFILE@@/"

@@ -111,9 +111,10 @@ def stand(attempt: Attempt, session: Session, put: datetime, at: datetime | None
 def deadline(attempt: Attempt) -> tuple[datetime | None, str]:
     """The latest end of an attempt, by its time limit or the closing of the test (None without either), and the reason.
 
-    Extra time is added to both: who has more time may use it after the others have to stop.
+    Extra time, a part of the time limit and minutes, is added to both: who has more time may use it after the others have to stop.
     """
-    test, extra = attempt.test, timedelta(minutes=attempt.extra)
+    test = attempt.test
+    extra = timedelta(minutes=attempt.extra + (attempt.factor - 1) * (test.minutes or 0.0))
     up = attempt.started + timedelta(minutes=test.minutes) + extra if test.minutes is not None else None
     if test.closes is not None and (up is None or test.closes + extra < up):
         return test.closes + extra, CLOSED

@@ -12,10 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
+from quaestor.store.classes.class_lists import class_for
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.inserts import insert
-from quaestor.store.models import Published, Pupil
+from quaestor.store.models import Published, Pupil, SchoolClass
 from quaestor.store.platform_tables import Choice, Placement, Platform, Seat
 from quaestor.store.secrets import hashed, token
 from quaestor.store.texts import line
@@ -78,25 +79,25 @@ def placed(work: Work, platform: Platform, activity: Activity, test_id: int | No
 
 def seated(work: Work, placement: Placement, sub: str, name: str) -> Seat:
     """The seat of a learner in a placement that has a test; of launches at the same moment one makes it."""
-    assert placement.test_id is not None
+    of_class = class_for(work, work.get_one(Published, placement.test_id))
     for _ in range(_TRIES):
         found = work.scalar(select(Seat).where(Seat.placement_id == placement.id, Seat.sub == sub))
-        if found is not None and found.pupil.test_id == placement.test_id:
+        if found is not None and found.pupil.class_id == of_class.id:
             if name and found.pupil.name != name:
                 found.pupil.name = name
             return found
         try:
             with work.begin_nested():
-                return _new(work, placement, sub, name, found)
+                return _new(work, placement, of_class, sub, name, found)
         except IntegrityError:
             continue
     return work.scalars(select(Seat).where(Seat.placement_id == placement.id, Seat.sub == sub)).one()
 
 
-def _new(work: Work, placement: Placement, sub: str, name: str, earlier: Seat | None) -> Seat:
-    """A new pupil of the test for a learner; where the activity had another test before, their seat has a new pupil."""
+def _new(work: Work, placement: Placement, of_class: SchoolClass, sub: str, name: str, earlier: Seat | None) -> Seat:
+    """A new pupil of the test's class for a learner; where the activity had another class before, their seat has a new pupil."""
     (code,) = free_codes(work, 1, OWN_CODE)
-    pupil = Pupil(test_id=placement.test_id, name=name or nameless(sub), code=code)
+    pupil = Pupil(class_id=of_class.id, name=name or nameless(sub), code=code)
     work.add(pupil)
     work.flush()
     if earlier is not None:

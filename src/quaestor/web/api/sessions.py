@@ -54,11 +54,11 @@ def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: K
 
     def plan(work: Work, token: Token) -> Write:
         code = _code(work, published(work, token.teacher, body.test), body)
-        first = look_ahead(work, code, seed(request))
+        first = look_ahead(work, code, seed(request), body.test)
         origin = Origin(body.taker or "", body.address or address(request))
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
-            stands = state_of(work, enter(work, code, body.name or "", first=first, origin=origin))
+            stands = state_of(work, enter(work, code, body.name or "", first=first, origin=origin, test=body.test))
             return 201, {**state(request, stands), **_begun(request, stands.attempt)}
 
         return write
@@ -73,7 +73,7 @@ def _code(work: Work, test: Published, body: shapes.NewSession) -> str:
     if body.code is None:
         return test.code
     typed = tidy(body.code)
-    if work.scalar(select(Pupil.id).where(Pupil.code == typed, Pupil.test_id == test.id)) is None:
+    if work.scalar(select(Pupil.id).where(Pupil.code == typed, Pupil.class_id == test.class_id)) is None:
         raise QuaestorError("code: the code of a pupil on the class list of this test, got another one")
     return typed
 

@@ -8,12 +8,14 @@ the platform as a signed message.
 from typing import Any
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
+from quaestor.formats.name_lists import MOST_NAMES
 from quaestor.i18n import said, say
 from quaestor.store import drafts, publishing, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.limits import counting
 from quaestor.store.models import Published, Teacher
 from quaestor.store.platform_tables import Frame, Placement, Platform, Seat
@@ -25,7 +27,7 @@ from quaestor.web.lti.framed import PREFIX, Jar, frame_of, policy
 from quaestor.web.lti.message import CHOSEN, CLAIM, DEEP
 from quaestor.web.lti.services import Client, sign
 from quaestor.web.render import notes
-from quaestor.web.render.pages import database, go, page, public_url, settings
+from quaestor.web.render.pages import database, go, page, public_url, settings, url
 from quaestor.web.security.browsers import TEACHER, address, field
 from quaestor.web.security.outgoing import inner_hosts
 from quaestor.web.teacher.access import Posted, signed_in
@@ -81,7 +83,9 @@ def start(request: Request) -> Response:
             seat = work.scalar(asked)
             if seat is None:
                 raise MissingError(say("there is no such test"))
-            return go(request, "code", code=seat.pupil.code)
+            return RedirectResponse(
+                f"{url(request, 'code', code=seat.pupil.code)}?test={work.get_one(Placement, seat.placement_id).test_id}", 303
+            )
         teacher = signed_in(request, work)
         placement = work.get(Placement, frame.placement_id) if frame.placement_id is not None else None
         if placement is None or placement.test is None:
@@ -213,10 +217,10 @@ def members(request: Request, number: int, placement: int, form: Posted) -> Resp
     with database(request).work() as work:
         test = publishing.published(work, signed_in(request, work), number)
         place = work.get_one(Placement, placement)
-        before = len(publishing.pupils_of(work, test))
-        for one in found[: publishing.MOST_PUPILS - before]:
+        before = len(class_lists.pupils_of(work, test))
+        for one in found[: MOST_NAMES - before]:
             seats.seated(work, place, one.sub, one.name)
-        added = len(publishing.pupils_of(work, test)) - before
+        added = len(class_lists.pupils_of(work, test)) - before
     response = go(request, "test", number=number)
     notes.leave(request, response, f"/desk/tests/{number}", {"added": added, "known": len(found) - added, "some": []})
     return response

@@ -25,6 +25,7 @@ from quaestor.session.session import Session
 from quaestor.session.sufficiency import asks_enough
 from quaestor.store import publishing
 from quaestor.store.attempts import scoring
+from quaestor.store.classes import class_lists
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.database import Database
@@ -88,7 +89,7 @@ def _fill(work: Work, owner: Teacher) -> Published:
     kept = publishing.keep_bank(work, owner, bank)
     test = publishing.publish(work, owner, kept, rules, publishing.Conditions(by_list=True, retakes="any"), TITLE)
     test.created = now() - timedelta(hours=2)
-    pupils = publishing.add_pupils(work, test, [name.strip() for name in NAMES.replace("\n", " ").split(";")])
+    pupils = class_lists.add_pupils(work, test, [name.strip() for name in NAMES.replace("\n", " ").split(";")])
     random = np.random.default_rng(SEED)
     codes = free_codes(work, len(pupils), OWN_CODE)
     for place, (number, code) in enumerate(zip(random.permutation(len(pupils)), codes, strict=True)):

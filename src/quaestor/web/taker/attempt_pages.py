@@ -1,5 +1,6 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from hmac import compare_digest
@@ -11,6 +12,7 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError
 from quaestor.i18n import say
 from quaestor.report.advice import SURE, ending, findings, progress
@@ -34,6 +36,7 @@ from quaestor.web.taker.refusals import Tried, faults_of, missed, sent, tried, w
 
 routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
+DIGITS = re.compile(r"\d+([.,]\d+)?")
 LONG = 100  # options from which on a page takes too long to make where others wait
 
 
@@ -120,7 +123,14 @@ def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
         sure=sum(one.sure for one in found),
         progress=progress(stands.step, stands.session.at_most),
         may_skip=stands.session.rules.may_skip,
+        digits=asked.kind == "number" and in_digits(stands.session.bank),
     )
+
+
+def in_digits(bank: Bank) -> bool:
+    """Whether the pad of digits of a phone, which has no minus and no stroke, is enough for every number of a bank: so it tells of none."""
+    asked = [one for one in bank.questions.values() if one.kind == "number"]
+    return all(DIGITS.fullmatch(value) for one in asked for value in one.accept)
 
 
 def _sureness(low: float, levels: int) -> float:

@@ -23,9 +23,8 @@ def overview(request: Request) -> Response:
         teacher = signed_in(request, work)
         tests = publishing.published_by(work, teacher)
         takers = progress.counts(work, tests, now())
-        mine = select(Published.id).where(Published.teacher_id == teacher.id)
-        listed = select(Pupil.test_id, func.count()).where(Pupil.test_id.in_(mine)).group_by(Pupil.test_id)
-        pupils = dict(iter(work.execute(listed)))
+        listed = select(Published.id, func.count()).join(Pupil, Pupil.class_id == Published.class_id)
+        pupils = dict(iter(work.execute(listed.where(Published.teacher_id == teacher.id).group_by(Published.id))))
         banks = drafts.drafts_of(work, teacher)
     states = {test.id: state(test) for test in tests}
     return page(
