@@ -9,13 +9,12 @@ from fractions import Fraction
 from html import escape
 from urllib.parse import quote
 
-from quaestor.bankfile.keys import GAP
 from quaestor.formats.exchange.exported import only_ours, plain_number
 from quaestor.formats.exchange.html import SOUNDS
 from quaestor.formats.exchange.prose_html import html_of
 from quaestor.formats.exchange.qti.names import kebab
 from quaestor.i18n import say
-from quaestor.model.entries import Part
+from quaestor.model.entries import GAP, Part
 from quaestor.model.question import Question
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
