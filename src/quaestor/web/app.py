@@ -17,6 +17,7 @@ from quaestor.store.database import Database
 from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
 from quaestor.web.api import routes as api
+from quaestor.web.cat import endpoint as cat
 from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, trial, versions
 from quaestor.web.jobs import worker
 from quaestor.web.jobs.housekeeping import keep_house, keep_purging, keep_scoring
@@ -105,6 +106,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     for part in PAGES:
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)
+    cat.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     metrics.add(app, settings, kept)
     failures.handle(app)
