@@ -41,6 +41,7 @@ from quaestor.web.teacher import (
     class_pages,
     correcting,
     frozen_banks,
+    gradebook_files,
     grading,
     home,
     job_progress,
@@ -60,7 +61,7 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, attempt_pages)
-SHOWN = (results_table, path, live, projector, statistics, offline_file)
+SHOWN = (results_table, path, live, projector, statistics, offline_file, gradebook_files)
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 CLASSES = (class_pages, pupil_pages)
 TEACHERS = (sign_in, home, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
