@@ -69,7 +69,7 @@ def look_after(database: Database) -> None:
 def tidy(database: Database) -> None:
     """Erase names and all that has had its time, a unit of work for each test and each kind: what goes wrong with one holds up no other.
 
-    The files are written anew once for all of it, and memory is looked through.
+    The files are written anew once for all of it.
     """
     with database.read() as work:
         tests = forgetful(work)
@@ -86,7 +86,6 @@ def tidy(database: Database) -> None:
         except Exception:
             _log.exception("old %s were not deleted; it is tried again", kind)
     database.scrub()
-    look_at_all()
 
 
 def purge(database: Database) -> None:
