@@ -181,6 +181,7 @@ ROWS = {
     f"GET {TEST}/results.{{ending}}": row(OWN, ending="csv"),
     f"GET {TEST}/results/columns": row(OWN),
     f"GET {TEST}/offline.html": row(OWN),
+    f"GET {TEST}/grades/{{system}}": row(OWN, system="moodle"),
     f"GET {TEST}/takers/{{attempt}}": row(OWN),
     f"GET {TEST}/takers/{{attempt}}/why/{{step}}": row(OWN),
     f"GET {TEST}/takers/{{attempt}}/export.json": row(OWN),
