@@ -56,7 +56,9 @@ def _read(item: Element, found: Collection, keep: Keep, path: tuple[str, ...], f
 def _tell_selection(ordering: Element, found: Collection, file: str) -> None:
     for one in ordering.walk():
         if one.tag == "selection_number":
-            words = say("{count} of the questions of this group are drawn there; here all are in the bank", count=one.text.strip())
+            given = one.text.strip()
+            count = int(given) if given.isdecimal() and len(given) < 6 else given
+            words = say("{count} of the questions of this group {count:is|are} drawn there; here all are in the bank", count=count)
             found.note(place(one, file), words)
         elif one.tag in ("sourcebank_ref", "sourcebank_context"):
             found.note(
