@@ -57,8 +57,10 @@ def _tell_selection(ordering: Element, found: Collection, file: str) -> None:
     for one in ordering.walk():
         if one.tag == "selection_number":
             given = one.text.strip()
-            count = int(given) if given.isdecimal() and len(given) < 6 else given
-            words = say("{count} of the questions of this group {count:is|are} drawn there; here all are in the bank", count=count)
+            words = say("some of the questions of this group are drawn there; here all are in the bank")
+            if given.isdecimal() and len(given) < 6:
+                drawn = int(given)
+                words = say("{count} of the questions of this group {count:is|are} drawn there; here all are in the bank", count=drawn)
             found.note(place(one, file), words)
         elif one.tag in ("sourcebank_ref", "sourcebank_context"):
             found.note(
