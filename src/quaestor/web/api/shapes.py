@@ -94,7 +94,7 @@ class PartShape(Sent):
 
 
 class Question(Sent):
-    """A question as a taker may see it. `text` and `options` are Markdown with LaTeX between `$`; `image` is a path of this API.
+    """A question as a taker may see it. `text` and `options` are Markdown with LaTeX between `$`; `image` and `sound` are paths of this API.
 
     `parts`: of `matching`, `ordering` and `gaps`, which take an entry for each of them.
     """
@@ -106,6 +106,7 @@ class Question(Sent):
     options: list[str]
     parts: list[PartShape]
     image: str | None
+    sound: str | None
     alt: str
 
 
