@@ -247,6 +247,11 @@ ROWS = {
     "GET /api/v1/tests/{test}": row(API, scope="tests"),
     "GET /api/v1/tests/{test}/results": row(API, scope="results"),
     "GET /api/v1/tests/{test}/results.csv": row(API, scope="results"),
+    "POST /api/v1/classes": row(API_LIST, {"title": "6c", "names": ["Eve"]}, scope="tests", ok=201),
+    "GET /api/v1/classes": row(API_LIST, scope="tests"),
+    "GET /api/v1/classes/{class}": row(API, scope="tests"),
+    "GET /api/v1/classes/{class}/pupils/{pupil}/growth": row(API, scope="results"),
+    "DELETE /api/v1/classes/{class}/pupils/{pupil}": row(API, scope="results", ok=204),
 }
 PAGES = [key for key, one in ROWS.items() if "right" not in one.who]
 CALLS = [key for key, one in ROWS.items() if "right" in one.who]
