@@ -17,6 +17,7 @@ from quaestor.formats.exchange.names import clean_name, unique
 from quaestor.i18n import Said, say
 
 Fields = dict[str, Any]
+_UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\u2028\u2029]")
 _WORD = re.compile(r"[\w.]+")
 UNKNOWN = {"difficulty": "medium", "confidence": "unsure"}  # of a question without numbers: honestly credal
 
@@ -84,11 +85,12 @@ class Collection:
     """What a reader has found so far."""
 
     def __init__(self, title: str = "") -> None:
-        self.title, self.bank = title, Fields()
+        self.title, self.bank = " ".join(_UNPRINTED.sub(" ", title).split())[:200].strip(), Fields()
         self.notes: list[Note] = []
         self.refused: list[Note] = []
         self.media: dict[str, bytes] = {}
         self._questions: dict[str, Fields] = {}
+        self._last: dict[str, int] = {}  # the last number of names that stand more than once
         self._categories: dict[str, tuple[str, ...]] = {}
         self._tags: dict[str, tuple[str, ...]] = {}
         self._places: dict[str, str] = {}
@@ -107,7 +109,7 @@ class Collection:
 
         `is_ours`: Quaestor wrote it; the name is its id and the fields are complete.
         """
-        own = unique(name if is_ours else clean_name(name), self._questions)
+        own = unique(name if is_ours else clean_name(name), self._questions, last=self._last)
         kept = tuple(dict.fromkeys(tag for tag in map(clean_name, tags) if tag))
         self._questions[own] = {**fields, **({"tags": list(kept)} if kept and not is_ours else {})}
         self._categories[own], self._tags[own], self._places[own] = category, kept, place
