@@ -58,6 +58,8 @@ TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/draf
 CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
 ROSTER = '[{"source": "c1", "title": "6d", "pupils": [{"source": "u1", "name": "Eve"}]}]'
 SESSION = "/api/v1/sessions/{session}"
+CAT = "/ims/cat/v1p0/sections"
+STAGE = {"itemResult": [{"identifier": "one", "outcomeVariables": [{"identifier": "SCORE", "value": [{"value": "1"}]}]}]}
 ROWS = {
     # Everybody
     "GET /": row(ANYONE),
@@ -179,6 +181,7 @@ ROWS = {
     f"GET {TEST}/results.{{ending}}": row(OWN, ending="csv"),
     f"GET {TEST}/results/columns": row(OWN),
     f"GET {TEST}/offline.html": row(OWN),
+    f"GET {TEST}/grades/{{system}}": row(OWN, system="moodle"),
     f"GET {TEST}/takers/{{attempt}}": row(OWN),
     f"GET {TEST}/takers/{{attempt}}/why/{{step}}": row(OWN),
     f"GET {TEST}/takers/{{attempt}}/export.json": row(OWN),
@@ -226,6 +229,15 @@ ROWS = {
     f"GET {SESSION}/history": row(API, scope="results"),
     f"GET {SESSION}/images/{{image}}": row(API, scope="sessions"),
     f"DELETE {SESSION}": row(API, scope="results", ok=204),
+    f"POST {CAT}": row(API, {"sectionConfiguration": "{section_of_test}"}, scope="tests", ok=201),
+    f"GET {CAT}/{{sectionIdentifier}}": row(API, scope="tests"),
+    f"DELETE {CAT}/{{sectionIdentifier}}": row(API, scope="tests", ok=204),
+    f"POST {CAT}/{{sectionIdentifier}}/sessions": row(API, {}, scope="sessions", ok=201),
+    f"POST {CAT}/{{sectionIdentifier}}/sessions/{{sessionIdentifier}}/results": row(
+        API, {"assessmentResult": STAGE}, scope="sessions", ok=201
+    ),
+    f"DELETE {CAT}/{{sectionIdentifier}}/sessions/{{sessionIdentifier}}": row(API, scope="sessions", ok=204),
+    "GET /ims/cat/v1p0/openapi.json": row(ANYONE),
     "POST /api/v1/banks": row(API_LIST, {"ending": ".yaml", "content": BANK.decode()}, scope="banks", ok=201),
     "GET /api/v1/banks": row(API_LIST, scope="banks"),
     "GET /api/v1/banks/{bank}": row(API, scope="banks"),
@@ -235,6 +247,11 @@ ROWS = {
     "GET /api/v1/tests/{test}": row(API, scope="tests"),
     "GET /api/v1/tests/{test}/results": row(API, scope="results"),
     "GET /api/v1/tests/{test}/results.csv": row(API, scope="results"),
+    "POST /api/v1/classes": row(API_LIST, {"title": "6c", "names": ["Eve"]}, scope="tests", ok=201),
+    "GET /api/v1/classes": row(API_LIST, scope="tests"),
+    "GET /api/v1/classes/{class}": row(API, scope="tests"),
+    "GET /api/v1/classes/{class}/pupils/{pupil}/growth": row(API, scope="results"),
+    "DELETE /api/v1/classes/{class}/pupils/{pupil}": row(API, scope="results", ok=204),
 }
 PAGES = [key for key, one in ROWS.items() if "right" not in one.who]
 CALLS = [key for key, one in ROWS.items() if "right" in one.who]

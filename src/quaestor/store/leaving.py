@@ -8,6 +8,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.models import BankVersion, Colleague, Correction, Draft, Job, Link, Login, Published, SchoolClass, Teacher, Token
+from quaestor.store.platform_tables import AdaptiveSection
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import hold
 
@@ -30,7 +31,7 @@ def remove(work: Work, number: int, to: Teacher) -> None:
     """Remove a teacher; their banks, drafts, trials, classes and tests with all results are handed over to another one."""
     teacher = _alone(work, number)
     _hand_over_banks(work, teacher, to)
-    for kind in (Published, SchoolClass, Draft, Job):
+    for kind in (Published, SchoolClass, Draft, Job, AdaptiveSection):
         work.execute(update(kind).where(kind.teacher_id == teacher.id).values(teacher_id=to.id))
     own = select(Draft.id).where(Draft.teacher_id == to.id)
     work.execute(delete(Colleague).where(Colleague.teacher_id == to.id, Colleague.draft_id.in_(own)))
@@ -58,7 +59,7 @@ def _hand_over_banks(work: Work, teacher: Teacher, to: Teacher) -> None:
     is_same = (same.version == BankVersion.version) & (same.media_hash == BankVersion.media_hash) & (same.teacher_id == to.id)
     both = select(BankVersion.id, same.id).join(same, is_same).where(BankVersion.teacher_id == teacher.id)
     for theirs, mine in work.execute(both).all():
-        for kind in (Published, Correction):
+        for kind in (Published, Correction, AdaptiveSection):
             work.execute(update(kind).where(kind.bank_id == theirs).values(bank_id=mine))
         work.execute(delete(Job).where(Job.subject == f"bank {theirs}"))  # trials that would lead to a bank that is gone
         work.execute(delete(BankVersion).where(BankVersion.id == theirs))

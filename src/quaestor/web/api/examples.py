@@ -18,7 +18,7 @@ questions:
 _RULES = {"score": "mode", "stop": {"any_of": [{"max_questions": 20}, {"probability_above": 0.9}]}}
 NEW_TEST = {"bank": 1, "title": "Multiplication, class 5b", "rules": _RULES, "mode": "practice", "minutes": 30, "retakes": "any"}
 _OPTIONS: dict[str, Any] = {"options": ["15", "50", "105"], "parts": []}
-QUESTION = {"id": "Q1", "kind": "choice", "text": "What is $10 \\times 5$?", **_OPTIONS, "image": None, "alt": ""}
+QUESTION = {"id": "Q1", "kind": "choice", "text": "What is $10 \\times 5$?", **_OPTIONS, "image": None, "sound": None, "alt": ""}
 STATE: dict[str, Any] = {
     "session": 12,
     "step": 1,
@@ -143,6 +143,8 @@ PUBLISHED = {
     "results": "at once",
     "per_browser": None,
     "per_address": None,
+    "class_id": None,
+    "half_life": None,
     "revision": 1,
     "corrections": [CORRECTION],
     "created": "2026-08-30T16:05:00Z",
@@ -165,6 +167,33 @@ ROW = {
     "reason": "No question is left.",
     "look": False,
     "skills": [{"skill": "multiplication", "answers": 1, "level": "yes", "lower": 0.75, "upper": 0.75, "sure": False}],
+}
+PUPIL = {
+    "id": 7,
+    "name": "Ada Berg",
+    "code": "7KMRX2PQ",
+    "link": "https://tests.school.example/c/7KMRX2PQ",
+    "source": "",
+    "time_factor": 1.5,
+    "extra_minutes": 0.0,
+}
+CLASS = {"id": 1, "title": "5a", "source": "", "created": "2026-08-30T16:00:00Z", "archived": None}
+GROWN = {
+    "skill": "multiplication",
+    "title": "multiplication",
+    "levels": ["no", "yes"],
+    "points": [
+        {
+            "test": 3,
+            "at": "2026-09-01T08:00:08Z",
+            "answers": 4,
+            "level": "yes",
+            "lower": [0.1, 0.9],
+            "upper": [0.1, 0.9],
+            "sure": True,
+            "starts": False,
+        }
+    ],
 }
 PROBLEM = {
     "type": "urn:quaestor:stale-step",

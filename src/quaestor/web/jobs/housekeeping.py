@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.store import job_queue, limits, media, replies, teachers
+from quaestor.store import job_queue, limits, media, replies, sections, teachers
 from quaestor.store.attempts import session_cache
 from quaestor.store.clock import now
 from quaestor.store.database import Database
@@ -25,6 +25,7 @@ _OLD: dict[str, Callable[[Work, datetime], None]] = {
     "jobs": job_queue.forget_old,
     "logins of platforms": logins.forget_old,
     "frames of platforms": frames.forget_old,
+    "sessions of delivery systems": sections.forget_old,
     "images": lambda work, _: media.drop_unused(work),
 }
 _log = logging.getLogger("quaestor.web")
@@ -43,6 +44,13 @@ async def keep_purging(database: Database) -> None:
 async def keep_scoring(database: Database) -> None:
     """See every few seconds that what the attempts came to is worked out."""
     await again_and_again(look_after, database, SCORING)
+
+
+async def keep_looking() -> None:
+    """Look through memory every hour, and not at the start, when all of it was just looked through: it stops everybody for a moment."""
+    while True:
+        await asyncio.sleep(EVERY)
+        await run_in_threadpool(look_at_all)
 
 
 async def again_and_again(do: Callable[[Database], object], database: Database, every: float) -> None:
@@ -69,7 +77,7 @@ def look_after(database: Database) -> None:
 def tidy(database: Database) -> None:
     """Erase names and all that has had its time, a unit of work for each test and each kind: what goes wrong with one holds up no other.
 
-    The files are written anew once for all of it, and memory is looked through.
+    The files are written anew once for all of it.
     """
     with database.read() as work:
         tests = forgetful(work)
@@ -86,7 +94,6 @@ def tidy(database: Database) -> None:
         except Exception:
             _log.exception("old %s were not deleted; it is tried again", kind)
     database.scrub()
-    look_at_all()
 
 
 def purge(database: Database) -> None:
