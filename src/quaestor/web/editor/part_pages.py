@@ -163,7 +163,7 @@ def _fresh(request: Request, edited: EditedDraft, section: Section) -> part_form
     skills = list(edited.section("skills"))
     if section is Section.skills:
         return {"levels": [speaker(request)(level) for level in LEVELS]}
-    latest = next(reversed(edited.section("questions").values()), {})
+    latest: Any = next(reversed(edited.section("questions").values()), {})
     named = part_form.skills_of(latest) if isinstance(latest, dict) and latest else skills if len(skills) == 1 else []
     there = [name for name in named if name in skills]
     return {"difficulty": "medium", "discrimination": "fair", **({"skill": there[0]} if there else {})}
