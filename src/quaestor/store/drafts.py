@@ -192,7 +192,7 @@ def colleagues(work: Work, draft: Draft) -> Sequence[Teacher]:
 def freeze(work: Work, teacher: Teacher, found: Edition) -> BankVersion:
     """The bank of an edition as a frozen version for a test; BankError with all problems if it has any."""
     bank = Bank(document_of(found))
-    named = {question.media for question in bank.questions.values() if question.media}
+    named = {name for question in bank.questions.values() for name in question.files}
     images = {name: content for name, content in images_of(work, found).items() if name in named}
     return keep_bank(work, teacher, bank, images)
 

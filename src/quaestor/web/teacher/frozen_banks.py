@@ -18,7 +18,7 @@ from quaestor.store.publishing import MissingError, bank_of, drop_bank, image, o
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import pictures
 from quaestor.web.render.language import translate
-from quaestor.web.render.pages import database, go, language, page
+from quaestor.web.render.pages import addresses, database, go, language, page
 from quaestor.web.teacher.access import ELSEWHERE, FORMATS, Posted, as_file, download, signed_in
 
 routes = APIRouter(prefix="/desk/banks", route_class=Patient)
@@ -46,6 +46,7 @@ def show(request: Request, number: int, start: int = 0) -> Response:
         "tests": tests,
         "draft": draft,
         "formats": FORMATS | ELSEWHERE,
+        "picture": addresses(request, kept),
         "lacking": unusable(bank),
         "counts": {skill: sum(skill in question.skills for question in questions) for skill in bank.skills},
     }

@@ -30,7 +30,7 @@ from quaestor.store.outcomes.changes import changes_of
 from quaestor.store.outcomes.results import outcome_of
 from quaestor.store.publishing import MissingError, published
 from quaestor.web.jobs.execution import Patient
-from quaestor.web.render.pages import database, go, page
+from quaestor.web.render.pages import addresses, database, go, page
 from quaestor.web.teacher.access import Posted, download, signed_in
 
 routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}", route_class=Patient)
@@ -107,6 +107,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
         stations=stations(session, path.changes if path is not None else [()] * len(session.log)),
         told=told,
         changes=changes,
+        picture=addresses(request, found.test.bank),
     )
 
 
