@@ -161,7 +161,6 @@ def rewrite(
         moment = now()
         taken = update(Draft).where(Draft.id == draft.id, Draft.head == head.number)
         if work.execute(taken.values(head=head.number + 1, changed=moment, title=_title(after))).rowcount:  # type: ignore[attr-defined]
-            work.refresh(draft)
             return _add(work, draft, head.number + 1, after, images, by, note, moment)
         work.refresh(draft)
     raise QuaestorError(say("the bank was saved by others all the time, got {count} tries; please try again", count=_TRIES))
