@@ -16,7 +16,7 @@ import quaestor as qs
 from helpers.browsing import PICTURE, Browser
 from quaestor.formats.files import bundled_banks
 from quaestor.i18n import say
-from quaestor.store import attempts, clock, corrections, drafts, jobs, leaving, publishing, scoring, teachers, timing
+from quaestor.store import attempts, clock, corrections, drafts, jobs, leaving, publishing, scoring, sharing, teachers, timing
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
 from quaestor.web.settings import Settings
@@ -237,9 +237,9 @@ class Place:
         with self.database.work() as work:
             self.draft = drafts.begin_draft(work, self.owner, DOCUMENT, say("begun from nothing"), {"pħ.png": PICTURE}).id
             changed = {**QUESTIONS["qħ"], "difficulty": "hard", "tags": ["moreħ"]}
-            draft = drafts.draft_of(work, self.owner, self.draft)
+            draft = sharing.draft_for(work, self.owner, self.draft)
             drafts.change(work, draft, self.owner, 1, ("questions", "qħ"), changed, say("question {name}", name="qħ"))
-            drafts.share(work, draft, self.colleague)
+            sharing.share(work, draft, self.colleague, sharing.EDIT)
             self.faulty = drafts.begin_draft(work, self.owner, FAULTY, say("begun from nothing")).id
             self.fresh = drafts.begin_draft(work, self.owner, {"quaestor": 1, "title": "Freshħ"}, say("begun from nothing")).id
 

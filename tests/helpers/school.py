@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
-from quaestor.store import attempts, drafts, jobs, leaving, publishing, secrets, sessions, teachers, timing
+from quaestor.store import attempts, drafts, jobs, leaving, publishing, secrets, sessions, sharing, teachers, timing
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
 from quaestor.store.secrets import hashed
@@ -88,7 +88,7 @@ class School:
             elsewhere = attempts.enter(work, second.code, "Somebody")
             draft = drafts.begin_draft(work, teacher, document, "begun", pictures)
             drafts.change(work, draft, teacher, 1, ("questions", "word"), None, "shorter")
-            drafts.share(work, draft, self.people["colleague"])
+            sharing.share(work, draft, self.people["colleague"], sharing.EDIT)
             self.tokens["token"] = teachers.api_token(work, teacher, "a platform", teachers.SCOPES)
             self.tokens["other"] = teachers.api_token(work, self.people["other"], "another platform", teachers.SCOPES)
             for scope in teachers.SCOPES:

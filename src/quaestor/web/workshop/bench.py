@@ -10,9 +10,10 @@ from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.store.drafts import ChangedError, document_of, draft_of, edition
+from quaestor.store.drafts import ChangedError, document_of, edition
 from quaestor.store.models import Draft, Edition, Teacher
 from quaestor.store.parts import Document
+from quaestor.store.sharing import EDIT, LOOK, draft_for, extent_of
 from quaestor.web.language import translate
 from quaestor.web.pages import database, go, language, page
 from quaestor.web.teacher.access import signed_in
@@ -26,13 +27,14 @@ SAVED = "saved"  # the cookie that tells the next page of a save
 
 @dataclass(frozen=True)
 class Bench:
-    """A draft on the bench."""
+    """A draft on the bench. `extent`: what the teacher may do with it (`store.sharing`)."""
 
     work: Work
     teacher: Teacher
     draft: Draft
     edition: Edition
     document: Document
+    extent: str
 
     @property
     def checked(self) -> Checked:
@@ -46,14 +48,14 @@ class Bench:
 
 
 @contextmanager
-def opened(request: Request, number: int, *, writing: bool = False) -> Iterator[Bench]:
-    """A draft of the teacher of this browser, to look at or to write."""
+def opened(request: Request, number: int, *, writing: bool = False, needed: str = "") -> Iterator[Bench]:
+    """A draft that the teacher of this browser may look at, or may write at (or what else is `needed`)."""
     kept = database(request)
     with kept.work() if writing else kept.read() as work:
         teacher = signed_in(request, work)
-        draft = draft_of(work, teacher, number)
+        draft = draft_for(work, teacher, number, needed or (EDIT if writing else LOOK))
         head = edition(work, draft)
-        yield Bench(work, teacher, draft, head, document_of(head))
+        yield Bench(work, teacher, draft, head, document_of(head), extent_of(work, teacher, draft))
 
 
 def shown(request: Request, template: str, bench: Bench, status: int = 200, **values: object) -> Response:
@@ -66,6 +68,7 @@ def shown(request: Request, template: str, bench: Bench, status: int = 200, **va
         status,
         teacher=bench.teacher,
         draft=bench.draft,
+        extent=bench.extent,
         edition=bench.edition,
         document=bench.document,
         checked=replace(found, problems=told(found.problems, translate), warnings=told(found.warnings, translate)),
