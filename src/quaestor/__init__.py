@@ -11,6 +11,7 @@ from quaestor.version import VERSION
 
 if TYPE_CHECKING:
     from quaestor.bankfile.bank import Bank
+    from quaestor.bankfile.networks import bank_from_network
     from quaestor.credal import decisions
     from quaestor.errors import AnswerError, BankError, NetworkError, Problem, QuaestorError
     from quaestor.formats.files import bundled_banks, dump, load, read_network, write_network
@@ -78,6 +79,7 @@ __all__ = [
     "Variety",
     "all_of",
     "any_of",
+    "bank_from_network",
     "bounds",
     "bundled_banks",
     "decisions",
@@ -108,6 +110,7 @@ __all__ = [
 
 _HOMES = {
     "bankfile.bank": "Bank",
+    "bankfile.networks": "bank_from_network",
     "credal": "decisions",
     "errors": "AnswerError BankError NetworkError Problem QuaestorError",
     "formats.files": "bundled_banks dump load read_network write_network",

@@ -177,6 +177,16 @@ def test_convert_makes_networks_of_banks_and_of_networks(run):
     assert [variable.table for variable in read_network("y.BIF").variables] == [variable.table for variable in bank.network.variables]
 
 
+def test_convert_makes_a_bank_of_a_network(run):
+    bank = load("fractions")
+    assert run("convert", "fractions", "x.bif")[0] == 0
+    assert run("convert", "x.bif", "b.yaml", "--skills", ", ".join(bank.skills)) == (0, "wrote b.yaml\n", "")
+    assert (load("b.yaml").model_version, load("b.yaml").title) == (bank.model_version, "x")
+    hidden = [question for question in bank.questions if question not in ("A1", "M3")]
+    assert run("convert", "x.bif", "c.yaml", "--skills", ",".join(bank.skills), "--hidden", ",".join(hidden))[0] == 0
+    assert list(load("c.yaml").questions) == ["A1", "M3"]
+
+
 def test_convert_writes_a_template(run):
     for ending in ENDINGS:
         assert run("convert", "--template", f"form{ending}") == (0, f"wrote form{ending}\n", "")
@@ -204,7 +214,8 @@ def test_convert_writes_a_template(run):
         (["convert", "german", "nowhere/b.yaml"], "nowhere/b.yaml: the file can be written, got No such file or directory"),
         (["convert", "german", "folder.yaml"], "folder.yaml: the file can be written, got Is a directory"),
         (["convert", "german", "b.doc"], "b.doc:file: a bank file ends in one of .yaml, .yml, .json, .csv, .xlsx, got '.doc'"),
-        (["convert", "x.uai", "b.yaml"], "b.yaml: a network has no questions and cannot become a bank, got x.uai"),
+        (["convert", "x.uai", "b.yaml"], "b.yaml: a network becomes a bank with --skills, the names of the variables to measure, got none"),
+        (["convert", "x.uai", "b.yaml", "--skills", "0,Q9"], "unknown variable, got 'Q9'"),
         (["convert", "x.uai", "b.doc"], "b.doc: a network file ends in one of .uai, .bif, got '.doc'"),
         (["convert", "x.uai", "b.bif"], "BIF holds exact numbers only, got a credal network (write .uai, or its centre)"),
         (["convert", "german"], "convert needs a file to read and a file to write, got one"),

@@ -155,7 +155,7 @@ def line(**fields):
         ("1" * 5000, "a saved session is JSON, got "),
         ("[]", "a saved session of format 1 is expected, got []"),
         ("null", "a saved session of format 1 is expected, got None"),
-        ('{"session": 2}', "a saved session of format 1 is expected, got 2"),
+        ('{"session": 3}', "a saved session of format 1 is expected, got 3"),
         ('{"session": 1}', "bank: a saved session has it as dict, got None"),
         (broken(lambda d: d.pop("log")), "log: a saved session has it as list, got None"),
         (broken(lambda d: d.update(seed="x")), "seed: a saved session has it as int, got 'x'"),

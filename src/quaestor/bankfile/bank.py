@@ -190,13 +190,13 @@ class Bank:
             if skill.id in tables:
                 stated = {k: v for k, v in self._document["skills"][skill.id].items() if k not in _SKILL_STATEMENTS}
                 levels = [self.skills[parent].levels for parent in skill.parents]
-                rows = _rows(tables[skill.id], levels)
+                rows = table_rows(tables[skill.id], levels)
                 document["skills"][skill.id] = {**stated, **({"table": rows} if levels else {"prior": rows[""]})}
         for question in self.questions.values():
             if question.id in tables:
                 own = {k: v for k, v in self._document["questions"][question.id].items() if k not in STATEMENT_FIELDS}
                 levels = [self.skills[name].levels for name in question.skills]
-                document["questions"][question.id] = {**own, "table": _rows(tables[question.id], levels)}
+                document["questions"][question.id] = {**own, "table": table_rows(tables[question.id], levels)}
         return Bank(document)
 
     def _changed(self, change: Callable[[Table], Table]) -> "Bank":
@@ -229,7 +229,7 @@ def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:
 _SKILL_STATEMENTS = {"prior", "shares", "strength", "table", "confidence"}
 
 
-def _rows(table: Table, levels: Iterable[Iterable[str]]) -> dict[str, Any]:
+def table_rows(table: Table, levels: Iterable[Iterable[str]]) -> dict[str, Any]:
     """A table in the form of a bank file: a map from combinations of levels to rows."""
     states = table.shape[-1]
     lower, upper = table.lower.reshape(-1, states).tolist(), table.upper.reshape(-1, states).tolist()

@@ -2,8 +2,13 @@
 
 A root has `table p1, p2;`. A variable with parents has a line `(state, state) p1, p2;` for each combination of its parents' states, or
 one `table`, in which the child's state varies slowest and the last parent's fastest, or a `default` for the combinations not listed.
+
+Other programs take plain words only as names (pyAgrum: letters, digits, `_`, `.`, `-`; states may be whole numbers). A variable with
+other names is written with plain ones, and with its own in a property, which such programs read over:
+`property quaestor_names = [ "Wet grass", "no", "a bit", "yes" ];`, the variable's name and then its states, as in JSON.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from itertools import product
@@ -19,8 +24,10 @@ _TOKEN = re.compile(
     r'"(?P<quoted>[^"\n]*)"|(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<word>(?:(?!//|/\*)[^\s"{}\[\]();,|])+)|(?P<mark>[{}\[\]();|,])|(?P<bad>\S)',
     re.DOTALL,
 )
-_PLAIN = re.compile(r"[A-Za-z_][\w.-]*")
-_MARKS = frozenset("{}[]();|")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_WHOLE = re.compile(r"[0-9]+")
+_KEYWORDS = frozenset({"network", "variable", "probability", "property", "type", "discrete", "default", "table"})
+_NAMES = "quaestor_names"
 
 
 def read(text: str) -> Network:
@@ -47,7 +54,9 @@ def read(text: str) -> Network:
     missing = [name for name in states if name not in tables]
     if missing:
         raise NetworkError(f"{missing[0]}: each variable has a table, got none")
-    return Network(tuple(Variable(name, states[name], *tables[name]) for name in states))
+    own = {name: parser.own_names.get(name, (name, *states[name])) for name in states}
+    renamed = {name: tuple(own[parent][0] for parent in parents) for name, (parents, _) in tables.items()}
+    return Network(tuple(Variable(own[name][0], own[name][1:], renamed[name], tables[name][1]) for name in states))
 
 
 class _Parser:
@@ -66,6 +75,7 @@ class _Parser:
             if match["bad"]:
                 raise NetworkError(f"line {line}: a word is expected, got {match['bad']!r}")
         self._next = 0
+        self.own_names: dict[str, tuple[str, ...]] = {}  # of a variable that was written with other names: its name, its states
 
     def error(self, rule: str, value: object) -> NetworkError:
         line = self._tokens[min(self._next, len(self._tokens)) - 1][2] if self._tokens else 1
@@ -116,21 +126,34 @@ class _Parser:
             token = self.take("'}'")
             depth += {"{": 1, "}": -1}.get(token, 0) if self._tokens[self._next - 1][1] else 0
 
-    def skip_properties(self) -> None:
+    def skip_properties(self, variable: str = "") -> None:
+        """Read over properties, but for the own names of a variable."""
         while self.peek() == "property":
-            while self.take("';'") != ";":  # the content of a property is free
-                pass
+            content = []
+            while (token := self.take("';'")) != ";":  # the content of a property is free
+                content.append(token)
+            if variable and content[1:4] == [_NAMES, "=", "["]:
+                self.own_names[variable] = tuple(map(self._unescaped, content[4:-1]))
+
+    def _unescaped(self, written: str) -> str:
+        try:
+            return str(json.loads(f'"{written}"'))
+        except json.JSONDecodeError:
+            raise self.error(f"{_NAMES} are texts as in JSON", written) from None
 
     def take_states(self, name: str) -> tuple[str, ...]:
         self.expect("{")
-        self.skip_properties()
+        self.skip_properties(name)
         self.expect("type", "discrete", "[")
         count = self.take_name("the number of states")
         self.expect("]", "{")
         found, _ = self.names_until("}")
         self.expect(";")
-        self.skip_properties()
+        self.skip_properties(name)
         self.expect("}")
+        own = self.own_names.get(name)
+        if own is not None and len(own) != len(found) + 1:
+            raise NetworkError(f"{name}: {_NAMES} are its name and its {len(found)} states, got {len(own)} texts")
         if not count.isdecimal() or int(count) != len(found):
             raise NetworkError(f"{name}: the number of states is that of its list, {len(found)}, got {count!r}")
         return tuple(found)
@@ -200,24 +223,47 @@ def write(network: Network) -> str:
     """A precise network as BIF; a credal one is refused."""
     if not network.is_precise:
         raise NetworkError("BIF holds exact numbers only, got a credal network (write .uai, or its centre)")
+    names = _plain_words(network.names)
+    states = [_plain_words(variable.states, numbers=True) for variable in network.variables]
     parts = ["network quaestor {\n}\n"]
-    for variable in network.variables:
-        listed = ", ".join(_name(state) for state in variable.states)
-        parts.append(f"variable {_name(variable.name)} {{\n  type discrete [ {len(variable.states)} ] {{ {listed} }};\n}}\n")
-    for variable, parents in zip(network.variables, network.parents, strict=True):
-        above = [network.variables[parent].states for parent in parents]
-        head = " | ".join([_name(variable.name), *([", ".join(map(_name, variable.parents))] if parents else [])])
+    for variable, name, plain in zip(network.variables, names, states, strict=True):
+        lines = [f"  type discrete [ {len(plain)} ] {{ {', '.join(plain)} }};\n"]
+        if (name, *plain) != (variable.name, *variable.states):
+            lines.append(f"  property {_NAMES} = [ {', '.join(map(_escaped, (variable.name, *variable.states)))} ];\n")
+        parts.append(f"variable {name} {{\n{''.join(lines)}}}\n")
+    for variable, name, parents in zip(network.variables, names, network.parents, strict=True):
+        head = " | ".join([name, *([", ".join(names[parent] for parent in parents)] if parents else [])])
         rows = []
-        for combination, row in zip(product(*above), variable.table.lower.reshape(-1, len(variable.states)), strict=True):
-            key = f"({', '.join(map(_name, combination))})" if parents else "table"
+        combinations = product(*(states[parent] for parent in parents))
+        for combination, row in zip(combinations, variable.table.lower.reshape(-1, len(variable.states)), strict=True):
+            key = f"({', '.join(combination)})" if parents else "table"
             rows.append(f"  {key} {', '.join(repr(number) for number in row.tolist())};\n")
         parts.append(f"probability ( {head} ) {{\n{''.join(rows)}}}\n")
     return "".join(parts)
 
 
-def _name(name: str) -> str:
-    if _PLAIN.fullmatch(name):
-        return name
-    if '"' in name or "\n" in name:
-        raise NetworkError(f"a BIF name has no quotation mark and no line break, got {name!r}")
-    return f'"{name}"'
+def _plain_words(names: Sequence[str], numbers: bool = False) -> list[str]:
+    """A plain word for each of these names, itself where it is one; `numbers`: whole numbers are plain too."""
+    taken = {name for name in names if _is_plain(name, numbers)}
+    words = []
+    for position, name in enumerate(names):
+        word = name
+        if not _is_plain(name, numbers):
+            word = re.sub(r"[^A-Za-z0-9_]+", "_", name)
+            word = word if _is_plain(word, numbers=False) else f"_{word}"
+            word = f"{word}_{position}" if word in taken else word
+            while word in taken:
+                word += "_"
+        taken.add(word)
+        words.append(word)
+    return words
+
+
+def _is_plain(name: str, numbers: bool) -> bool:
+    return (_PLAIN.fullmatch(name) is not None and name not in _KEYWORDS) or (numbers and _WHOLE.fullmatch(name) is not None)
+
+
+def _escaped(name: str) -> str:
+    """The name as a text in JSON without characters that BIF has a use for."""
+    inside = json.dumps(name)[1:-1].replace('\\"', "\\u0022").replace(";", "\\u003b")
+    return f'"{inside}"'

@@ -9,7 +9,7 @@ from typing import Any
 from quaestor.errors import AnswerError, QuaestorError, format_value, got, placed
 from quaestor.i18n import say
 
-FORMAT = 1
+FORMAT, WITH_START = 1, 2  # of a saved session; one that starts from what was known is no session for those who know format 1 only
 Weight = float | tuple[float, float]
 
 
@@ -42,13 +42,16 @@ def read_document(text: str) -> dict[str, Any]:
         document = json.loads(text)
     except (TypeError, ValueError, RecursionError) as error:  # ValueError: also a number of thousands of digits
         raise SessionError(got(say("a saved session is JSON"), str(error))) from error
-    if not isinstance(document, dict) or document.get("session") != FORMAT:
+    if not isinstance(document, dict) or document.get("session") not in (FORMAT, WITH_START):
         found = document.get("session") if isinstance(document, dict) else document
         raise SessionError(got(say("a saved session of format {format} is expected", format=FORMAT), format_value(found)))
     for name, kind in (("bank", dict), ("rules", dict), ("seed", int), ("log", list)):
         if not isinstance(document.get(name), kind):
             rule = say("a saved session has it as {kind}", kind=kind.__name__)
             raise SessionError(placed(name, got(rule, format_value(document.get(name)))))
+    if (document["session"] == WITH_START) != isinstance(document.get("start"), list):
+        rule = say("a saved session of format {format} has it as {kind}, one of another format has none", format=WITH_START, kind="list")
+        raise SessionError(placed("start", got(rule, format_value(document.get("start")))))
     return document
 
 

@@ -21,7 +21,17 @@ from quaestor.selection.ranking import Ranking
 from quaestor.selection.rules import MISSING, WRONG, Rules
 from quaestor.selection.rules_file import read_rules
 from quaestor.selection.step import NO_QUESTION, Choice, Decision, step
-from quaestor.session.log import FORMAT, Answer, Late, SessionError, Weight, checked_minutes, checked_weight, read_document
+from quaestor.session.log import (
+    FORMAT,
+    WITH_START,
+    Answer,
+    Late,
+    SessionError,
+    Weight,
+    checked_minutes,
+    checked_weight,
+    read_document,
+)
 
 
 @dataclass(frozen=True)
@@ -49,12 +59,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Session:
-    """A test of one taker: frozen, so every answer gives a new one. Random choices come from the seed and the number of questions asked."""
+    """A test of one taker: frozen, so every answer gives a new one. Random choices come from the seed and the number of questions asked.
+
+    `start`: what was known of the taker before the first question (`session.start`), beside the bank's prior.
+    """
 
     bank: Bank
     rules: Rules = field(default_factory=Rules)
     seed: int = 0
     log: tuple[Answer | Late, ...] = ()
+    start: tuple[Late, ...] = ()
 
     def __post_init__(self) -> None:
         for name, kind in (("bank", Bank), ("rules", Rules)):
@@ -66,7 +80,7 @@ class Session:
         self.rules.check(self.bank)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Session, (self.bank, self.rules, self.seed, self.log)
+        return Session, (self.bank, self.rules, self.seed, self.log, self.start)
 
     # What follows from the log
 
@@ -91,9 +105,9 @@ class Session:
 
     @lazy
     def evidence(self) -> Evidence:
-        """What the log says, as inference sees it."""
+        """What the start and the log say, as inference sees it."""
         found = Evidence.begin(self.bank, withdrawn=self.rules.withdrawn)
-        for event in self.log:
+        for event in (*self.start, *self.log):
             found = self._extended(found, event)
         return found
 
@@ -271,19 +285,18 @@ class Session:
         evidence = self._extended(self.evidence, event)
         refuse_conflict(evidence)
         made = object.__new__(Session)  # bank, rules and seed were checked when the first session was made
-        made.__dict__.update(bank=self.bank, rules=self.rules, seed=self.seed, log=(*self.log, event), evidence=evidence, earlier=self)
+        same = {"bank": self.bank, "rules": self.rules, "seed": self.seed, "start": self.start}
+        made.__dict__.update(same, log=(*self.log, event), evidence=evidence, earlier=self)
         return made
 
     # Files
 
     def to_json(self) -> str:
-        """The session as JSON: bank versions, rules, seed and log."""
-        lines: list[dict[str, Any]] = []
-        for event in self.log:
-            line = {key: value for key, value in vars(event).items() if value not in (None, "")}
-            lines.append({**line, "answer": None} if isinstance(event, Answer) and event.answer is None else line)
+        """The session as JSON: bank versions, rules, seed, start (if there is one) and log."""
         bank = {"title": self.bank.title, "version": self.bank.version, "model_version": self.bank.model_version}
-        document = {"session": FORMAT, "bank": bank, "rules": self.rules.document, "seed": self.seed, "log": lines}
+        begun = {"start": [_line(event) for event in self.start]} if self.start else {}
+        document = {"session": WITH_START if self.start else FORMAT, "bank": bank, "rules": self.rules.document, "seed": self.seed, **begun}
+        document["log"] = [_line(event) for event in self.log]
         text = json.dumps(document, ensure_ascii=False, indent=1)
         return text.encode(errors="backslashreplace").decode()  # half a letter, which UTF-8 cannot hold, as its code
 
@@ -304,12 +317,30 @@ class Session:
                 )
             )
         session = Session(bank, read_rules(document["rules"]), document["seed"])
+        session = replace(session, start=tuple(_known(session, number, line) for number, line in enumerate(document.get("start", ()))))
         for number, line in enumerate(document["log"]):
             try:
                 session = session._with(_event(session, line))
             except QuaestorError as error:
                 raise SessionError(placed(f"log[{number}]", said(error))) from error
         return session
+
+
+def _line(event: Answer | Late) -> dict[str, Any]:
+    """A line of a log as it is saved."""
+    line = {key: value for key, value in vars(event).items() if value not in (None, "")}
+    return {**line, "answer": None} if isinstance(event, Answer) and event.answer is None else line
+
+
+def _known(session: Session, number: int, line: Any) -> Late:
+    """A line of a saved start, checked against the bank."""
+    try:
+        found = _event(session, line)
+        if not isinstance(found, Late):
+            raise AnswerError(got(say("a session starts from what was seen of skills"), format_value(line)))
+    except QuaestorError as error:
+        raise SessionError(placed(f"start[{number}]", said(error))) from error
+    return found
 
 
 def _event(session: Session, line: Any) -> Answer | Late:

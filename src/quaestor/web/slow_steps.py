@@ -220,7 +220,7 @@ class _Process:
         self._banks.move_to_end(bank.version)
         while len(self._banks) > BANKS:
             self._banks.popitem(last=False)
-        return bank.version, None if is_known else pickle.dumps(bank), session.rules, session.seed, session.log
+        return bank.version, None if is_known else pickle.dumps(bank), session.rules, session.seed, session.log, session.start
 
     def kill(self) -> None:
         """End it at once; whoever waits for it gets an EOFError."""

@@ -8,7 +8,7 @@ import numpy as np
 from quaestor.credal.decisions import level, undominated
 from quaestor.credal.indices import entropy
 from quaestor.errors import QuaestorError, format_value, got
-from quaestor.i18n import say
+from quaestor.i18n import say, together
 from quaestor.inference.lookahead import Group
 from quaestor.inference.misfit import misfit
 from quaestor.model.question import Question
@@ -125,9 +125,10 @@ def why_result(session: Session, skill: str) -> WhyResult:
             source, answer = event.question, event.answer if event.answer is not None else "skipped"
         ledger.append(Entry(source, answer, _log_odds(after) - _log_odds(before), float(before), float(after)))
     result = WhyResult(skill, found, undominated(bounds), bounds, tuple(ledger), _more(session, skill, at), "")
-    return replace(
-        result, text=wording.result(session.bank, result), numbers=wording.result_numbers(session.bank, result, bool(session.stopped))
-    )
+    words = wording.result(session.bank, result)
+    if session.start:
+        words = together((words, say("The test began with what earlier tests told.")))
+    return replace(result, text=words, numbers=wording.result_numbers(session.bank, result, bool(session.stopped)))
 
 
 def _more(session: Session, skill: str, at: int) -> More | None:
