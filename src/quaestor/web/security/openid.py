@@ -38,7 +38,11 @@ _known: dict[str, tuple[float, Any]] = {}  # what was read at an address, and wh
 
 
 class AwayError(QuaestorError):
-    """The provider does not answer, or not as a provider does."""
+    """The provider does not answer, or not as a provider does; `why`: in words for those who run the server."""
+
+    def __init__(self, words: str, why: str) -> None:
+        self.why = why
+        super().__init__(words)
 
 
 class ForeignError(AccessError):
@@ -200,7 +204,7 @@ class Provider:
     def _away(self, why: str) -> AwayError:
         _log.warning("openid: %s cannot be asked, got %s", self.issuer, why)
         words = say("{provider} cannot be reached at the moment; please try again later, or sign in with your password", provider=self.name)
-        return AwayError(words)
+        return AwayError(words, why)
 
     def _distrusted(self, why: str) -> ForeignError:
         _log.warning("openid: an answer of %s is not trusted, got %s", self.issuer, why)
