@@ -18,10 +18,12 @@ from made_banks import answers_of
 
 import quaestor as qs
 from helpers.servers import Server
-from quaestor.store import attempts, publishing, rescoring, teachers
+from quaestor.store import publishing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Event
+from quaestor.store.outcomes import rescoring
 
 QUESTIONS, TAKERS, ANSWERS, REPEATS = 1000, 200, 20, 15
 PAGES = ("", "live", "live/rows", "questions", "report", "report?pupils=yes", "results", "letters", "takers/3")
@@ -87,9 +89,9 @@ def answer_one(database: Database, number: int) -> None:
     """One more answer of somebody who is under way; at the end of the test nothing."""
     with database.work() as work:
         attempt = work.get_one(Attempt, number)
-        state = attempts.sitting(work, attempt)
+        state = taking.state_of(work, attempt)
         if state.session.next is not None:
-            attempts.answer(work, attempt, state.step, "right")
+            taking.answer(work, attempt, state.step, "right")
 
 
 def first_byte(port: int, path: str, cookie: str) -> float:

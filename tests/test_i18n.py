@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from quaestor.errors import BankError, Problem, QuaestorError, format_value, got, placed, unplaced
 from quaestor.i18n import Said, listed, packed, said, say, together, unpacked
-from quaestor.web.language import translate
-from quaestor.web.writing import writing
+from quaestor.web.render.language import translate
+from quaestor.web.render.writing import writing
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20) | st.sampled_from(["{", "}", "{x}", "{{x}}", "{0}", "{x!r:>9}", "%s", "\\"])
 

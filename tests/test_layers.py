@@ -2,6 +2,7 @@
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from graphlib import TopologicalSorter
@@ -118,6 +119,12 @@ def test_no_package_has_a_cycle_inside(package):
     for name, path in inside.items():
         graph[part(name)] |= {part(other) for other in imported(path) if other in inside} - {part(name)}
     cycle_free(graph)
+
+
+def test_no_name_of_a_module_stands_twice_in_web_and_store():
+    """A name that stands twice has to be read with its folder; packages count too."""
+    names = Counter(name.rpartition(".")[2] for name in FILES if room(name) in ("web", "store"))
+    assert not [name for name, count in names.items() if count > 1]
 
 
 @pytest.mark.parametrize("name", [name for name in FILES if room(name) not in ROOF])

@@ -10,7 +10,7 @@ import pytest
 from helpers.environments import BIN, run
 from helpers.paths import ROOT
 from quaestor import __version__, bundled_banks
-from quaestor.web.language import LANGUAGES
+from quaestor.web.render.language import LANGUAGES
 
 
 def repository():

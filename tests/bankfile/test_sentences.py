@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from helpers.strategies import documents
 from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.sentences import YES_NO, has_or_not, percent, question_sentence, skill_sentence, times
-from quaestor.web.language import LANGUAGES, translate
+from quaestor.web.render.language import LANGUAGES, translate
 
 THREE = {"levels": ["low", "middle", "high"]}
 

@@ -11,7 +11,7 @@ from helpers.servers import Server
 from quaestor.store import teachers
 from quaestor.store.database import Database
 from quaestor.store.models import Pupil
-from quaestor.web import demo
+from quaestor.web.operations import demo
 
 playwright = pytest.importorskip("playwright.sync_api")
 

@@ -1,4 +1,4 @@
-"""A teacher in a real browser: from an empty database to results, the workshop by keyboard alone, what a form means while one writes,
+"""A teacher in a real browser: from an empty database to results, the editor by keyboard alone, what a form means while one writes,
 two who write at once, a trial with its progress. The live view has a test of its own (test_live_browser.py).
 """
 
@@ -34,7 +34,7 @@ def desk(site, browse, cookie):
 
 
 def small(site, title="Sums", **parts):
-    """A small bank on the owner's bench; the number of its draft."""
+    """A small bank of the owner; the number of its draft."""
     document = {
         "quaestor": 1,
         "title": title,

@@ -10,7 +10,7 @@ import pytest
 
 from quaestor.cli import main
 from quaestor.store import backup, soundness
-from quaestor.web.beginning import begin, make_database
+from quaestor.web.operations.installation import begin, make_database
 from quaestor.web.settings import Settings
 
 COMMANDS = ["serve", "sign-in", "back-up", "verify"]

@@ -22,7 +22,8 @@ import quaestor as qs
 from helpers.browsing import give
 from quaestor.cli import main
 from quaestor.selection.dry_run import DryRun
-from quaestor.store import attempts, clock, jobs, secrets, teachers
+from quaestor.store import clock, job_queue, secrets, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.database import Database
 from quaestor.store.models import Event, Job
 from quaestor.web.checkup import folder, machine, records, setup
@@ -479,7 +480,7 @@ def test_a_clock_that_was_set_back(doctor, data):
     with opened(data) as database:
         code = give(database, qs.load("german"), email="owner@school.example")
         with database.work() as work:
-            attempts.skip(work, attempts.enter(work, code, "Ada"), 1)
+            taking.skip(work, taking.enter(work, code, "Ada"), 1)
         with database.work() as work:
             work.execute(update(Event).values(at=clock.now() + timedelta(hours=3)))
     code, found = doctor()
@@ -492,11 +493,11 @@ def test_jobs_that_failed_or_wait(doctor, data):
     with opened(data) as database:
         with database.work() as work:
             teacher = teachers.owner(work, "owner@school.example")
-            jobs.ask(work, teacher, "trial", "x", {})
-            jobs.fail(work, jobs.claim(work, "me"), "me", "too large")
+            job_queue.ask(work, teacher, "trial", "x", {})
+            job_queue.fail(work, job_queue.claim(work, "me"), "me", "too large")
         assert doctor()[1]["jobs"][:2] == ("advice", "1 background job (trials, learning) failed in the last 90 days.")
         with database.work() as work:
-            jobs.ask(work, teacher, "trial", "y", {})
+            job_queue.ask(work, teacher, "trial", "y", {})
             work.execute(update(Job).values(created=clock.now() - timedelta(hours=2)))
         code, found = doctor()
     assert (code, found["jobs"][0]) == (1, "wrong")

@@ -6,9 +6,11 @@ import pytest
 
 import quaestor as qs
 from quaestor.cli import main
-from quaestor.store import attempts, publishing, rescoring, teachers
+from quaestor.store import publishing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import Scoring
-from quaestor.web.beginning import make_database
+from quaestor.store.outcomes import rescoring
+from quaestor.web.operations.installation import make_database
 from quaestor.web.settings import Settings
 
 
@@ -20,9 +22,9 @@ def folder(tmp_path):
         kept = publishing.keep_bank(work, teacher, qs.load("fractions"))
         rules = qs.Rules(score="order", stop=qs.max_questions(2))
         test = publishing.publish(work, teacher, kept, rules, publishing.Conditions())
-        attempt = attempts.enter(work, test.code, "Ada")
+        attempt = taking.enter(work, test.code, "Ada")
         for step in (1, 2):
-            attempts.answer(work, attempt, step, attempts.sitting(work, attempt).session.next.correct[0])
+            taking.answer(work, attempt, step, taking.state_of(work, attempt).session.next.correct[0])
     rescoring.score_all(database, test.id, lambda share: True)
     yield tmp_path, database
     database.close()

@@ -6,12 +6,13 @@ import pytest
 from starlette.testclient import TestClient
 
 import quaestor as qs
-from quaestor.store import publishing, sessions, teachers
+from quaestor.store import publishing, teachers
+from quaestor.store.attempts import session_cache
 from quaestor.web.api import PREFIX
 from quaestor.web.api.routes import PARTS
 from quaestor.web.api.shapes import ProblemShape
 from quaestor.web.app import create
-from quaestor.web.problems import MEDIA_TYPE
+from quaestor.web.render.problems import MEDIA_TYPE
 from quaestor.web.settings import Settings
 
 ROUTES = [(method, route) for part in PARTS for route in part.routes for method in route.methods]
@@ -81,7 +82,7 @@ class World:
     """A server with two teachers, and a test of the first one."""
 
     def __init__(self, database) -> None:
-        sessions.forget_all()
+        session_cache.forget_all()
         self.database = database
         self.app = create(Settings(), database)
         with database.work() as work:

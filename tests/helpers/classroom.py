@@ -4,7 +4,8 @@ import re
 from html import unescape
 
 from helpers.browsing import Browser
-from quaestor.store import attempts, teachers
+from quaestor.store import teachers
+from quaestor.store.attempts import taking
 
 OWNER = "owner@school.example"
 
@@ -20,10 +21,10 @@ def sign_in(app, database, email=OWNER):
 def take(database, code, name, questions=2):
     """Somebody begins a test and answers some questions; the number of the attempt."""
     with database.work() as work:
-        attempt = attempts.enter(work, code, name)
+        attempt = taking.enter(work, code, name)
         for step in range(1, questions + 1):
-            question = attempts.sitting(work, attempt).session.next
-            attempts.answer(work, attempt, step, list(question.correct) if question.kind == "choices" else question.correct[0])
+            question = taking.state_of(work, attempt).session.next
+            taking.answer(work, attempt, step, list(question.correct) if question.kind == "choices" else question.correct[0])
         return attempt.id
 
 

@@ -16,11 +16,12 @@ import quaestor as qs
 from helpers.browsing import PICTURE, Browser
 from quaestor.formats.files import bundled_banks
 from quaestor.i18n import say
-from quaestor.store import attempts, clock, corrections, drafts, jobs, leaving, publishing, scoring, sharing, teachers, timing
+from quaestor.store import clock, corrections, drafts, job_queue, leaving, publishing, sharing, teachers, timing
+from quaestor.store.attempts import scoring, taking
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
+from quaestor.web.jobs.worker import work_off
 from quaestor.web.settings import Settings
-from quaestor.web.working import work_off
 
 OPEN, CLOSE, OURS = "⟦", "⟧", "ħ"
 NAMES = {
@@ -189,12 +190,12 @@ class Place:
             self.empty = publishing.publish(work, self.owner, kept, qs.Rules(may_skip=False), publishing.Conditions(), "Emptyħ")
             self.pupils = publishing.add_pupils(work, self.listed, [f"Pupilħ {number}" for number in range(5)])
             self.closed = publishing.publish(work, self.owner, kept, RULES, publishing.Conditions(), "Closedħ")
-            people = [attempts.enter(work, self.test.code, f"Personħ {number}") for number in range(14)]
+            people = [taking.enter(work, self.test.code, f"Personħ {number}") for number in range(14)]
             for place, attempt in enumerate(people):
                 self._answer(work, attempt, 6 if place < 12 else 3, place)
             self.over, self.running = people[0], people[13]
             work.get(Attempt, people[1].id).name = ""
-            self.pupil_over, self.pupil_running, self.pupil_stuck = (attempts.enter(work, pupil.code) for pupil in self.pupils[:3])
+            self.pupil_over, self.pupil_running, self.pupil_stuck = (taking.enter(work, pupil.code) for pupil in self.pupils[:3])
             self._answer(work, self.pupil_over, 6, 1)
             self._answer(work, self.pupil_running, 2, 1)
             self._answer(work, self.pupil_stuck, 2, 2)
@@ -203,7 +204,7 @@ class Place:
                     event.at -= timedelta(minutes=minutes)
                 attempt.started -= timedelta(minutes=minutes)
             timing.give_time(work, self.pupils[0], 5)
-            self.aside = attempts.enter(work, self.closed.code, "Asideħ")
+            self.aside = taking.enter(work, self.closed.code, "Asideħ")
             timing.set_aside(work, self.aside)
             self.closed.closes = clock.now() - timedelta(minutes=1)
             self._corrected(work, kept)
@@ -212,26 +213,26 @@ class Place:
     def _corrected(self, work, kept):
         """A test with corrections of every kind, of which the last is not scored yet."""
         self.anew = publishing.publish(work, self.owner, kept, RULES, publishing.Conditions(), "Anewħ")
-        self.before, self.untouched = (attempts.enter(work, self.anew.code, name) for name in ("Beforeħ", "Sameħ"))
+        self.before, self.untouched = (taking.enter(work, self.anew.code, name) for name in ("Beforeħ", "Sameħ"))
         self._answer(work, self.before, 6, 1)
-        attempts.skip(work, self.untouched, 1)
+        taking.skip(work, self.untouched, 1)
         self.untouched.ended = clock.now()
         corrections.correct_key(work, self.anew, "qħ", ["awfulħ"], "Noteħ")
         for attempt in (self.before, self.untouched):
-            scoring.keep(work, attempt, attempts.sitting(work, attempt).session, clock.now())
+            scoring.keep(work, attempt, taking.state_of(work, attempt).session, clock.now())
         corrections.withdraw(work, self.anew, "nħ")
         corrections.withdraw(work, self.anew, "nħ", again=True)
-        scoring.keep(work, self.before, attempts.sitting(work, self.before).session, clock.now())
+        scoring.keep(work, self.before, taking.state_of(work, self.before).session, clock.now())
         corrections.withdraw(work, self.anew, "tħ")
 
     def _answer(self, work, attempt, count, person):
         for step in range(1, count + 1):
-            asked = attempts.sitting(work, attempt).session.next.id
+            asked = taking.state_of(work, attempt).session.next.id
             wrong = {"qħ": "awfulħ", "wħ": ["goodħ", "badħ"], "nħ": "8", "zħ": "whoħ"}
             if (step + person) % 5 == 0:
-                attempts.skip(work, attempt, step)
+                taking.skip(work, attempt, step)
             else:
-                attempts.answer(work, attempt, step, (wrong if (step + person) % 3 == 0 else {}).get(asked, ENTRIES[asked]))
+                taking.answer(work, attempt, step, (wrong if (step + person) % 3 == 0 else {}).get(asked, ENTRIES[asked]))
 
     def _drafts(self):
         with self.database.work() as work:
@@ -252,7 +253,7 @@ class Place:
         self.improved = self._done(browser, f"/desk/drafts/{self.draft}/improve", "/improve", weight="little", test=str(self.test.id))
         self.failed = self._asked(browser, forms[0][0], "/try", **careful)
         with self.database.work() as work:
-            jobs.fail(work, jobs.claim(work, "worker"), "worker", say("the bank was deleted meanwhile"))
+            job_queue.fail(work, job_queue.claim(work, "worker"), "worker", say("the bank was deleted meanwhile"))
         self.waiting = [self._asked(browser, path, "/try", **fields) for path, fields in forms[:1]]
         self.waiting += [self._asked(browser, f"/desk/drafts/{self.draft}/improve", "/improve", weight="some", test=str(self.test.id))]
 
@@ -265,7 +266,7 @@ class Place:
     def _done(self, browser, path, action, **fields):
         where = self._asked(browser, path, action, **fields)
         with self.database.work() as work:
-            number = jobs.claim(work, "worker")
+            number = job_queue.claim(work, "worker")
         work_off(self.database, number, "worker")
         return where
 

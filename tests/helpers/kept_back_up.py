@@ -8,9 +8,11 @@ import tempfile
 from pathlib import Path
 
 import quaestor as qs
-from quaestor.store import attempts, backup, corrections, drafts, grades, jobs, limits, publishing, replies, rescoring, teachers, timing
+from quaestor.store import backup, corrections, drafts, job_queue, limits, publishing, replies, teachers, timing
+from quaestor.store.attempts import taking
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Published, Pupil
+from quaestor.store.outcomes import grades, rescoring
 
 PICTURE = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
@@ -63,13 +65,13 @@ def fill(database: Database) -> None:
         test = publishing.publish(work, teacher, kept, rules, publishing.Conditions(by_list=True, retakes="any", keep_days=9000))
         for pupil in publishing.add_pupils(work, test, [*ANSWERS, "Kim"]):
             if pupil.name in ANSWERS:
-                attempt = attempts.enter(work, pupil.code, "")
+                attempt = taking.enter(work, pupil.code, "")
                 for step, entry in enumerate(ANSWERS[pupil.name], 1):
-                    attempts.answer(work, attempt, step, entry) if entry is not None else attempts.skip(work, attempt, step)
+                    taking.answer(work, attempt, step, entry) if entry is not None else taking.skip(work, attempt, step)
         limits.failed(work, "code", "192.0.2.1")
         replies.keep(work, token, "key", "/answers", "hash", 201, {"session": 1}, 1)
         draft = drafts.begin_draft(work, teacher, BANK.document, "begun", {"pie.png": PICTURE})
-        jobs.ask(work, teacher, "trial", f"draft {draft.id}", {})
+        job_queue.ask(work, teacher, "trial", f"draft {draft.id}", {})
     rescoring.score_all(database, 1, lambda share: True)
     with database.work() as work:
         corrections.withdraw(work, work.get_one(Published, 1), "three", "It was not taught.")

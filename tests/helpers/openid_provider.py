@@ -34,7 +34,13 @@ CLAIMS = {
     "an empty subject": {"sub": ""},
     "another access token": {"at_hash": "77QmUPtjPfzWtF2AnpK9RQ"},
 }
-HEADERS = ("no signature", "signed with the secret of the client", "signed by another key", "signed by a key of that name", "changed after it was signed")
+HEADERS = (
+    "no signature",
+    "signed with the secret of the client",
+    "signed by another key",
+    "signed by a key of that name",
+    "changed after it was signed",
+)
 ANSWERS = ("no token", "an error for a token", "no code", "another issuer in the answer", "no issuer in the answer")
 FAULTS = (*CLAIMS, *HEADERS, *ANSWERS)
 

@@ -1,7 +1,8 @@
 """What tests of the store let other processes do: a new process imports it from here by name."""
 
 from helpers.taking import entry_of, put, stands
-from quaestor.store import attempts, limits
+from quaestor.store import limits
+from quaestor.store.attempts import taking
 from quaestor.store.database import Database
 
 
@@ -19,9 +20,9 @@ def answer_all(told):
         try:
             put(database, key, now.step, entry_of(now.session.next))
             mine.append(now.step)
-        except attempts.StaleError:
+        except taking.StaleError:
             pass
-        except attempts.OverError:
+        except taking.OverError:
             break
     database.close()
     return mine

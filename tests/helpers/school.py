@@ -16,13 +16,14 @@ from starlette.testclient import TestClient
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
-from quaestor.store import attempts, drafts, jobs, leaving, publishing, secrets, sessions, sharing, teachers, timing
+from quaestor.store import drafts, job_queue, leaving, publishing, secrets, sharing, teachers, timing
+from quaestor.store.attempts import session_cache, taking
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
 from quaestor.store.secrets import hashed
 from quaestor.web.app import create
-from quaestor.web.desk import live
 from quaestor.web.settings import Settings
+from quaestor.web.teacher import live
 
 PASSWORD = "four plain words here"
 TITLE, NAMES = "Sums of 5b", ("Grace Hopper", "Alan Turing", "Emmy Noether")
@@ -38,7 +39,7 @@ class School:
     """
 
     def __init__(self, database, bank=KINDS, title=TITLE, names=NAMES) -> None:
-        sessions.forget_all()
+        session_cache.forget_all()
         self.database, self.bank, self.title, self.names = database, bank, title, names
         self.app = create(Settings(), database)
         self.places: dict[str, int | str] = {}
@@ -60,7 +61,9 @@ class School:
     def _people(self) -> None:
         with self.database.work() as work:
             self.owner = teachers.owner(work, "owner@school.example")
-            invitations = {who: teachers.invitation(work, self.owner, f"{who}@school.example") for who in ("teacher", "colleague", "looker", "other")}
+            invitations = {
+                who: teachers.invitation(work, self.owner, f"{who}@school.example") for who in ("teacher", "colleague", "looker", "other")
+            }
             self.people = {"owner": self.owner, **{who: teachers.use_link(work, link) for who, link in invitations.items()}}
             self.people["other"].password = teachers.password_hash(PASSWORD)
             self.cookies = {who: teachers.log_in(work, person) for who, person in self.people.items()}
@@ -89,15 +92,15 @@ class School:
             test = publishing.publish(work, teacher, kept, ORDER, conditions, self.title)
             second = publishing.publish(work, teacher, kept, ORDER, conditions, "Another test")
             pupil = publishing.add_pupils(work, test, [self.names[0]])[0]
-            running = attempts.enter(work, pupil.code)
-            attempts.answer(work, running, 1, "3/4")
-            over = attempts.enter(work, test.code, self.names[1])
+            running = taking.enter(work, pupil.code)
+            taking.answer(work, running, 1, "3/4")
+            over = taking.enter(work, test.code, self.names[1])
             for step in range(1, 5):
-                attempts.skip(work, over, step)
-            strange = attempts.enter(work, test.code, self.names[2])
-            aside = attempts.enter(work, test.code, self.names[1])
+                taking.skip(work, over, step)
+            strange = taking.enter(work, test.code, self.names[2])
+            aside = taking.enter(work, test.code, self.names[1])
             timing.set_aside(work, aside)
-            elsewhere = attempts.enter(work, second.code, "Somebody")
+            elsewhere = taking.enter(work, second.code, "Somebody")
             draft = drafts.begin_draft(work, teacher, document, "begun", pictures)
             drafts.change(work, draft, teacher, 1, ("questions", "word"), None, "shorter")
             for thing in (test, second, kept, spare, draft):
@@ -130,12 +133,12 @@ class School:
         with self.database.work() as work:
             teacher = work.get_one(Teacher, self.people["teacher"].id)
             asked = {"draft": self.places["draft"], "edition": 2, "tests": [self.places["test"]], "weight": "some", "intervals": False}
-            made = jobs.ask(work, teacher, "improve", f"draft {self.places['draft']}", asked)
+            made = job_queue.ask(work, teacher, "improve", f"draft {self.places['draft']}", asked)
             entry = {**self.bank.document["questions"]["number"], "right": [0.2, 0.5, 0.9]}
             told = {"section": "questions", "id": "number", "entry": entry, "before": packed("before"), "after": packed("after")}
             told |= {"words": [packed("few answers")], "change": 0.1, "answers": 12, "shares": [[], []]}
             made.found = {"proposals": [told], "people": 12, "answers": 12, "warnings": []}
-            made.state, made.share = jobs.DONE, 1.0
+            made.state, made.share = job_queue.DONE, 1.0
             self.places["learning"] = made.id
 
     def headers(self, who: str, attempt: int | None = None) -> dict[str, str]:
@@ -176,7 +179,7 @@ class School:
                 rows = [dict(zip(table.columns.keys(), row, strict=True)) for row in self.pristine[table.name]]
                 if rows:
                     connection.execute(insert(table), rows)
-        sessions.forget_all()
+        session_cache.forget_all()
 
 
 def steady(dump: dict[str, list[tuple]]) -> dict[str, list[tuple]]:

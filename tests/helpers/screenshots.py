@@ -45,20 +45,20 @@ def readme(tour: Tour) -> None:
     """The pictures of README.md: a question being written, a class at work; on a phone a question and a result."""
     teacher = tour.browser("teacher", viewport={"width": 1280, "height": 900})
     teacher.goto(tour.site / f"desk/drafts/{tour.draft}/questions/M3")
-    teacher.screenshot(path=PICTURES / "workshop.png")
+    teacher.screenshot(path=PICTURES / "editor.png")
     teacher.goto(tour.site / f"desk/tests/{tour.demo}/live")
     teacher.screenshot(path=PICTURES / "live.png")
     with tour.site.database.read() as work:
         sittings = work.query(Attempt).filter(Attempt.test_id == tour.demo).order_by(Attempt.ended.is_not(None)).all()
     taker = tour.browser("taker", viewport=PHONE, device_scale_factor=2)
-    for sitting in sittings:
-        where = tour.site / f"take/{sitting.id}"
-        taker.context.add_cookies([{"name": "taker", "value": sitting.key, "url": where}])
+    for state in sittings:
+        where = tour.site / f"take/{state.id}"
+        taker.context.add_cookies([{"name": "taker", "value": state.key, "url": where}])
         taker.goto(where)
         if taker.locator(".options math").count():
             taker.locator(".options input").nth(1).check()
             taker.screenshot(path=PICTURES / "question.png")
-        elif sitting.ended:
+        elif state.ended:
             taker.screenshot(path=PICTURES / "result.png")
             return
 

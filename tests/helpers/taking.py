@@ -5,7 +5,8 @@ from datetime import timedelta
 from sqlalchemy import func, select
 
 import quaestor as qs
-from quaestor.store import attempts, clock, entry, invitations, publishing, sittings, teachers
+from quaestor.store import clock, publishing, teachers
+from quaestor.store.attempts import entry, invitations, state, taking
 from quaestor.store.models import Attempt
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(8))
@@ -25,19 +26,19 @@ def pupil_of(database, test, name="Ada"):
 
 def begin(database, code, name="Ada", form=""):
     with database.work() as work:
-        return attempts.enter(work, code, name, form).key
+        return taking.enter(work, code, name, form).key
 
 
 def stands(database, key):
     with database.read() as work:
-        return attempts.sitting(work, attempts.by_key(work, key))
+        return taking.state_of(work, taking.by_key(work, key))
 
 
 def put(database, key, step, value=None):
     with database.work() as work:
-        attempt = attempts.by_key(work, key)
-        question = attempts.sitting(work, attempt).session.next
-        return attempts.answer(work, attempt, step, entry_of(question) if value is None and question is not None else value or "1")
+        attempt = taking.by_key(work, key)
+        question = taking.state_of(work, attempt).session.next
+        return taking.answer(work, attempt, step, entry_of(question) if value is None and question is not None else value or "1")
 
 
 def entry_of(question):
@@ -60,5 +61,5 @@ def url(database):
 
 def later(monkeypatch, **passed):
     moment = clock.now() + timedelta(**passed)
-    for module in (attempts, sittings, entry, invitations):
+    for module in (taking, state, entry, invitations):
         monkeypatch.setattr(module, "now", lambda: moment)

@@ -13,7 +13,7 @@ from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
 from quaestor.store import drafts, leaving, publishing, teachers
 from quaestor.store.models import Attempt, Draft, Published, Teacher
-from quaestor.web import demo
+from quaestor.web.operations import demo
 
 FAULTY = {"quaestor": 1, "title": "A bank with faults", "skills": {"sums": {}}, "questions": {"Q1": {"skill": "sum", "dificulty": "easy"}}}
 LONG = "A very long title of a test on adding, subtracting, multiplying and dividing fractions, mixed numbers and decimals"
@@ -135,19 +135,19 @@ class Tour:
         yield Stop("statistics", f"{test}/questions")
         yield Stop("statistics-empty", f"{quiet}/questions", main=False)
         yield Stop("report", f"{test}/report?pupils=yes")
-        yield Stop("workshop", draft)
-        yield Stop("workshop-faults", f"desk/drafts/{self.faulty}", main=False)
-        yield Stop("workshop-empty", f"desk/drafts/{self.bare}", main=False)
-        yield Stop("workshop-skills", f"{draft}/skills")
-        yield Stop("workshop-skill", f"{draft}/skills/division")
-        yield Stop("workshop-skill-new", f"{draft}/skills/~new", main=False)
-        yield Stop("workshop-questions", f"{draft}/questions")
-        yield Stop("workshop-question", f"{draft}/questions/M3")
-        yield Stop("workshop-question-new", f"{draft}/questions/~new", main=False)
-        yield Stop("workshop-question-faults", f"desk/drafts/{self.faulty}/questions/Q1", main=False)
-        yield Stop("workshop-templates", f"{draft}/templates", main=False)
-        yield Stop("workshop-versions", f"{draft}/versions")
-        yield Stop("workshop-compare", f"{draft}/versions/compare?old=1&new=1", main=False)
+        yield Stop("editor", draft)
+        yield Stop("editor-faults", f"desk/drafts/{self.faulty}", main=False)
+        yield Stop("editor-empty", f"desk/drafts/{self.bare}", main=False)
+        yield Stop("editor-skills", f"{draft}/skills")
+        yield Stop("editor-skill", f"{draft}/skills/division")
+        yield Stop("editor-skill-new", f"{draft}/skills/~new", main=False)
+        yield Stop("editor-questions", f"{draft}/questions")
+        yield Stop("editor-question", f"{draft}/questions/M3")
+        yield Stop("editor-question-new", f"{draft}/questions/~new", main=False)
+        yield Stop("editor-question-faults", f"desk/drafts/{self.faulty}/questions/Q1", main=False)
+        yield Stop("editor-templates", f"{draft}/templates", main=False)
+        yield Stop("editor-versions", f"{draft}/versions")
+        yield Stop("editor-compare", f"{draft}/versions/compare?old=1&new=1", main=False)
         yield Stop("improve", f"{draft}/improve")
         yield Stop("trial-form", f"{draft}/try")
         yield Stop("trial-faults", f"desk/drafts/{self.faulty}/try", main=False)

@@ -24,8 +24,8 @@ from jinja2.ext import babel_extract
 from helpers.paths import SOURCE
 from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS
 from quaestor.bankfile.words import ELSEWHERE
-from quaestor.web.language import LANGUAGES
-from quaestor.web.workshop.vocabulary import LEVELS
+from quaestor.web.editor.vocabulary import LEVELS
+from quaestor.web.render.language import LANGUAGES
 
 WEB = SOURCE / "web"
 FOLDER = WEB / "locale"
@@ -33,7 +33,7 @@ TEMPLATE = FOLDER / "quaestor.pot"
 OURS = ("api", "demo.py", "settings.py", "problems.py", "beginning.py", "ownership.py")  # programs and who starts the server read English
 CALLS = {"say": 0, "translate": 1}  # functions, and which of their arguments is the message
 HEADER = """\
-Quaestor in {language}; read by src/quaestor/web/language.py, brought up to date by `make translations`.
+Quaestor in {language}; read by src/quaestor/web/render/language.py, brought up to date by `make translations`.
 How to add a language, and what to know: docs/how-to/add-a-language.md"""
 CHANGING = re.compile(r'^"(?:POT-Creation-Date|PO-Revision-Date|Report-Msgid|Last-Translator|Language-Team|Generated-By)\b.*\n', re.M)
 

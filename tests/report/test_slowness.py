@@ -6,7 +6,7 @@ import quaestor as qs
 from quaestor.report import slowness as module
 from quaestor.report.slowness import slowness
 from quaestor.selection.dry_run import DryRun
-from quaestor.web.language import translate
+from quaestor.web.render.language import translate
 
 QUICK = DryRun(0.001, 0.002, 1, 6, False)
 

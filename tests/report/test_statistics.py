@@ -12,10 +12,12 @@ from helpers.classroom import sign_in, take, words
 from quaestor.report import flags
 from quaestor.report.statistics import probabilities, statistics, tally
 from quaestor.report.tallies import AtLevel
-from quaestor.store import answers, attempts, publishing, results, teachers
-from quaestor.store.answers import Given
+from quaestor.store import publishing, teachers
+from quaestor.store.attempts import answers, taking
+from quaestor.store.attempts.answers import Given
 from quaestor.store.models import Published
-from quaestor.web import heat
+from quaestor.store.outcomes import results
+from quaestor.web.render import class_colours
 
 BANK = qs.Bank(
     {
@@ -196,15 +198,15 @@ def test_intervals_of_shares():
 
 
 def test_pictures_have_no_styles_and_say_what_they_show():
-    made = heat.against({"language": "en"}, AtLevel(("yes",), 10, 5, 0.9, 0.9, 0.9, 0.9))
+    made = class_colours.against({"language": "en"}, AtLevel(("yes",), 10, 5, 0.9, 0.9, 0.9, 0.9))
     assert 'aria-label="50% / 90%"' in made  # as CLDR has it in English; German and French have a space
     assert 'class="seen" cx="120.0"' in made
-    stack = heat.stack([("<no>", 1, 1), ("yes", 3, 0)])
+    stack = class_colours.stack([("<no>", 1, 1), ("yes", 3, 0)])
     assert 'aria-label="&lt;no&gt;: 1, yes: 3"' in stack
-    assert re.findall(r'class="(heat\d)" x="([\d.]+)" width="([\d.]+)"', stack) == [("heat0", "0.0", "60.0"), ("heat4", "60.0", "180.0")]
+    assert re.findall(r'class="(shade\d)" x="([\d.]+)" width="([\d.]+)"', stack) == [("shade0", "0.0", "60.0"), ("shade4", "60.0", "180.0")]
     assert "style" not in made + stack
-    assert [heat.shade(level, "abc") for level in "abc"] == ["heat0", "heat2", "heat4"]
-    assert heat.shade("a", ["a"]) == "heat0"
+    assert [class_colours.shade(level, "abc") for level in "abc"] == ["shade0", "shade2", "shade4"]
+    assert class_colours.shade("a", ["a"]) == "shade0"
 
 
 @pytest.fixture
@@ -216,7 +218,7 @@ def test_rows_of_the_database(database):
     code = give(database)
     take(database, code, "Ada", 4)
     with database.work() as work:
-        attempts.skip(work, attempts.enter(work, code, "Bob"), 1)
+        taking.skip(work, taking.enter(work, code, "Bob"), 1)
     with database.read() as work:
         test = work.get(Published, 1)
         given = answers.given(work, test)
@@ -231,12 +233,12 @@ def test_the_statistics_page(app, database):
     assert "No question was answered yet." in words(browser.go("/desk/tests/1/questions"))
     with database.work() as work:
         for number in range(10):
-            attempt = attempts.enter(work, code, f"taker {number}")
+            attempt = taking.enter(work, code, f"taker {number}")
             for step, entry in enumerate(("2/6", ["two"], "<i>7</i>" if number == 9 else "7", "Rome"), 1):
                 if entry == "<i>7</i>":
-                    attempts.skip(work, attempt, step)
+                    taking.skip(work, attempt, step)
                 else:
-                    attempts.answer(work, attempt, step, entry)
+                    taking.answer(work, attempt, step, entry)
     page = browser.go("/desk/tests/1/questions")
     said = words(page)
     assert "4 questions were asked 40 times in all 0 were never asked" in said

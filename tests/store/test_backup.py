@@ -13,8 +13,10 @@ from sqlalchemy import select
 
 import quaestor as qs
 from helpers.databases import KINDS
-from quaestor.store import attempts, backup, limits, publishing, replies, results, teachers
+from quaestor.store import backup, limits, publishing, replies, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import Attempt, Base, Published, Teacher, Token
+from quaestor.store.outcomes import results
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(3))
 
@@ -31,9 +33,9 @@ def fill(database):
         publishing.add_pupils(work, test, ["Ada", "Ḃob"])
         limits.count(work, "code", "192.0.2.1")
         for number in range(3):
-            attempt = attempts.enter(work, test.code, f"taker {number}")
+            attempt = taking.enter(work, test.code, f"taker {number}")
             for step in range(1, number + 2):
-                attempts.answer(work, attempt, step, attempts.sitting(work, attempt).session.next.correct[0])
+                taking.answer(work, attempt, step, taking.state_of(work, attempt).session.next.correct[0])
         replies.keep(work, work.scalar(select(Token)), "key", "/answers", "hash", 201, None)
         return test.code
 
@@ -58,9 +60,9 @@ def test_there_and_back(make_database, tmp_path, one, other):
     assert backup.restore(target, file) == counts
     assert rows(target) == rows(source)
     with target.work() as work:  # ids go on where they were
-        attempt = attempts.enter(work, code, "later")
+        attempt = taking.enter(work, code, "later")
         assert attempt.id == 4
-        assert attempts.sitting(work, work.get(Attempt, 2)).step == 3
+        assert taking.state_of(work, work.get(Attempt, 2)).step == 3
         assert len(results.outcomes(work, work.scalar(select(Published)))) == 4
 
 
@@ -71,7 +73,7 @@ def test_a_back_up_is_of_one_moment(database, tmp_path, monkeypatch):
     def write_and_more(work, table, archive):
         if table.name == "pupil":
             with database.work() as other:
-                attempts.enter(other, other.scalar(select(Published)).code, "in between")
+                taking.enter(other, other.scalar(select(Published)).code, "in between")
         return write(work, table, archive)
 
     monkeypatch.setattr(backup, "_write", write_and_more)

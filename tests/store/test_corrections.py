@@ -7,9 +7,11 @@ from sqlalchemy import select, update
 
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
-from quaestor.store import attempts, clock, corrections, privacy, progress, publishing, rescoring, results, teachers, timing, verify
-from quaestor.store.entry import look_ahead
+from quaestor.store import clock, corrections, privacy, publishing, teachers, timing
+from quaestor.store.attempts import progress, taking
+from quaestor.store.attempts.entry import look_ahead
 from quaestor.store.models import Attempt, Event, Published, Scoring
+from quaestor.store.outcomes import rescoring, results, verify
 
 LONG = qs.Rules(score="order")
 
@@ -23,12 +25,12 @@ def publish(database, bank=KINDS, rules=LONG):
 
 def take(database, test, name, entries):
     with database.work() as work:
-        attempt = attempts.enter(work, test.code, name)
+        attempt = taking.enter(work, test.code, name)
         for step, entry in enumerate(entries, 1):
             if entry is None:
-                attempts.skip(work, attempt, step)
+                taking.skip(work, attempt, step)
             else:
-                attempts.answer(work, attempt, step, entry)
+                taking.answer(work, attempt, step, entry)
         return attempt.id
 
 
@@ -62,7 +64,7 @@ def test_a_corrected_key_scores_everybody_anew_and_keeps_both(database):
         assert {one.revision for one in verify.verify(work, kept)} == {0, 1}
     with database.work() as work:
         going = work.get(Attempt, running)
-        after = attempts.answer(work, going, 2, ["two", "four"])
+        after = taking.answer(work, going, 2, ["two", "four"])
         assert [line.answer for line in after.session.log] == ["right", "right"]
     assert points(database, running) == {1: 2.0}
 
@@ -98,10 +100,10 @@ def test_a_withdrawn_question_says_nothing_and_is_not_asked(database):
         rows = {row.revision: row for row in work.scalars(select(Scoring).where(Scoring.attempt_id == ada))}
         assert (rows[0].counted, rows[0].right, rows[0].skipped) == (4, 2, 1)
         assert (rows[2].asked, rows[2].counted, rows[2].right, rows[2].skipped) == (4, 2, 2, 0)
-        session = attempts.sitting(work, work.get(Attempt, ada)).session
+        session = taking.state_of(work, work.get(Attempt, ada)).session
         plain = qs.posterior(KINDS, {"number": "right", "word": "right"})
         assert session.beliefs["sums"].lower == pytest.approx(plain["sums"].lower)
-        assert attempts.sitting(work, work.get(Attempt, running)).session.next.id == "number"
+        assert taking.state_of(work, work.get(Attempt, running)).session.next.id == "number"
         assert [one.differences for one in verify.verify(work, kept) if one.differences] == []
         assert results.outcome_of(work, work.get(Attempt, ada)).skills["sums"].answers == 2
     correct(database, test, corrections.withdraw, "one", again=True)
@@ -207,28 +209,28 @@ def test_a_correction_between_looking_ahead_and_entering(database):
     with database.work() as work:
         corrections.withdraw(work, work.get(Published, test.id), "one")
     with database.work() as work:
-        attempt = attempts.enter(work, test.code, "Ada", first=first)
-        assert attempts.sitting(work, attempt).session.next.id == "several"
+        attempt = taking.enter(work, test.code, "Ada", first=first)
+        assert taking.state_of(work, attempt).session.next.id == "several"
 
 
 def test_a_correction_between_preparing_and_writing(database):
     test = publish(database)
     number = take(database, test, "Ada", ["3/4"])
     with database.read() as work:
-        ready = attempts.prepare(work, work.get(Attempt, number), 2, ["two", "four"])
-        gone = attempts.prepare(work, work.get(Attempt, number), 2, ["two"])
+        ready = taking.prepare(work, work.get(Attempt, number), 2, ["two", "four"])
+        gone = taking.prepare(work, work.get(Attempt, number), 2, ["two"])
     correct(database, test, corrections.correct_key, "one", ["2/6"])
     with database.work() as work:
-        after = attempts.write(work, ready)
+        after = taking.write(work, ready)
     assert [line.answer for line in after.session.log] == ["wrong", "right"]
     assert points(database, number) == {1: 1.0}
-    with database.work() as work, pytest.raises(attempts.StaleError, match="step 3"):
-        attempts.write(work, gone)
+    with database.work() as work, pytest.raises(taking.StaleError, match="step 3"):
+        taking.write(work, gone)
     with database.read() as work:
-        ready = attempts.prepare(work, work.get(Attempt, number), 3, "3.5")
+        ready = taking.prepare(work, work.get(Attempt, number), 3, "3.5")
     correct(database, test, corrections.withdraw, "number")
-    with database.work() as work, pytest.raises(attempts.ChangedError, match="another question is asked now"):
-        attempts.write(work, ready)
+    with database.work() as work, pytest.raises(taking.ChangedError, match="another question is asked now"):
+        taking.write(work, ready)
 
 
 def test_a_second_right_option_where_the_difficulty_is_in_words(database):
@@ -253,7 +255,7 @@ def test_a_question_that_comes_back_lets_an_attempt_go_on(database):
     with database.work() as work:
         attempt = work.get(Attempt, number)
         assert attempt.ended is None
-        assert attempts.answer(work, attempt, 4, "Paris").over
+        assert taking.answer(work, attempt, 4, "Paris").over
 
 
 def test_an_attempt_whose_name_is_erased_is_over_everywhere(database):

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.errors import BankError, QuaestorError
-from quaestor.store import drafts, jobs, parts, publishing, sharing, teachers
+from quaestor.store import drafts, job_queue, parts, publishing, sharing, teachers
 from quaestor.store.models import Edition
 
 PICTURE = b"\x89PNG\r\n\x1a\n, as far as anybody looks"
@@ -34,11 +34,11 @@ def test_what_was_tried_with_a_deleted_draft_is_not_shown_with_the_next_one(make
     with database.work() as work:
         owner = teachers.owner(work, "owner@school.example")
         first = drafts.begin_draft(work, owner, DOCUMENT, "begun")
-        jobs.ask(work, owner, "trial", f"draft {first.id}", {"title": "a secret bank"})
+        job_queue.ask(work, owner, "trial", f"draft {first.id}", {"title": "a secret bank"})
         drafts.drop(work, first)
         second = drafts.begin_draft(work, owner, DOCUMENT, "begun anew")
         assert second.id == first.id
-        assert jobs.jobs_of(work, owner, "trial", f"draft {second.id}") == []
+        assert job_queue.jobs_of(work, owner, "trial", f"draft {second.id}") == []
 
 
 def test_every_save_is_an_edition(database, two):

@@ -12,10 +12,11 @@ from sqlalchemy.exc import OperationalError
 
 import quaestor as qs
 from quaestor.formats.files import load_bytes
-from quaestor.store import attempts, clock, drafts, media, privacy, publishing, replies, teachers
+from quaestor.store import clock, drafts, media, privacy, publishing, replies, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Draft, Erasure, Media, Pupil, Token
-from quaestor.web import housekeeping
+from quaestor.web.jobs import housekeeping
 
 BANK = b"""
 quaestor: 1
@@ -57,10 +58,10 @@ def publish(database, **conditions):
 
 def take(database, code, name=NAME, typed=TYPED):
     with database.work() as work:
-        attempt = attempts.enter(work, code, name)
-        attempts.answer(work, attempt, 1, typed)
+        attempt = taking.enter(work, code, name)
+        taking.answer(work, attempt, 1, typed)
     with database.work() as work:
-        attempts.answer(work, work.get(Attempt, attempt.id), 2, "3")
+        taking.answer(work, work.get(Attempt, attempt.id), 2, "3")
     return attempt.id
 
 
@@ -102,7 +103,7 @@ def test_copies_that_moving_rows_left_behind_are_gone_too(database):
     """SQLite overwrites a row where it is when it is deleted, and not where it was before its page was divided."""
     code, chance = publish(database).code, random.Random(0)
     with database.work() as work:
-        started = [attempts.enter(work, code, f"taker {number}").id for number in range(120)]
+        started = [taking.enter(work, code, f"taker {number}").id for number in range(120)]
         steps = dict.fromkeys(started, 0)
         for _ in range(2400):
             one = chance.choice(started)

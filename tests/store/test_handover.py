@@ -5,8 +5,10 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.store import attempts, corrections, drafts, handover, jobs, leaving, publishing, results, sharing, teachers
+from quaestor.store import corrections, drafts, handover, job_queue, leaving, publishing, sharing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import BankVersion, Correction, Job, Published, Share, Teacher
+from quaestor.store.outcomes import results
 
 BANK = qs.load("fractions")
 RULES = qs.Rules(score="order", stop=qs.max_questions(3))
@@ -33,13 +35,15 @@ def test_a_test_goes_with_its_results_and_its_banks(database, staff, alone, both
         other = None if alone else publish(work, ada, "Week 2")
         mine = publish(work, ben, "mine") if both else None
         first = test.bank_id
-        attempt = attempts.enter(work, test.code, "Eve")
-        attempts.answer(work, attempt, 1, attempts.sitting(work, attempt).session.next.correct[0])
+        attempt = taking.enter(work, test.code, "Eve")
+        taking.answer(work, attempt, 1, taking.state_of(work, attempt).session.next.correct[0])
         question = next(iter(BANK.questions.values()))
-        corrections.correct_key(work, test, question.id, [next(one for one in question.options if one not in question.correct)], "a slip", 0)
+        corrections.correct_key(
+            work, test, question.id, [next(one for one in question.options if one not in question.correct)], "a slip", 0
+        )
         for teacher, extent in ((ben, sharing.LOOK), (cem, sharing.EDIT)):
             sharing.share(work, test, teacher, extent)
-        jobs.ask(work, ada, "rescore", f"test {test.id}", {})
+        job_queue.ask(work, ada, "rescore", f"test {test.id}", {})
         before = results.outcomes(work, test)
         handover.hand_over_test(work, test, handover.receiver(work, ada, ben.id))
         work.expire_all()
@@ -57,7 +61,7 @@ def test_a_test_goes_with_its_results_and_its_banks(database, staff, alone, both
             assert other.bank_id == first
         assert [(one.teacher_id, one.extent) for one in work.scalars(select(Share))] == [(cem.id, sharing.EDIT)]
         assert set(work.scalars(select(Job.teacher_id).where(Job.subject == f"test {test.id}"))) == {ben.id}
-        attempts.answer(work, attempt, 2, attempts.sitting(work, attempt).session.next.correct[0])
+        taking.answer(work, attempt, 2, taking.state_of(work, attempt).session.next.correct[0])
 
 
 def test_a_draft_goes_with_what_was_tried(database, staff):
@@ -67,7 +71,7 @@ def test_a_draft_goes_with_what_was_tried(database, staff):
         sharing.share(work, draft, ben, sharing.LOOK)
         sharing.share(work, draft, cem, sharing.EDIT)
         for teacher in (ada, cem):
-            jobs.ask(work, teacher, "trial", f"draft {draft.id}", {})
+            job_queue.ask(work, teacher, "trial", f"draft {draft.id}", {})
         handover.hand_over_draft(work, draft, handover.receiver(work, ada, ben.id))
         work.expire_all()
         assert sharing.draft_for(work, ben, draft.id, sharing.OWN) is draft

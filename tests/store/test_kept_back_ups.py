@@ -7,9 +7,11 @@ import pytest
 from sqlalchemy import select
 
 from quaestor.cli import main
-from quaestor.store import attempts, privacy, rescoring, results
+from quaestor.store import privacy
+from quaestor.store.attempts import taking
 from quaestor.store.models import Attempt, Draft, Published, Pupil
-from quaestor.web.beginning import open_database
+from quaestor.store.outcomes import rescoring, results
+from quaestor.web.operations.installation import open_database
 from quaestor.web.settings import Settings
 
 FILES = sorted((Path(__file__).parent / "back-ups").glob("*.zip"))
@@ -45,10 +47,10 @@ def go_on(database):
         assert privacy.export(work, mine)["log"][0]["entry"] == "3/4"
     with database.work() as work:
         mine = work.get_one(Attempt, mine.id)
-        attempts.answer(work, mine, 2, "3.5")
-        assert attempts.sitting(work, mine).step == 3
+        taking.answer(work, mine, 2, "3.5")
+        assert taking.state_of(work, mine).step == 3
         work.add(Draft(teacher_id=1, title="", head=1, created=mine.started, changed=mine.started))
-        assert attempts.enter(work, work.get_one(Pupil, 4).code, "").id == 4
+        assert taking.enter(work, work.get_one(Pupil, 4).code, "").id == 4
 
 
 @pytest.mark.parametrize("file", FILES[:1] + [pytest.param(file, marks=pytest.mark.long) for file in FILES[1:]], ids=lambda file: file.stem)

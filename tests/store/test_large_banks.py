@@ -5,7 +5,8 @@ import pytest
 import quaestor as qs
 from helpers.taking import publish
 from quaestor.formats.files import load_bytes
-from quaestor.store import publishing, sessions
+from quaestor.store import publishing
+from quaestor.store.attempts import session_cache
 from quaestor.store.memory import cached
 from quaestor.store.serving import SlowError, is_serving
 
@@ -21,7 +22,7 @@ questions:
 def test_a_bank_that_repeats_itself_by_name_is_read_elsewhere(make_database):
     database = make_database("sqlite")
     test = publish(database, load_bytes(BANK.encode(), ".yaml"))
-    sessions.forget_all()
+    session_cache.forget_all()
     with database.work() as work:
         kept = work.merge(test).bank
         kept.content = BANK  # as an upload leaves it

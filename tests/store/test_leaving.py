@@ -10,8 +10,10 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.store import attempts, corrections, drafts, jobs, leaving, publishing, results, sharing, teachers
-from quaestor.store.models import BankVersion, Share, Correction, Draft, Job, Link, Login, Published, Teacher, Token
+from quaestor.store import corrections, drafts, job_queue, leaving, publishing, sharing, teachers
+from quaestor.store.attempts import taking
+from quaestor.store.models import BankVersion, Correction, Draft, Job, Link, Login, Published, Share, Teacher, Token
+from quaestor.store.outcomes import results
 
 PASSWORD = "four plain words here"
 RULES = qs.Rules(score="order", stop=qs.max_questions(3))
@@ -88,15 +90,15 @@ def test_what_a_removed_teacher_had_is_handed_over(database, staff):
     owner, ada, *_ = staff
     with database.work() as work:
         mine, theirs = published(work, owner, "mine"), published(work, ada, "theirs")
-        attempt = attempts.enter(work, theirs.code, "Ben")
-        attempts.answer(work, attempt, 1, attempts.sitting(work, attempt).session.next.correct[0])
+        attempt = taking.enter(work, theirs.code, "Ben")
+        taking.answer(work, attempt, 1, taking.state_of(work, attempt).session.next.correct[0])
         corrections.withdraw(work, theirs, next(iter(BANK.questions)), "wrong", 0)
         alone = publishing.keep_bank(work, ada, qs.load("german"))
         draft = drafts.begin_draft(work, ada, BANK.document, "begun")
         sharing.share(work, draft, owner, sharing.EDIT)
         sharing.share(work, drafts.begin_draft(work, owner, BANK.document, "begun"), ada, sharing.EDIT)
         for subject in (f"draft {draft.id}", f"bank {alone.id}", f"bank {theirs.bank_id}"):
-            jobs.ask(work, ada, "trial", subject, {})
+            job_queue.ask(work, ada, "trial", subject, {})
         before = results.outcomes(work, theirs)
         leaving.remove(work, ada.id, owner)
     assert is_out(database, staff) == "the address or the password is wrong"
@@ -112,9 +114,9 @@ def test_what_a_removed_teacher_had_is_handed_over(database, staff):
         assert set(work.scalars(select(Job.subject))) >= {f"draft {draft.id}", f"bank {alone.id}"}
         assert f"bank {theirs.bank_id}" not in set(work.scalars(select(Job.subject)))
         assert results.outcomes(work, tests["theirs"]) == before
-        again = attempts.by_key(work, attempt.key)
-        attempts.answer(work, again, 2, attempts.sitting(work, again).session.next.correct[0])
-        assert attempts.enter(work, theirs.code, "Cem").test_id == theirs.id
+        again = taking.by_key(work, attempt.key)
+        taking.answer(work, again, 2, taking.state_of(work, again).session.next.correct[0])
+        assert taking.enter(work, theirs.code, "Cem").test_id == theirs.id
 
 
 def while_under_way(database, begin, end):

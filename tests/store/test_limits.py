@@ -11,7 +11,7 @@ from helpers.processes import fail, fail_ten_times
 from quaestor.store import clock, limits, secrets
 from quaestor.store.models import Tries
 from quaestor.store.teachers import AccessError
-from quaestor.web import housekeeping
+from quaestor.web.jobs import housekeeping
 
 
 def refuse(database, kind, who):

@@ -9,7 +9,8 @@ import quaestor as qs
 from helpers.browsing import ORDER, application, enter, give
 from quaestor.formats.files import dump_bytes, load_bytes
 from quaestor.inference.layout import layout_of
-from quaestor.store import publishing, sessions
+from quaestor.store import publishing
+from quaestor.store.attempts import session_cache
 from quaestor.store.memory import Cache, Memory
 from quaestor.store.sizes import layout_size, session_size, size_of
 
@@ -85,8 +86,8 @@ def taken(bank, seed, questions=4):
     for number in range(questions):
         asked = session.next
         session = session.answer(asked.id, asked.classes[(seed + number) % len(asked.classes)])
-    sessions.work_out(session)
-    return sessions._copy(session)
+    session_cache.work_out(session)
+    return session_cache._copy(session)
 
 
 def traced(make):
@@ -123,9 +124,9 @@ def test_estimated_sizes_are_those_that_python_allocates(name, width):
 def test_sessions_and_banks_share_the_limit(make_database, monkeypatch):
     """A class on a cache that holds three sessions: everybody goes on, and the cache stays as small as it shall."""
     kept = Cache(10**9)
-    for module in (sessions, publishing):
+    for module in (session_cache, publishing):
         monkeypatch.setattr(module, "cached", kept)
-    monkeypatch.setattr(sessions, "_sizes", Memory(100))
+    monkeypatch.setattr(session_cache, "_sizes", Memory(100))
     database = make_database("sqlite")
     app = application(database)
     code = give(database, qs.load("fractions"), ORDER)

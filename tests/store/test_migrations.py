@@ -9,8 +9,10 @@ from sqlalchemy import MetaData, select, text
 
 import quaestor as qs
 from helpers.databases import KINDS
-from quaestor.store import attempts, backup, publishing, rescoring, results, teachers
+from quaestor.store import backup, publishing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import Attempt, Published, Scoring, Teacher
+from quaestor.store.outcomes import rescoring, results
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(3))
 EARLIER = "0002"
@@ -23,9 +25,9 @@ def fill(database):
         test = publishing.publish(work, teacher, kept, RULES, publishing.Conditions(minutes=30, by_list=False))
         publishing.add_pupils(work, test, ["Ada"])
         for name, count in (("Bob", 3), ("Eve", 1), ("Kim", 0)):
-            attempt = attempts.enter(work, test.code, name)
+            attempt = taking.enter(work, test.code, name)
             for step in range(1, count + 1):
-                attempts.answer(work, attempt, step, attempts.sitting(work, attempt).session.next.correct[0])
+                taking.answer(work, attempt, step, taking.state_of(work, attempt).session.next.correct[0])
     return told(database)
 
 
@@ -51,7 +53,7 @@ def test_a_database_of_an_earlier_version_goes_on(make_database, kind):
         assert work.scalars(select(Teacher.locked)).all() == [None]
     assert told(database) == before
     with database.work() as work:
-        assert attempts.enter(work, work.get(Published, 1).code, "Zoe").id == 4
+        assert taking.enter(work, work.get(Published, 1).code, "Zoe").id == 4
 
 
 def test_a_damaged_back_up_of_an_earlier_version_leaves_an_empty_database(make_database, tmp_path):

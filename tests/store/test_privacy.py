@@ -8,8 +8,10 @@ from sqlalchemy import func, select
 
 import quaestor as qs
 from quaestor.formats.files import load_bytes
-from quaestor.store import attempts, clock, corrections, entry, privacy, publishing, rescoring, results, sittings, teachers, timing
+from quaestor.store import clock, corrections, privacy, publishing, teachers, timing
+from quaestor.store.attempts import entry, state, taking
 from quaestor.store.models import Attempt, Event, Published, Pupil
+from quaestor.store.outcomes import rescoring, results
 
 BANK = b"""
 quaestor: 1
@@ -31,9 +33,9 @@ def publish(database, **conditions):
 
 def take(database, code, name="Ada"):
     with database.work() as work:
-        attempt = attempts.enter(work, code, name)
-        attempts.answer(work, attempt, 1, "ada, 12 Secret Street")
-        attempts.answer(work, attempt, 2, "3")
+        attempt = taking.enter(work, code, name)
+        taking.answer(work, attempt, 1, "ada, 12 Secret Street")
+        taking.answer(work, attempt, 2, "3")
         return attempt.id
 
 
@@ -105,7 +107,7 @@ def test_deleting_a_pupil_takes_all_their_attempts(database):
     with database.work() as work:
         privacy.delete_pupil(work, work.get(Pupil, mine.id))
     assert [count(database, table) for table in (Pupil, Attempt, Event)] == [1, 1, 2]
-    with pytest.raises(attempts.UnknownCodeError):
+    with pytest.raises(taking.UnknownCodeError):
         take(database, mine.code)
 
 
@@ -114,23 +116,23 @@ def test_names_are_erased_and_results_stay(database):
     mine = pupil(database, test)
     number = take(database, mine.code)
     with database.read() as work:
-        before = attempts.sitting(work, work.get(Attempt, number))
+        before = taking.state_of(work, work.get(Attempt, number))
         old, key, own = results.outcomes(work, work.get(Published, test.id))[0], before.attempt.key, before.attempt.code
     assert erase(database, days=29) == 0
     assert erase(database, days=31) == 2
     assert erase(database, days=31) == 0
     with database.read() as work:
-        after = attempts.sitting(work, work.get(Attempt, number))
+        after = taking.state_of(work, work.get(Attempt, number))
         new = results.outcomes(work, work.get(Published, test.id))[0]
         assert [(line.answer, line.entry) for line in after.session.log] == [("wrong", None), ("right", "3")]
         assert after.session.answers == before.session.answers
         assert (after.attempt.name, work.get(Pupil, mine.id).name, new.name) == ("erased", "erased", "erased")
         assert (new.skills, new.right, new.hint) == (old.skills, old.right, old.hint)
-        assert attempts.by_key(work, key) is None
+        assert taking.by_key(work, key) is None
         there = [after.attempt.code, work.get(Pupil, mine.id).code]
     for code in (mine.code, own, *there):
-        with database.work() as work, pytest.raises(attempts.UnknownCodeError):
-            attempts.enter(work, code, "Ada")
+        with database.work() as work, pytest.raises(taking.UnknownCodeError):
+            taking.enter(work, code, "Ada")
 
 
 def test_somebody_called_erased_is_erased_too(database):
@@ -157,7 +159,7 @@ def test_a_pupil_goes_with_the_last_of_their_attempts_though_others_go_on(databa
     mine, other, absent = (pupil(database, test, name) for name in ("Ada", "Bob", "Cem"))
     for days, who in ((0, mine), (0, mine), (20, mine), (40, other)):
         with monkeypatch.context() as patch:
-            for module in (attempts, entry, sittings):
+            for module in (taking, entry, state):
                 patch.setattr(module, "now", lambda days=days: clock.now() + timedelta(days=days))
             take(database, who.code)
     assert erase(database, days=40) == 2  # the first two attempts; the third keeps its name, and the pupil

@@ -7,7 +7,8 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.store import attempts, corrections, drafts, publishing, sharing, teachers
+from quaestor.store import corrections, drafts, publishing, sharing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import BankVersion, Draft, Published, Share, Teacher
 from quaestor.store.sharing import EDIT, LOOK, OWN
 
@@ -90,7 +91,9 @@ def test_a_shared_test_opens_its_banks_to_look_at(database, staff):
         first = test.bank_id
         sharing.share(work, test, ben, EDIT)
         question = next(iter(BANK.questions.values()))
-        corrections.correct_key(work, test, question.id, [next(one for one in question.options if one not in question.correct)], "a slip", 0)
+        corrections.correct_key(
+            work, test, question.id, [next(one for one in question.options if one not in question.correct)], "a slip", 0
+        )
         assert test.bank_id != first
         for number in (first, test.bank_id):
             assert sharing.bank_for(work, ben, number).id == number
@@ -171,4 +174,4 @@ def test_a_share_goes_with_the_thing_and_with_the_teacher(database, staff):
         work.delete(ben)
         work.flush()
         assert [one.teacher_id for one in work.scalars(select(Share))] == [cem.id]
-        assert attempts.enter(work, made["test"].code, "Eve").test_id == made["test"].id
+        assert taking.enter(work, made["test"].code, "Eve").test_id == made["test"].id

@@ -7,7 +7,8 @@ from sqlalchemy import func, select
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.store import attempts, clock, entry, invitations, publishing, sessions, sittings, teachers
+from quaestor.store import clock, publishing, teachers
+from quaestor.store.attempts import entry, invitations, session_cache, state, taking
 from quaestor.store.models import Attempt, Event, Login
 from quaestor.store.secrets import tidy
 
@@ -28,17 +29,17 @@ def published(database, **conditions):
 
 def begin(database, code, name="Ada"):
     with database.work() as work:
-        return attempts.enter(work, code, name).key
+        return taking.enter(work, code, name).key
 
 
 def stands(database, key):
     with database.work() as work:
-        return attempts.sitting(work, attempts.by_key(work, key))
+        return taking.state_of(work, taking.by_key(work, key))
 
 
 def put(database, key, step, entry):
     with database.work() as work:
-        return attempts.answer(work, attempts.by_key(work, key), step, entry)
+        return taking.answer(work, taking.by_key(work, key), step, entry)
 
 
 def right(question):
@@ -54,7 +55,7 @@ def test_a_test_from_the_first_question_to_the_last(database, test_code):
     done = stands(database, key)
     assert done.over == "3 questions were asked; the limit is 3."
     assert list(done.session.answers.values()) == ["right"] * 3
-    with pytest.raises(attempts.EntryError, match="the test is over: 3 questions were asked"):
+    with pytest.raises(taking.EntryError, match="the test is over: 3 questions were asked"):
         put(database, key, 4, "1")
 
 
@@ -62,7 +63,7 @@ def test_the_state_is_rebuilt_from_the_log(database, test_code):
     key = begin(database, test_code)
     put(database, key, 1, right(stands(database, key).session.next))
     before = stands(database, key)
-    sessions.forget_all()
+    session_cache.forget_all()
     after = stands(database, key)
     assert after.session == before.session
     assert after.session.next == before.session.next
@@ -72,7 +73,7 @@ def test_a_step_is_answered_once(database, test_code):
     key = begin(database, test_code)
     question = stands(database, key).session.next
     put(database, key, 1, right(question))
-    with pytest.raises(attempts.StaleError, match="the test stands at step 2"):
+    with pytest.raises(taking.StaleError, match="the test stands at step 2"):
         put(database, key, 1, right(question))
     with database.work() as work:
         assert work.scalar(select(func.count()).select_from(Event)) == 1
@@ -83,11 +84,11 @@ def test_two_processes_answer_the_same_step(database, test_code):
     key = begin(database, test_code)
     question = stands(database, key).session.next
     with database.work() as work:
-        attempt = attempts.by_key(work, key)
-        behind = attempts.sitting(work, attempt).session
+        attempt = taking.by_key(work, key)
+        behind = taking.state_of(work, attempt).session
     put(database, key, 1, right(question))
-    sessions.remember(attempt, behind, attempt.started)
-    with pytest.raises(attempts.StaleError) as error:
+    session_cache.remember(attempt, behind, attempt.started)
+    with pytest.raises(taking.StaleError) as error:
         put(database, key, 1, right(question))
     assert error.value.step == 2
     assert stands(database, key).step == 2
@@ -103,7 +104,7 @@ def test_bad_entries_change_nothing(database, test_code):
 def test_a_skip_is_a_line_without_an_answer(database, test_code):
     key = begin(database, test_code)
     with database.work() as work:
-        after = attempts.skip(work, attempts.by_key(work, key), 1)
+        after = taking.skip(work, taking.by_key(work, key), 1)
     assert after.step == 2
     assert after.session.log[0].answer is None
 
@@ -111,7 +112,7 @@ def test_a_skip_is_a_line_without_an_answer(database, test_code):
 def test_going_on_with_the_personal_code(database, test_code):
     key = begin(database, test_code)
     with database.work() as work:
-        own = attempts.by_key(work, key).code
+        own = taking.by_key(work, key).code
     assert begin(database, own, "") == key
 
 
@@ -123,11 +124,11 @@ def test_pupils_have_codes_and_one_attempt(database):
         made = publishing.add_pupils(work, test, ["Ada", " Bob  B ", ""])
         assert [pupil.name for pupil in publishing.pupils_of(work, test)] == ["Ada", "Bob B"]
         own = made[1].code
-    with pytest.raises(attempts.EntryError, match="pupils of a class list"):
+    with pytest.raises(taking.EntryError, match="pupils of a class list"):
         begin(database, code)
     key = begin(database, own, "somebody else")
     with database.work() as work:
-        assert attempts.by_key(work, key).name == "Bob B"
+        assert taking.by_key(work, key).name == "Bob B"
     assert begin(database, own) == key
 
 
@@ -136,20 +137,20 @@ def test_time_limits_and_opening_times(database, monkeypatch):
     code = published(database, minutes=10, opens=start - timedelta(hours=1), closes=start + timedelta(hours=1))
     key = begin(database, code)
     assert 590 < stands(database, key).left <= 600
-    for module in (attempts, sittings, entry):
+    for module in (taking, state, entry):
         monkeypatch.setattr(module, "now", lambda: start + timedelta(minutes=11))
     assert stands(database, key).over == "The time is up."
-    with pytest.raises(attempts.EntryError, match="the test is over: The time is up"):
+    with pytest.raises(taking.EntryError, match="the test is over: The time is up"):
         put(database, key, 1, "1")
     monkeypatch.setattr(invitations, "now", lambda: start + timedelta(hours=2))
-    with pytest.raises(attempts.EntryError, match="this test is closed"):
+    with pytest.raises(taking.EntryError, match="this test is closed"):
         begin(database, code)
 
 
 def test_unknown_codes_and_empty_names(database, test_code):
-    with pytest.raises(attempts.EntryError, match="opens no test"):
+    with pytest.raises(taking.EntryError, match="opens no test"):
         begin(database, "NOSUCH")
-    with pytest.raises(attempts.EntryError, match="please enter a name"):
+    with pytest.raises(taking.EntryError, match="please enter a name"):
         begin(database, test_code, "  ")
     assert tidy("ab-2 3") == "AB23"
 

@@ -13,9 +13,9 @@ from babel.messages.pofile import read_po
 from helpers import translations
 from quaestor.bankfile.words import ELSEWHERE
 from quaestor.i18n import Said
-from quaestor.web.language import LANGUAGES, catalogue, translate
-from quaestor.web.workshop.vocabulary import WORDS
-from quaestor.web.writing import writing
+from quaestor.web.editor.vocabulary import WORDS
+from quaestor.web.render.language import LANGUAGES, catalogue, translate
+from quaestor.web.render.writing import writing
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
 QUOTES = {"de": "„“", "fr": "«»"}

@@ -8,7 +8,8 @@ import pytest
 
 from helpers.servers import Server, publish
 from quaestor.formats.files import load_bytes
-from quaestor.store import attempts, teachers
+from quaestor.store import teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import Attempt
 
 BANK = b"""
@@ -41,7 +42,7 @@ def test_what_a_teacher_deletes_is_gone_at_once(make_database, deleted):
             send(taker, taker.last, "/answer", entry=TYPED)
         with database.read() as work:
             attempt = work.query(Attempt).one()
-            assert attempts.sitting(work, attempt).session.log[0].entry == TYPED
+            assert taking.state_of(work, attempt).session.log[0].entry == TYPED
         assert left() >= 2
         with httpx2.Client(base_url=site, follow_redirects=True, cookies={"teacher": cookie}) as teacher:
             for _ in range(10):  # pages of both workers

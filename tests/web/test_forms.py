@@ -11,7 +11,7 @@ from helpers.rights import FORMS, OK, ROWS, address, where
 from helpers.school import PASSWORD, opened
 from quaestor.store.database import Database, UnavailableError
 from quaestor.store.models import Tries
-from quaestor.web import taker
+from quaestor.web.taker import attempt_pages
 
 NOWHERE = "There is no page at this address."
 
@@ -103,13 +103,13 @@ def refused_while(monkeypatch, database, step):
     for entry in ("3/4", ["two"], "7/2")[: step - 1]:
         browser.fill("/answer", entry=entry)
     other = Browser(None)
-    other.client, other.page, again = browser.client, browser.page, taker._again
+    other.client, other.page, again = browser.client, browser.page, attempt_pages._again
 
     def meanwhile(*of):
         other.fill("/answer", skip="1")
         return again(*of)
 
-    monkeypatch.setattr(taker, "_again", meanwhile)
+    monkeypatch.setattr(attempt_pages, "_again", meanwhile)
     browser.fill("/answer", entry="".join(chr(0x4E00 + (7919 * place) % 20_000) for place in range(10_001)))
     return browser
 

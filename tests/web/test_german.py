@@ -17,9 +17,10 @@ from quaestor.i18n import Said, said, say
 from quaestor.selection.rules import RulesError
 from quaestor.selection.rules_file import read_rules
 from quaestor.session.explain.changes import changes
-from quaestor.store import attempts, limits, media, publishing, teachers
+from quaestor.store import limits, media, publishing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.database import DamagedError, UnavailableError
-from quaestor.web.language import translate
+from quaestor.web.render.language import translate
 
 
 def german(text):
@@ -327,7 +328,7 @@ STORE = {
     "image": lambda: media.chosen(KINDS, {}),
     "kind": lambda: media.chosen(KINDS, {"pie.png": b"GIF"}),
     "size": lambda: media.chosen(KINDS, {"pie.png": b"x" * 3_000_000}),
-    "stale": lambda: raised(attempts.StaleError(3)),
+    "stale": lambda: raised(taking.StaleError(3)),
     "minute": lambda: raised(limits.LimitError(30)),
     "wait": lambda: raised(limits.LimitError(300)),
     "away": lambda: raised(UnavailableError()),

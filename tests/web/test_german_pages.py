@@ -13,8 +13,9 @@ from helpers.interface_texts import calls, sources, templates
 from helpers.rights import methods_and_paths
 from quaestor.store import secrets
 from quaestor.store.database import DamagedError, Database, UnavailableError
-from quaestor.web import entry, language
-from quaestor.web.language import catalogue
+from quaestor.web.render import language
+from quaestor.web.render.language import catalogue
+from quaestor.web.taker import front_page
 
 # Texts are written where they can be found
 
@@ -343,7 +344,7 @@ def test_the_database_is_away_or_nobody_foresaw_it(place, monkeypatch, error, st
     browser = place.browser()
     browser.client = type(browser.client)(place.app, headers=browser.client.headers, raise_server_exceptions=False)
     browser.go("/")
-    monkeypatch.setattr(entry, "invited", fail)
+    monkeypatch.setattr(front_page, "invited", fail)
     look(place, browser.fill("/enter", code=place.test.code), status)
     look(place, browser.go(f"/c/{place.test.code}"), status)
 

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.rights import OK, ROWS, address, where
 from helpers.school import opened
-from quaestor.web.desk import live
+from quaestor.web.teacher import live
 
 READ = [key for key in ROWS if key.startswith("GET ")]
 

@@ -13,9 +13,11 @@ import pytest
 import quaestor as qs
 from helpers.browsing import Browser, application
 from helpers.paths import TESTS
-from quaestor.store import attempts, corrections, publishing, rescoring, teachers
+from quaestor.store import corrections, publishing, teachers
+from quaestor.store.attempts import taking
 from quaestor.store.models import Attempt, Published
-from quaestor.web.language import LANGUAGES
+from quaestor.store.outcomes import rescoring
+from quaestor.web.render.language import LANGUAGES
 
 GOLDEN = TESTS / "golden" / "told"
 SKILLS = {
@@ -85,13 +87,13 @@ def taken(database, case):
     with database.work() as work:
         teacher = teachers.owner(work, "owner@school.example")
         test = publishing.publish(work, teacher, publishing.keep_bank(work, teacher, made), rules, publishing.Conditions(**conditions))
-        attempt = attempts.enter(work, test.code, "Ada")
+        attempt = taking.enter(work, test.code, "Ada")
         for step in range(1, count + 1):
-            question = attempts.sitting(work, attempt).session.next
+            question = taking.state_of(work, attempt).session.next
             if question is None:
                 break
             entry = how(question)
-            attempts.skip(work, attempt, step) if entry is None else attempts.answer(work, attempt, step, entry)
+            taking.skip(work, attempt, step) if entry is None else taking.answer(work, attempt, step, entry)
     if case == "out of time":
         with database.work() as work:
             late = work.get(Attempt, attempt.id)

@@ -16,7 +16,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Restore the file and print what was in it."""
     settings = settings_of(arguments)
     from quaestor.store.backup import restore
-    from quaestor.web.beginning import restored_database
+    from quaestor.web.operations.installation import restored_database
 
     with restored_database(settings) as database:
         counts = restore(database, Path(arguments.file))

@@ -39,9 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     import uvicorn
 
     from quaestor.store.secrets import share_secret
-    from quaestor.web import demo, demo_class, logs
-    from quaestor.web.beginning import begin
-    from quaestor.web.connections import Connection
+    from quaestor.web.operations import demo, demo_class, logs
+    from quaestor.web.operations.installation import begin
+    from quaestor.web.security.connections import Connection
     from quaestor.web.settings import to_environment
 
     settings = settings_of(arguments)
@@ -88,8 +88,8 @@ def run(arguments: argparse.Namespace) -> int:
 @contextmanager
 def _counted_together(settings: "Settings") -> Iterator[None]:
     """A folder in which several workers keep their counts for /metrics, while they serve."""
-    from quaestor.web.counts_folder import clear_abandoned, counts_folder
-    from quaestor.web.metrics import FOLDER
+    from quaestor.web.operations.counts_folder import clear_abandoned, counts_folder
+    from quaestor.web.operations.metrics import FOLDER
 
     clear_abandoned()
     if settings.workers == 1 or not settings.metrics:

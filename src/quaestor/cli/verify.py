@@ -20,8 +20,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     from quaestor.errors import QuaestorError
     from quaestor.store.models import Published
-    from quaestor.store.rescoring import waiting
-    from quaestor.store.verify import verify
+    from quaestor.store.outcomes.rescoring import waiting
+    from quaestor.store.outcomes.verify import verify
 
     with database_of(settings) as database, database.read() as work:
         chosen = select(Published).order_by(Published.id)

@@ -39,7 +39,7 @@ def settings_of(arguments: argparse.Namespace) -> "Settings":
 @contextmanager
 def database_of(settings: "Settings", make: bool = False) -> "Iterator[Database]":
     """The database of a command, closed at its end. `make`: create it if there is none."""
-    from quaestor.web.beginning import make_database, open_database
+    from quaestor.web.operations.installation import make_database, open_database
 
     database = make_database(settings) if make else open_database(settings)
     try:

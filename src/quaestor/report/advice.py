@@ -11,9 +11,9 @@ from quaestor.i18n import say
 from quaestor.model.beliefs import Bounds
 from quaestor.session.session import Session, Stop
 from quaestor.session.sufficiency import least_answers
-from quaestor.store.outcome import Finding as Stored
-from quaestor.store.results import findings_of
-from quaestor.store.scoring import scored
+from quaestor.store.attempts.scoring import scored
+from quaestor.store.outcomes.outcome import Finding as Stored
+from quaestor.store.outcomes.results import findings_of
 
 SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from statistics import median
 
-from quaestor.store.answers import Clock
-from quaestor.store.outcome import Finding, Outcome
+from quaestor.store.attempts.answers import Clock
+from quaestor.store.outcomes.outcome import Finding, Outcome
 
 STUCK_TIMES = 3
 STUCK_MINUTES = 2

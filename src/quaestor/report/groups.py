@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from quaestor.bankfile.bank import Bank
 from quaestor.report.advice import practise
-from quaestor.store.outcome import Finding
+from quaestor.store.outcomes.outcome import Finding
 
 
 @dataclass(frozen=True)

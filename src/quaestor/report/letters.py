@@ -13,8 +13,8 @@ from quaestor.i18n import listed, say
 from quaestor.report.advice import practise
 from quaestor.selection.rules import MISSING, WRONG, Rules
 from quaestor.session.explain.wording import percent
-from quaestor.store.outcome import Finding, Outcome
-from quaestor.store.sittings import CLOSED, TIME_UP
+from quaestor.store.attempts.state import CLOSED, TIME_UP
+from quaestor.store.outcomes.outcome import Finding, Outcome
 
 NO, YES = {"no", "nein", "non"}, {"yes", "ja", "oui"}  # names of a lowest and of a highest level that mean: not yet, can do it
 ENDED = {

@@ -24,8 +24,8 @@ from quaestor.model.table import Array, centre
 from quaestor.numerals import read_number
 from quaestor.report.flags import FEWEST, flags
 from quaestor.report.tallies import AtLevel, Option, Tally
-from quaestor.store.answers import Given
-from quaestor.store.outcome import Outcome
+from quaestor.store.attempts.answers import Given
+from quaestor.store.outcomes.outcome import Outcome
 
 LIKELY = 0.8  # of a combination of levels: takers below it are not counted by level
 MOST_ENTRIES = 6  # wrong entries that are listed

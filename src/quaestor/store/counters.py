@@ -1,4 +1,4 @@
-"""What operators watch of a running server: counts, durations and sizes, in the form of Prometheus; `web.metrics` shows them.
+"""What operators watch of a running server: counts, durations and sizes, in the form of Prometheus; `web.operations.metrics` shows them.
 
 Each worker counts for itself. With one worker the counts are in its memory; with several, prometheus_client keeps those of each in files of
 a folder (`PROMETHEUS_MULTIPROC_DIR`, made by `quaestor serve`), and whichever worker is asked adds them up. A count takes 1 to 5 µs.
@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 REGISTRY = CollectorRegistry()
 _METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 _SECONDS = (0.005, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0)  # of a request
-_STEP = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of a step: above 0.03 it is slow (`store.pace`)
+_STEP = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of a step: above 0.03 it is slow (`store.attempts.pace`)
 
 _requests = Counter("quaestor_requests", "Requests by route and class of status.", ["method", "route", "status"], registry=REGISTRY)
 _durations = Histogram("quaestor_request_seconds", "Seconds a request took.", ["route"], buckets=_SECONDS, registry=REGISTRY)

@@ -123,8 +123,8 @@ class Media(Base):
 class Published(Base):
     """A published test: a bank version with rules and conditions. `revision`: how often its scoring was corrected (`Correction`).
 
-    `grades`: the scheme of its grades (`store.grades`), if it has one. `results`: when takers see theirs; `per_browser`, `per_address`: how
-    often it can be begun with its own code within a day (`store.entry`).
+    `grades`: the scheme of its grades (`store.outcomes.grades`), if it has one. `results`: when takers see theirs; `per_browser`,
+    `per_address`: how often it can be begun with its own code within a day (`store.attempts.entry`).
     """
 
     __tablename__ = "published"
@@ -186,7 +186,7 @@ class Pupil(Base):
 class Attempt(Base):
     """One attempt at a test. `code`: to continue it on another device; `key`: part of the address of the taker's pages.
 
-    `extra`: minutes beyond the time limit; `due`: when it is over at the latest (`sittings.deadline`), kept for queries; `set_aside`: when
+    `extra`: minutes beyond the time limit; `due`: when it is over at the latest (`state.deadline`), kept for queries; `set_aside`: when
     the teacher decided that it does not count, so that another try may begin.
     """
 
@@ -239,7 +239,7 @@ class Scoring(Base):
     nothing), `right` of these were answered with the best class; `skipped`: those that were skipped; `points`: right ones count 1, partly
     right ones less; `expected`: the expected level, summed over the skills. `skills`: for each the level, the number of answers, and the
     bounds of all levels. `engine`: the version of this software. `misfits`: whether the answers fit the bank so badly that a teacher
-    should look; None: not known yet. `step`: what comes next, where that may take long to work out (`store.steps`).
+    should look; None: not known yet. `step`: what comes next, where that may take long to work out (`store.attempts.kept_steps`).
     """
 
     __tablename__ = "outcome"

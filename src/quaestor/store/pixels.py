@@ -2,7 +2,7 @@
 
 What else a file may hold goes: where and with what a photograph was taken, comments, colour profiles, bytes after its end. A photograph
 that is to be turned is turned. Frames of an animation stay, with their times. The work of decoding is bounded by the number of pixels,
-and by whoever calls (`web.uploads`).
+and by whoever calls (`web.security.uploads`).
 """
 
 import io

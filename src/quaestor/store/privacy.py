@@ -14,14 +14,14 @@ from sqlalchemy import delete as delete_rows
 from sqlalchemy.orm import Session as Work
 
 from quaestor.model.question import Question
-from quaestor.store import sessions
+from quaestor.store.attempts import session_cache
+from quaestor.store.attempts.state import CLOSED, state_of
 from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.erasure import erased
 from quaestor.store.models import Attempt, Event, Published, Pupil, Reply, Scoring
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
-from quaestor.store.sittings import CLOSED, sitting
 
 ERASED = "erased"
 _MARK = "-"  # not in any code; `secrets.tidy` removes it from what is typed
@@ -31,7 +31,7 @@ _APART = {"synchronize_session": False}  # rows that were deleted meanwhile are 
 
 def export(work: Work, attempt: Attempt) -> dict[str, Any]:
     """All data on one attempt as plain data, except its `key`, which is a secret of the browser."""
-    session = sitting(work, attempt).session
+    session = state_of(work, attempt).session
     pupil = work.get(Pupil, attempt.pupil_id) if attempt.pupil_id is not None else None
     bank = session.bank
     lines = work.scalars(select(Event).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
@@ -96,7 +96,7 @@ def is_named(attempt: Attempt) -> bool:
 
 def delete(work: Work, attempt: Attempt) -> None:
     """Delete an attempt and its log."""
-    sessions.forget(attempt)
+    session_cache.forget(attempt)
     work.execute(delete_rows(Attempt).where(Attempt.id == attempt.id))
     work.expunge(attempt)
     erased(work)
@@ -148,9 +148,9 @@ def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) ->
     if not attempts:
         return 0
     typed = [question.id for question in open_bank(test.bank).questions.values() if question.kind == "text"]
-    keyed = {name: question for name, question in sessions.corrected(work, test).items() if name in typed}
+    keyed = {name: question for name, question in session_cache.corrected(work, test).items() if name in typed}
     for attempt in attempts:
-        sessions.forget(attempt)
+        session_cache.forget(attempt)
         blank: dict[str, Any] = {"name": ERASED, "code": _no_code(), "key": token()[:32]}
         if attempt.ended is None:  # nobody can go on with it
             blank |= {"ended": now(), "reason": str(CLOSED)}
@@ -167,7 +167,7 @@ def _keep_classes(work: Work, attempt: Attempt, keyed: Mapping[str, Question]) -
     lines = work.scalars(select(Event).where(Event.attempt_id == attempt.id, Event.question.in_(keyed))).all() if keyed else ()
     changed = False
     for line in lines:
-        now_is = sessions.line_of(keyed, line.question, line.answer, line.entry, line.seconds).answer
+        now_is = session_cache.line_of(keyed, line.question, line.answer, line.entry, line.seconds).answer
         changed, line.answer = changed or now_is != line.answer, now_is
     if changed:
         work.flush()

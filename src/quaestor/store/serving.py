@@ -1,7 +1,7 @@
 """What a server must not do where others wait: it is asked for by an error, done elsewhere, and what came of it is there at the next try.
 
-`web.lanes.patiently` catches the error, `web.slow_steps` has it done by a process with limits. Programs that serve nobody else (the command
-line, jobs) do everything at once.
+`web.jobs.execution.patiently` catches the error, `web.jobs.slow_steps` has it done by a process with limits. Programs that serve
+nobody else (the command line, jobs) do everything at once.
 """
 
 from contextvars import ContextVar

@@ -109,7 +109,10 @@ def within_reach(teacher: Teacher, kind: type[T]) -> ColumnElement[bool]:
 def extents(work: Work, teacher: Teacher, kind: type[T]) -> dict[int, str]:
     """What a teacher may do with the things of this kind that are shared with them, by the number of the thing."""
     column = _COLUMNS[kind]
-    return {number: extent for number, extent in work.execute(select(column, Share.extent).where(Share.teacher_id == teacher.id, column.is_not(None)))}
+    return {
+        number: extent
+        for number, extent in work.execute(select(column, Share.extent).where(Share.teacher_id == teacher.id, column.is_not(None)))
+    }
 
 
 def readers(work: Work, teacher: Teacher, kind: type[T]) -> dict[int, list[str]]:

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import say
+from quaestor.store.attempts.state import CLOSED, TIME_UP, deadline
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.privacy import has_name, is_named
 from quaestor.store.publishing import Conditions
-from quaestor.store.sittings import CLOSED, TIME_UP, deadline
 
 MOST_EXTRA = 24 * 60  # minutes
 SET_ASIDE = say("Your teacher has set this try aside; you can begin again with your code.")

@@ -15,43 +15,46 @@ from quaestor.parent import leave_with_parent
 from quaestor.store.database import Database
 from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
-from quaestor.web import entry, failures, hosts, logs, metrics, taker, working
 from quaestor.web.api import routes as api
-from quaestor.web.collecting import spare_survivors
-from quaestor.web.desk import (
+from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, trial, versions
+from quaestor.web.jobs import worker
+from quaestor.web.jobs.housekeeping import keep_house, keep_purging, keep_scoring
+from quaestor.web.jobs.runner import Foreman
+from quaestor.web.jobs.slow_steps import SlowSteps
+from quaestor.web.operations import logs, metrics
+from quaestor.web.operations.garbage import spare_survivors
+from quaestor.web.operations.health import wrong
+from quaestor.web.render import failures
+from quaestor.web.render.language import read_catalogues
+from quaestor.web.render.pages import read_templates
+from quaestor.web.security import hosts
+from quaestor.web.security.guard import Guard
+from quaestor.web.settings import Settings, from_environment
+from quaestor.web.taker import attempt_pages, front_page
+from quaestor.web.teacher import (
     account,
-    banks,
-    changes,
     correcting,
+    frozen_banks,
     grading,
     home,
+    job_progress,
     letters,
     live,
     path,
     people,
+    publish_page,
     published,
-    publishing,
-    results,
+    results_table,
     sign_in,
     statistics,
-    trial,
+    time_changes,
 )
-from quaestor.web.guard import Guard
-from quaestor.web.health import wrong
-from quaestor.web.housekeeping import keep_house, keep_purging, keep_scoring
-from quaestor.web.jobs import Foreman
-from quaestor.web.language import read_catalogues
-from quaestor.web.pages import read_templates
-from quaestor.web.settings import Settings, from_environment
-from quaestor.web.slow_steps import SlowSteps
-from quaestor.web.teacher import job_progress
-from quaestor.web.workshop import draft, improve, listing, parts, start, versions
 
-TAKERS = (entry, taker)
-TESTS = (publishing, published, changes, correcting, letters, grading, results, path, live, statistics)
-DESK = (sign_in, home, banks, *TESTS, people, account, job_progress)
-WORKSHOP = (start, draft, versions, trial, improve, listing, parts)  # the last two take any section: they come last
-PAGES = (*TAKERS, *DESK, *WORKSHOP)
+TAKERS = (front_page, attempt_pages)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics)
+TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
+EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
+PAGES = (*TAKERS, *TEACHERS, *EDITORS)
 WEEK = 7 * 24 * 3600
 
 
@@ -72,7 +75,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     async def life(app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(keep(kept)) for keep in (keep_house, keep_purging, keep_scoring)]
         tasks.append(asyncio.create_task(metrics.keep_stock()))
-        app.state.foremen = [*(Foreman(kept, working.LONG, each=1) for _ in range(2)), Foreman(kept, working.SHORT)]
+        app.state.foremen = [*(Foreman(kept, worker.LONG, each=1) for _ in range(2)), Foreman(kept, worker.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()
         yield
@@ -92,7 +95,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     metrics.add(app, settings, kept)
     failures.handle(app)
-    app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings))
+    app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings), answer=failures.answer)
 
     @app.get("/health", include_in_schema=False)
     def health() -> Response:

@@ -8,11 +8,12 @@ from sqlalchemy import delete, select
 
 import quaestor as qs
 from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, Api, begin, fits
-from quaestor.store import clock, sittings, teachers
+from quaestor.store import clock, teachers
+from quaestor.store.attempts import state
 from quaestor.store.database import DamagedError, UnavailableError
 from quaestor.store.models import Attempt, BankVersion, Token
-from quaestor.web import lanes
 from quaestor.web.api import PREFIX
+from quaestor.web.jobs import execution
 
 BODIES = {
     "/sessions": {"test": 1, "name": "Ada"},
@@ -275,6 +276,6 @@ def test_what_is_deleted_between_reading_and_writing_is_missing(small, monkeypat
     monkeypatch.setattr(small.database, "work", real)
     number = begin(api, test)["session"]
     monkeypatch.setattr(small.database, "work", meanwhile)
-    for module in (sittings, lanes):
+    for module in (state, execution):
         monkeypatch.setattr(module, "now", lambda: clock.now() + timedelta(hours=1))
     assert api.get(f"/sessions/{number}").status_code == 404

@@ -12,10 +12,12 @@ import quaestor as qs
 from helpers import browsing
 from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from quaestor.formats.files import dump_bytes
-from quaestor.store import clock, corrections, publishing, rescoring, sittings, teachers
+from quaestor.store import clock, corrections, publishing, teachers
+from quaestor.store.attempts import state as attempt_state
 from quaestor.store.models import Attempt, Event, Published, Reply
-from quaestor.web import lanes
+from quaestor.store.outcomes import rescoring
 from quaestor.web.api import PREFIX
+from quaestor.web.jobs import execution
 
 KEYS = {"correct", "accept", "option_classes", "explanation", "table", "classes", "gain", "probability", "skill", "skills"}
 
@@ -254,7 +256,7 @@ def test_time_runs_out(world, monkeypatch):
     world.publish(minutes=5)
     api = world.api()
     state = begin(api)
-    for module in (sittings, lanes):
+    for module in (attempt_state, execution):
         monkeypatch.setattr(module, "now", lambda: clock.now() + timedelta(minutes=6))
     late = api.post("/sessions/1/answers", {"step": 1, "entry": right(state["question"])})
     assert (late.status_code, late.json()["type"]) == (409, "urn:quaestor:over")

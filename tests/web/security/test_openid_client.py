@@ -12,10 +12,10 @@ from quaestor.store.teachers import AccessError
 from quaestor.web.settings import Settings
 
 pytest.importorskip("authlib", reason="the extra `openid` is not installed")
-from helpers import openid_provider  # noqa: E402
-from helpers.openid_provider import ADA, CLIENT, FAULTS, SECRET  # noqa: E402
-from quaestor.web.security import openid  # noqa: E402
-from quaestor.web.security.openid import AwayError, ForeignError, provider_of  # noqa: E402
+from helpers import openid_provider
+from helpers.openid_provider import ADA, CLIENT, FAULTS, SECRET
+from quaestor.web.security import openid
+from quaestor.web.security.openid import AwayError, ForeignError, provider_of
 
 BACK = "http://testserver/openid/back"
 COOKIE = "the secret of this browser"

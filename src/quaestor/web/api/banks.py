@@ -17,10 +17,10 @@ from quaestor.store.media import chosen
 from quaestor.store.models import BankVersion, Token
 from quaestor.store.publishing import bank_of, keep_bank, open_bank
 from quaestor.web.api import PREFIX, shapes
-from quaestor.web.api.access import ForBanks, Route, reading
 from quaestor.web.api.once import Key, Write, once
-from quaestor.web.problems import listed, reply
-from quaestor.web.uploads import draw_anew, read_bank
+from quaestor.web.api.tokens import ForBanks, Route, reading
+from quaestor.web.render.problems import listed, reply
+from quaestor.web.security.uploads import draw_anew, read_bank
 
 routes = APIRouter(prefix=f"{PREFIX}/banks", tags=["banks"], route_class=Route)
 Number = Annotated[int, Path(alias="bank", ge=1, le=shapes.MOST, description="the number of the bank", examples=[1])]

@@ -11,8 +11,8 @@ from fastapi.openapi.utils import get_openapi
 
 from quaestor import __version__
 from quaestor.web.api import PREFIX, examples, shapes
-from quaestor.web.api.access import Route
-from quaestor.web.problems import BY_STATUS, INVALID, KINDS, MEDIA_TYPE, NO_KEY, NO_TOKEN, URN, Kind
+from quaestor.web.api.tokens import Route
+from quaestor.web.render.problems import BY_STATUS, INVALID, KINDS, MEDIA_TYPE, NO_KEY, NO_TOKEN, URN, Kind
 
 TAGS = [
     {"name": "sessions", "description": "Take a test: begin, answer, skip, read the result. An answer returns the next question."},

@@ -15,16 +15,16 @@ from quaestor.session.explain.why import why_question
 from quaestor.session.limited import PATH, Path
 from quaestor.session.log import Answer
 from quaestor.session.session import Session
-from quaestor.store.attempts import sitting
+from quaestor.store.attempts.pace import found, is_quick
+from quaestor.store.attempts.taking import state_of
 from quaestor.store.models import Attempt, Event
-from quaestor.store.pace import found, is_quick
 from quaestor.web.api.questions import change_of, finding
 from quaestor.web.api.shapes import moment
 
 
 def history(work: Work, attempt: Attempt) -> list[dict[str, Any]]:
     """The lines of a session's log."""
-    stands = sitting(work, attempt)
+    stands = state_of(work, attempt)
     times = work.execute(select(Event.seconds, Event.at).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
     session = stands.session
     steps = session.so_far

@@ -15,12 +15,12 @@ from sqlalchemy.orm import Session as Work
 from starlette.responses import Response
 
 from quaestor.store import replies
-from quaestor.store.attempts import EntryError, StaleError
+from quaestor.store.attempts.taking import EntryError, StaleError
 from quaestor.store.models import Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed
-from quaestor.web.api.access import Bearer, reading, writing
-from quaestor.web.problems import KEY, reply
+from quaestor.web.api.tokens import Bearer, reading, writing
+from quaestor.web.render.problems import KEY, reply
 
 Key = Annotated[
     str,

@@ -13,13 +13,13 @@ from quaestor.report.advice import Finding, findings, practise, stored_findings
 from quaestor.report.marking import right_answers, worth
 from quaestor.session.explain.reasons import Change
 from quaestor.session.log import Answer
-from quaestor.store.attempts import Sitting
-from quaestor.store.outcome import Outcome
-from quaestor.store.shown import image_of
-from quaestor.web.pages import url
+from quaestor.store.attempts.shown_images import image_of
+from quaestor.store.attempts.taking import State
+from quaestor.store.outcomes.outcome import Outcome
+from quaestor.web.render.pages import url
 
 
-def state(request: Request, stands: Sitting) -> dict[str, Any]:
+def state(request: Request, stands: State) -> dict[str, Any]:
     """Where a session stands."""
     over = stands.over
     asked = None if over else stands.session.next
@@ -35,7 +35,7 @@ def state(request: Request, stands: Sitting) -> dict[str, Any]:
     }
 
 
-def question(request: Request, stands: Sitting, asked: Question) -> dict[str, Any]:
+def question(request: Request, stands: State, asked: Question) -> dict[str, Any]:
     """A question, with its options in the order of this session."""
     image = image_of(stands.attempt, asked)
     shown = url(request, "api-image", session=stands.attempt.id, image=image) if image else None
@@ -49,7 +49,7 @@ def feedback(asked: Question, line: Answer) -> dict[str, Any]:
     return {"question": asked.id, **told}
 
 
-def result(stands: Sitting, stored: Outcome | None = None) -> dict[str, Any]:
+def result(stands: State, stored: Outcome | None = None) -> dict[str, Any]:
     """What was found, as it is stored if it is."""
     found = findings(stands.session) if stored is None else stored_findings(stands.session.bank, stored.skills)
     return {

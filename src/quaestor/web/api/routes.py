@@ -7,14 +7,14 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
 
 from quaestor.store.teachers import UnknownTokenError
-from quaestor.web.api import PREFIX, banks, published, sessions
-from quaestor.web.api.access import Route, refused
+from quaestor.web.api import PREFIX, banks, publications, sessions
 from quaestor.web.api.description import TYPES, described
-from quaestor.web.pages import page
-from quaestor.web.problems import URN, reply
-from quaestor.web.visits import root
+from quaestor.web.api.tokens import Route, refused
+from quaestor.web.render.pages import page
+from quaestor.web.render.problems import URN, reply
+from quaestor.web.security.browsers import root
 
-PARTS = (sessions.routes, banks.routes, published.routes)
+PARTS = (sessions.routes, banks.routes, publications.routes)
 about = APIRouter(prefix=PREFIX)
 
 

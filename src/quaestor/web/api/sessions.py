@@ -15,24 +15,24 @@ from quaestor.errors import QuaestorError
 from quaestor.report.advice import findings
 from quaestor.session.log import Answer
 from quaestor.store import privacy
-from quaestor.store.attempts import OverError, Sitting, StaleError, end, enter, prepare, sitting, write
-from quaestor.store.entry import Origin, look_ahead
-from quaestor.store.invitations import holds_back
+from quaestor.store.attempts.entry import Origin, look_ahead
+from quaestor.store.attempts.invitations import holds_back
+from quaestor.store.attempts.shown_images import shown, with_images
+from quaestor.store.attempts.state import by_number
+from quaestor.store.attempts.taking import OverError, StaleError, State, end, enter, prepare, state_of, write
 from quaestor.store.models import Attempt, Published, Pupil, Token
+from quaestor.store.outcomes.results import outcome_of
 from quaestor.store.publishing import MissingError, published
-from quaestor.store.results import outcome_of
 from quaestor.store.secrets import tidy
-from quaestor.store.shown import shown, with_images
-from quaestor.store.sittings import by_number
 from quaestor.web.api import PREFIX, shapes
-from quaestor.web.api.access import Bearer, ForResults, ForSessions, ForSessionsOrResults, Route, reading
 from quaestor.web.api.history import history
 from quaestor.web.api.once import Key, Write, once
 from quaestor.web.api.questions import feedback, result, state
-from quaestor.web.lanes import came, seed
-from quaestor.web.pages import database, public_url
-from quaestor.web.problems import KINDS, Kind, problem, reply
-from quaestor.web.visits import address
+from quaestor.web.api.tokens import Bearer, ForResults, ForSessions, ForSessionsOrResults, Route, reading
+from quaestor.web.jobs.execution import came, seed
+from quaestor.web.render.pages import database, public_url
+from quaestor.web.render.problems import KINDS, Kind, problem, reply
+from quaestor.web.security.browsers import address
 
 routes = APIRouter(prefix=f"{PREFIX}/sessions", tags=["sessions"], route_class=Route)
 Number = Annotated[int, Path(alias="session", ge=1, le=shapes.MOST, description="the number of the session", examples=[12])]
@@ -58,7 +58,7 @@ def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: K
         origin = Origin(body.taker or "", body.address or address(request))
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
-            stands = sitting(work, enter(work, code, body.name or "", first=first, origin=origin))
+            stands = state_of(work, enter(work, code, body.name or "", first=first, origin=origin))
             return 201, {**state(request, stands), **_begun(request, stands.attempt)}
 
         return write
@@ -82,13 +82,13 @@ def _begun(request: Request, attempt: Attempt) -> dict[str, Any]:
     return {"test": attempt.test_id, "code": attempt.own_code, "link": public_url(request, "code", code=attempt.own_code)}
 
 
-def _standing(request: Request, bearer: Bearer, number: int) -> Sitting:
+def _standing(request: Request, bearer: Bearer, number: int) -> State:
     """Where a session stands; that it is over is noted when that is first seen."""
     with reading(request, bearer) as (work, token):
-        stands = sitting(work, with_images(own(work, token, number)))
+        stands = state_of(work, with_images(own(work, token, number)))
     if stands.over and stands.attempt.ended is None:
         with database(request).work() as work:
-            stands = sitting(work, with_images(own(work, token, number)))
+            stands = state_of(work, with_images(own(work, token, number)))
             end(work, stands)
     return stands
 
@@ -147,7 +147,7 @@ def _step(
         return problem(KINDS[type(error)], str(error), step=stands.step, state=state(request, stands))
 
 
-def _after(request: Request, stands: Sitting) -> tuple[int, dict[str, Any]]:
+def _after(request: Request, stands: State) -> tuple[int, dict[str, Any]]:
     line = stands.session.log[-1]
     assert isinstance(line, Answer)
     asked = stands.session.bank.questions[line.question]
@@ -184,7 +184,7 @@ def told(request: Request, number: Number, bearer: ForResults) -> Response:
 def picture(request: Request, number: Number, image: str, bearer: ForSessions) -> Response:
     """An image of a question that was put; the question has its path."""
     with reading(request, bearer) as (work, token):
-        kind, content = shown(work, sitting(work, own(work, token, number)), image)
+        kind, content = shown(work, state_of(work, own(work, token, number)), image)
     return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
 

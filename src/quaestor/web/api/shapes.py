@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from quaestor.store.attempts import LONGEST
+from quaestor.store.attempts.taking import LONGEST
 from quaestor.web.api import examples
 from quaestor.web.api.fields import MOST as MOST
 from quaestor.web.api.fields import Asked, Name, Number, Probability, Sent, Time, example, finite, whole

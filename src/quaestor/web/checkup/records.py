@@ -14,11 +14,11 @@ from sqlalchemy.orm import Session as Work
 from quaestor.errors import QuaestorError
 from quaestor.selection.dry_run import SLOW, is_easy, worst_step
 from quaestor.selection.rules_file import read_rules
-from quaestor.store import clock, jobs, publishing, soundness
+from quaestor.store import clock, job_queue, publishing, soundness
 from quaestor.store.database import CONNECTIONS, Database, UnavailableError
 from quaestor.store.models import Event, Job, Published, Teacher
-from quaestor.web.beginning import flag
 from quaestor.web.checkup.finding import FINE, Finding, advice, fine, in_words, wrong
+from quaestor.web.operations.installation import flag
 from quaestor.web.settings import Settings
 
 OLDEST = 12  # the oldest PostgreSQL that is still looked after somewhere
@@ -170,15 +170,16 @@ def _clock(work: Work) -> list[Finding]:
 
 
 def _jobs(work: Work) -> list[Finding]:
-    counts = jobs.counts(work)
-    late = work.scalar(select(func.count()).where(Job.state == jobs.WAITING, Job.created < clock.now() - WAITS))
+    counts = job_queue.counts(work)
+    late = work.scalar(select(func.count()).where(Job.state == job_queue.WAITING, Job.created < clock.now() - WAITS))
     if late:
         words = f"{late} background job{'s' * (late != 1)} waited for more than an hour: no server works on this database."
         return wrong("jobs", words, "Start the server; if it runs, see its log for lines that begin with jobs.")
-    if counts[jobs.FAILED]:
-        words = f"{counts[jobs.FAILED]} background job{'s' * (counts[jobs.FAILED] != 1)} (trials, learning) failed in the last 90 days."
+    failed = counts[job_queue.FAILED]
+    if failed:
+        words = f"{failed} background job{'s' * (failed != 1)} (trials, learning) failed in the last 90 days."
         return advice("jobs", words, "Their pages say why; a trial that is too large for the machine is tried with fewer students.")
-    return fine("jobs", f"{counts[jobs.WAITING]} background jobs wait, {counts[jobs.RUNNING]} run, none failed.")
+    return fine("jobs", f"{counts[job_queue.WAITING]} background jobs wait, {counts[job_queue.RUNNING]} run, none failed.")
 
 
 def _owner(work: Work) -> list[Finding]:

@@ -1,1 +1,1 @@
-"""What all pages for a signed-in teacher share: who is signed in, what their forms hold, downloads, how far their jobs are."""
+"""The pages of a teacher: published tests, results, the people who may come here. All routes below it want a signed-in teacher."""

@@ -12,8 +12,8 @@ from quaestor.errors import QuaestorError, unplaced
 from quaestor.i18n import said, say
 from quaestor.store.models import Teacher
 from quaestor.store.teachers import logged_in
-from quaestor.web.failures import SignInNeeded
-from quaestor.web.visits import TEACHER, posted
+from quaestor.web.render.failures import SignInNeeded
+from quaestor.web.security.browsers import TEACHER, posted
 
 Posted = Annotated[FormData, Depends(posted)]
 KINDS = {

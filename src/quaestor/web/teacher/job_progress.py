@@ -3,9 +3,9 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from quaestor.store import jobs
-from quaestor.web.lanes import Patient
-from quaestor.web.pages import database
+from quaestor.store import job_queue
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render.pages import database
 from quaestor.web.teacher.access import signed_in
 
 routes = APIRouter(prefix="/desk/jobs", route_class=Patient)
@@ -15,7 +15,7 @@ routes = APIRouter(prefix="/desk/jobs", route_class=Patient)
 def progress(request: Request, job: int) -> Response:
     """How far a job is, for the page's own script."""
     with database(request).read() as work:
-        found = jobs.job_of(work, signed_in(request, work), job)
+        found = job_queue.job_of(work, signed_in(request, work), job)
     return JSONResponse({"state": found.state, "share": found.share})
 
 

@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 
-from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
 from quaestor.store import identities, teachers
 from quaestor.store.limits import counting

@@ -1,0 +1,1 @@
+"""One attempt: coming in, its answer log, the session rebuilt from it, its state, and what its answers came to."""

@@ -1,0 +1,268 @@
+"""Writing one question, template or skill: the form, what it means while one writes, and what happens when two write at once."""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import count
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.datastructures import FormData
+
+from quaestor.errors import Problem, QuaestorError, placed
+from quaestor.i18n import say
+from quaestor.store import drafts
+from quaestor.store.models import Edition
+from quaestor.store.parts import Document, moved, part, renamed, with_part
+from quaestor.store.publishing import MissingError
+from quaestor.store.texts import line
+from quaestor.web.editor import part_form
+from quaestor.web.editor.check import graph, meaning
+from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker, whole
+from quaestor.web.editor.option_rows import classes_of
+from quaestor.web.editor.vocabulary import LEVELS, told
+from quaestor.web.editor.vocabulary import written as in_file
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render.pages import climbs
+from quaestor.web.security import browsers
+from quaestor.web.teacher.access import Posted
+
+routes = APIRouter(prefix="/desk/drafts/{draft}/{section}", route_class=Patient)
+NEW = "~new"  # stands for an entry that has no id yet: no id contains a tilde at its start
+
+
+class Section(StrEnum):
+    """The parts of a bank that have a form."""
+
+    skills = "skills"
+    templates = "templates"
+    questions = "questions"
+
+
+WROTE = {
+    Section.skills: lambda name: say("skill {name}", name=name),
+    Section.templates: lambda name: say("template {name}", name=name),
+    Section.questions: lambda name: say("question {name}", name=name),
+}
+
+
+@dataclass
+class Written:
+    """What a form said: the id, the entry, what cannot be read in it, and the form's fields as they were typed."""
+
+    name: str
+    entry: part_form.Entry
+    problems: list[Problem] = field(default_factory=list)
+    typed: dict[str, Any] = field(default_factory=dict)
+
+
+def _read(request: Request, edited: EditedDraft, form: FormData, section: Section, old: str) -> Written:
+    fields = {key: in_file(key, value) for key, value in form.items() if isinstance(value, str)}
+    name = line(browsers.field(form, "id"), 100)
+    before = _before(edited, form, section, old)
+    if section is Section.skills:
+        parents = _texts(form, "parents")
+        entry, problems = part_form.read_skill(fields, parents, before)
+        typed: dict[str, Any] = {**fields, "parents": parents}
+    else:
+        rows, skills, template = _rows(form), _texts(form, "skills"), _template(edited, fields.get("template", ""))
+        entry, problems = part_form.read_question(fields, rows, skills, template, before)
+        typed = {**fields, "skills": skills, "pilot": bool(fields.get("pilot"))}
+        typed["options"] = part_form.typed_rows(rows, entry, template, before)
+    if not name or name.startswith("~") or climbs(name):
+        problems.append(Problem("id", say("each has a short name of its own"), f"'{name}'"))
+    return Written(name, entry, problems, typed)
+
+
+def _rows(form: FormData) -> list[tuple[str, str | bool]]:
+    """Options as a form has them: with a class chosen for each, or with ticks at the right ones."""
+    texts, groups, ticked = _texts(form, "option"), _texts(form, "group_of"), set(_texts(form, "is_right"))
+    if groups:
+        return list(zip(texts, groups, strict=False))
+    return [(text, str(place) in ticked) for place, text in enumerate(texts)]
+
+
+def _before(edited: EditedDraft, form: FormData, section: Section, old: str) -> part_form.Entry:
+    """The entry that the form showed: as it was in the edition that was seen, or the one that a new one was copied from."""
+    seen = drafts.seen_document(edited.work, edited.draft, whole(browsers.field(form, "seen")))
+    found = part(seen, (section, browsers.field(form, "copy") if old == NEW else old))
+    return found if isinstance(found, dict) else {}
+
+
+def _template(edited: EditedDraft, name: str) -> part_form.Entry:
+    found = part(edited.document, ("templates", name)) if name else None
+    return found if isinstance(found, dict) else {}
+
+
+def _texts(form: FormData, name: str) -> list[str]:
+    return [value for value in form.getlist(name) if isinstance(value, str)]
+
+
+@routes.get("/{name:path}", name="part")
+def show(request: Request, draft: int, section: Section, name: str, copy: str = "") -> Response:
+    """The form of an entry, of a new one, or of a copy."""
+    with opened(request, draft) as edited:
+        if name == NEW:
+            copied = part(edited.document, (section, copy)) if copy else None
+            entry = copied if isinstance(copied, dict) else _fresh(request, edited, section)
+            return _form(request, edited, section, NEW, Written(_free_id(edited, section), entry), copy=copy)
+        entry = part(edited.document, (section, name))
+        if not isinstance(entry, dict) or climbs(name):  # the address of its form could be that of another one
+            raise MissingError(say("there is no such entry"))
+        return _form(request, edited, section, name, Written(name, entry))
+
+
+def _fresh(request: Request, edited: EditedDraft, section: Section) -> part_form.Entry:
+    skills = list(edited.section("skills"))
+    if section is Section.skills:
+        return {"levels": [speaker(request)(level) for level in LEVELS]}
+    return {"difficulty": "medium", "discrimination": "fair", **({"skill": skills[0]} if len(skills) == 1 else {})}
+
+
+def _free_id(edited: EditedDraft, section: Section, wanted: str = "") -> str:
+    """An id that is free: the wanted one with another number, or the next number of the questions; none for a first skill."""
+    taken = edited.section(section)
+    base = wanted.rstrip("0123456789") if wanted else "Q" if section is Section.questions else ""
+    first = int(wanted[len(base) :][-6:] or 1) + 1 if wanted else len(taken) + 1
+    return next(f"{base[:90]}{number}" for number in count(first) if f"{base[:90]}{number}" not in taken) if base or wanted else ""
+
+
+def _form(
+    request: Request, edited: EditedDraft, section: Section, old: str, written: Written, status: int = 200, **values: Any
+) -> Response:
+    seen = values.pop("seen", edited.edition.number)
+    template = _template(edited, str(written.entry.get("template") or ""))
+    form = part_form.skill_form(written.entry) if section is Section.skills else part_form.question_form(written.entry, template)
+    names = list(edited.section(section))
+    return shown(
+        request,
+        "skill.html" if section is Section.skills else "question.html",
+        edited,
+        status,
+        section=section.value,
+        old=old,
+        new=NEW,
+        id=written.name,
+        form={**form, **{name: value for name, value in written.typed.items() if name in form}},
+        is_unsaved=bool(written.typed),
+        seen=seen,
+        place=names.index(old) + 1 if old in names else None,
+        count=len(names),
+        classes=classes_of(written.entry, template),
+        **{**NO_CONFLICT, "wrong": "", "copy": "", **_live(request, edited, section, old, written), **values},
+    )
+
+
+def _live(request: Request, edited: EditedDraft, section: Section, old: str, written: Written) -> dict[str, Any]:
+    """What the form means as it stands."""
+    document = with_part(edited.document, (section, old), None) if old not in (NEW, written.name) else edited.document
+    found = meaning(document, section, written.name or "?", written.entry)
+    listed = told([*written.problems, *found.problems], speaker(request))
+    picture = (
+        graph(with_part(document, (section, written.name or "?"), written.entry), speaker(request)) if section is Section.skills else ""
+    )
+    return {"problems": listed, "meaning": found, "graph": picture, "media": edited.edition.media}
+
+
+@routes.post("/~preview", name="preview")
+def preview(request: Request, draft: int, section: Section, form: Posted) -> Response:
+    """What a form means while it is being written; nothing is saved."""
+    old = browsers.field(form, "old") or NEW
+    with opened(request, draft) as edited:  # nobody else makes us read a form
+        written = _read(request, edited, form, section, old)
+        live = _live(request, edited, section, old, written)
+        return shown(request, "live.html", edited, section=section.value, id=written.name, **live)
+
+
+@routes.post("/{name:path}", name="write-part")
+def write(request: Request, draft: int, section: Section, name: str, form: Posted) -> Response:
+    """Save an entry, move it or take it away.
+
+    With faults it is saved too, and they are listed; only what cannot be read at all comes back unsaved.
+    """
+    if "drop" in form:
+        return _drop(request, draft, section, name)
+    if "to" in form:
+        return _move(request, draft, section, name, browsers.field(form, "to"))
+    seen, copy = whole(browsers.field(form, "seen")), browsers.field(form, "copy")
+    with opened(request, draft) as edited:  # nobody else makes us read a form
+        written = _read(request, edited, form, section, name)
+        if written.problems or "check" in form:
+            return _form(request, edited, section, name, written, 400 if written.problems else 200, seen=seen, copy=copy)
+    try:
+        with opened(request, draft, writing=True) as edited:
+            entry = part_form.normal(edited.document, section, written.name, written.entry)
+            made = _save(edited, section, name, Written(written.name, entry), seen)
+    except TakenError:
+        with opened(request, draft) as edited:
+            return _taken(request, edited, section, name, written, seen=seen, copy=copy)
+    except drafts.ChangedError as error:
+        with opened(request, draft) as edited:
+            return _form(request, edited, section, name, written, 409, copy=copy, **conflict(error, edited.teacher))
+    return saved(request, edited, made, "part", section=section.value, name=NEW if "another" in form else written.name)
+
+
+class TakenError(QuaestorError):
+    """An id that another entry has."""
+
+
+def _taken(request: Request, edited: EditedDraft, section: Section, old: str, written: Written, **values: Any) -> Response:
+    """The form with a free id in the place of the one that is taken."""
+    free = _free_id(edited, section, written.name)
+    words = say("this short name is taken: “{name}”; “{free}” is free and stands in the form now", name=written.name, free=free)
+    return _form(request, edited, section, old, replace(written, name=free), 409, wrong=words, **values)
+
+
+def _save(edited: EditedDraft, section: Section, old: str, written: Written, seen: int) -> Edition:
+    """One save: a new entry, a change, or a change with another id."""
+    note, path = WROTE[section](written.name), (section, written.name)
+    if old == written.name:
+        return drafts.change(edited.work, edited.draft, edited.teacher, seen, path, written.entry, note)
+    if old != NEW:
+        return _rename(edited, section, old, written, seen)
+
+    def add(document: Document, _: Edition) -> Document:
+        if part(document, path) not in (None, written.entry):  # the same one may be sent twice
+            raise TakenError(placed(".".join(path), say("this short name is taken")))
+        return with_part(document, path, written.entry)
+
+    return drafts.rewrite(edited.work, edited.draft, edited.teacher, add, note)
+
+
+def _rename(edited: EditedDraft, section: Section, old: str, written: Written, seen: int) -> Edition:
+    """A change with another id: others that name it follow."""
+    path = (section, written.name)
+    before = part(drafts.document_of(drafts.edition(edited.work, edited.draft, seen)), (section, old))
+
+    def put(document: Document, head: Edition) -> Document:
+        if part(document, path) is not None:
+            raise TakenError(placed(".".join(path), say("this short name is taken")))
+        if (there := part(document, (section, old))) != before:
+            latest = drafts.last_change(edited.work, edited.draft, seen, head, (section, old))
+            raise drafts.ChangedError((section, old), before, there, written.entry, latest)
+        return with_part(renamed(document, section, old, written.name), path, written.entry)
+
+    return drafts.rewrite(edited.work, edited.draft, edited.teacher, put, say("{old} is now called {name}", old=old, name=written.name))
+
+
+def _drop(request: Request, draft: int, section: Section, name: str) -> Response:
+    """Take an entry away; an earlier version still has it."""
+    with opened(request, draft, writing=True) as edited:
+        if part(edited.document, (section, name)) is None:
+            raise MissingError(say("there is no such entry"))
+        note = say("{name} taken away", name=name)
+        made = drafts.rewrite(edited.work, edited.draft, edited.teacher, lambda d, _: with_part(d, (section, name), None), note)
+    return saved(request, edited, made, "list-parts", section=section.value)
+
+
+def _move(request: Request, draft: int, section: Section, name: str, to: str) -> Response:
+    """Put an entry at another place."""
+
+    def put(document: Document, _: Edition) -> Document:
+        return moved(document, section, name, max(0, whole(to) - 1)) if part(document, (section, name)) is not None else document
+
+    with opened(request, draft, writing=True) as edited:
+        if part(edited.document, (section, name)) is None:
+            raise MissingError(say("there is no such entry"))
+        made = drafts.rewrite(edited.work, edited.draft, edited.teacher, put, say("{name} moved to place {place}", name=name, place=to[:9]))
+    return saved(request, edited, made, "part", section=section.value, name=name)

@@ -1,0 +1,63 @@
+"""The versions of a bank: every save is one. Compare two, go back to one, download one as a file."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from quaestor.bankfile.bank import Bank
+from quaestor.formats.files import dump_bytes
+from quaestor.i18n import say
+from quaestor.store import drafts
+from quaestor.store.parts import differences
+from quaestor.store.publishing import MissingError
+from quaestor.web.editor.opened_draft import opened, saved, shown, whole
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.security.browsers import field
+from quaestor.web.teacher.access import FORMATS, Posted, download
+
+routes = APIRouter(prefix="/desk/drafts/{draft}/versions", route_class=Patient)
+A_PAGE = 100
+
+
+@routes.get("", name="versions")
+def show(request: Request, draft: int, start: int = 0) -> Response:
+    """All versions, the latest first."""
+    with opened(request, draft) as edited:
+        listed = drafts.editions(edited.work, edited.draft)
+        first = max(0, min(start, len(listed) - 1)) // A_PAGE * A_PAGE
+        shown_now = listed[first : first + A_PAGE]
+        names = {one.number: (one.by.name or one.by.email) if one.by is not None else "" for one in shown_now}
+        notes = {one.number: drafts.note_of(one) for one in shown_now}
+        return shown(
+            request, "versions.html", edited, listed=shown_now, notes=notes, names=names, all_listed=len(listed), first=first, a_page=A_PAGE
+        )
+
+
+@routes.get("/compare", name="compare")
+def compare(request: Request, draft: int, old: int = 0, new: int = 0) -> Response:
+    """What differs between two versions, part by part and field by field."""
+    with opened(request, draft) as edited:
+        latest = drafts.edition(edited.work, edited.draft, new or None)
+        before = drafts.edition(edited.work, edited.draft, old or max(1, latest.number - 1))
+        found = differences(drafts.document_of(before), drafts.document_of(latest))
+        return shown(request, "compare.html", edited, before=before, after=latest, differences=found)
+
+
+@routes.post("/restore", name="restore-version")
+def restore(request: Request, draft: int, form: Posted) -> Response:
+    """Go back to a version: what it was becomes the latest; the ones between stay."""
+    with opened(request, draft, writing=True) as edited:
+        found = drafts.edition(edited.work, edited.draft, whole(field(form, "number")))
+        document = drafts.document_of(found)
+        note = say("back to version {number}", number=found.number)
+        made = drafts.rewrite(edited.work, edited.draft, edited.teacher, lambda *_: document, note, found.media)
+    return saved(request, edited, made, "draft")
+
+
+@routes.get("/{number}/file.{ending}", name="version-file")
+def file(request: Request, draft: int, number: int, ending: str) -> Response:
+    """A version as a file that `quaestor check` accepts; one with faults cannot be one."""
+    with opened(request, draft) as edited:
+        document = drafts.document_of(drafts.edition(edited.work, edited.draft, number))
+    if ending not in FORMATS:
+        raise MissingError(say("there is no such file"))
+    return download(dump_bytes(Bank(document), f".{ending}"), str(document.get("title") or "bank"), ending)

@@ -1,0 +1,1 @@
+"""How pages are made: templates, languages, prose, small pictures, and what every error becomes."""

@@ -1,0 +1,32 @@
+"""What strangers upload, read in processes with limits: banks and images."""
+
+from collections.abc import Mapping
+
+from quaestor.bankfile.bank import FORMATS, Bank
+from quaestor.errors import BankError, Problem, got
+from quaestor.formats.files import load_bytes
+from quaestor.i18n import say
+from quaestor.store.media import MediaError
+from quaestor.store.pixels import drawn_anew
+from quaestor.web.security.sandbox import LimitsError, apart, prepare
+
+SECONDS, MEGABYTES = 30.0, 1_000
+prepare("quaestor.formats.files", "quaestor.store.pixels", "openpyxl")
+
+
+def read_bank(content: bytes, ending: str, unmarked: int = FORMATS[0]) -> Bank:
+    """The bank in a file with this ending, as `load_bytes` reads it."""
+    try:
+        return apart(load_bytes, content, ending, "", unmarked, seconds=SECONDS, megabytes=MEGABYTES)
+    except LimitsError as error:
+        raise BankError([Problem("file", error.rule, error.value, say("split the file into several smaller ones"))]) from error
+
+
+def draw_anew(images: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Images by name, each drawn anew from its pixels: nothing else that was in its file is kept."""
+    if not images:
+        return {}
+    try:
+        return apart(drawn_anew, dict(images), seconds=SECONDS, megabytes=MEGABYTES)
+    except LimitsError as error:
+        raise MediaError(got(error.rule, error.value, say("send fewer or smaller images at a time"))) from error

@@ -1,0 +1,247 @@
+"""The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from hmac import compare_digest
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+from starlette.datastructures import FormData
+
+from quaestor.errors import AnswerError
+from quaestor.i18n import say
+from quaestor.report.advice import SURE, ending, findings, progress
+from quaestor.report.letters import ENDED, Letter, letter
+from quaestor.report.marking import worth
+from quaestor.session.log import Answer, SessionError
+from quaestor.store.attempts import taking
+from quaestor.store.attempts.invitations import holds_back
+from quaestor.store.attempts.shown_images import image_of, shown, with_images
+from quaestor.store.attempts.state import with_lines
+from quaestor.store.attempts.taking import EntryError, Ready, StaleError, State, end, mark, prepare, state_of
+from quaestor.store.models import Attempt
+from quaestor.store.outcomes.changes import changes_of
+from quaestor.store.outcomes.results import outcome_of
+from quaestor.store.teachers import AccessError
+from quaestor.web.jobs.execution import Patient, came, in_turn, quickly
+from quaestor.web.render import notes
+from quaestor.web.render.pages import database, go, page
+from quaestor.web.security.browsers import TAKER, field, posted
+from quaestor.web.taker.refusals import Tried, missed, tried, wrong_with
+
+routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
+Posted = Annotated[FormData, Depends(posted)]
+LONG = 100  # options from which on a page takes too long to make where others wait
+
+
+class StrangerError(AccessError):
+    """A taker's page, asked for by a browser that did not begin this test."""
+
+
+def own(request: Request, work: Work, number: int) -> Attempt:
+    """The attempt of this browser; anybody else is asked for their code, whether it exists or not."""
+    key = request.cookies.get(TAKER, "")
+    found = with_lines(work, number, key)
+    if found is None or not compare_digest(found.key.encode(), key.encode()):
+        raise StrangerError(say("to go on with a test, please enter your personal code"))
+    return found
+
+
+@routes.get("", name="question")
+async def question(request: Request, attempt: int) -> Response:
+    """The question to answer now."""
+    now = await quickly(request, partial(_now, request, attempt))
+    if now is None:
+        return await run_in_threadpool(_finish, request, attempt)
+    asked = now.stands.session.next
+    is_long = asked is not None and len(asked.options) > LONG
+    return await run_in_threadpool(_ask, request, now) if is_long else _ask(request, now)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page of a question shows: what is wrong with an answer to it, and that one before did not count."""
+
+    stands: State
+    wrong: str = ""
+    answer: Tried | None = None
+    lost: str = ""
+
+
+def _now(request: Request, attempt: int) -> Shown | None:
+    """The present question, with what is to be said of the answer before it; None when the test is over."""
+    answer = tried(request)
+    with database(request).glance() as work:
+        stands = _standing(request, work, attempt)
+        if stands.over:
+            return None
+        mine = answer if answer is not None and answer.is_for(stands) else None
+        wrong = wrong_with(work, stands, mine) if mine is not None else ""
+    return Shown(stands, wrong, mine, missed(stands, answer))
+
+
+def _standing(request: Request, work: Work, attempt: int) -> State:
+    """Where an attempt of this browser stands; if its question has an image, the attempt knows it."""
+    stands = state_of(work, own(request, work, attempt))
+    if stands.session.next is not None and stands.session.next.media:
+        with_images(stands.attempt)
+    return stands
+
+
+def _finish(request: Request, attempt: int) -> Response:
+    with database(request).work() as work:
+        end(work, state_of(work, own(request, work, attempt)))
+    return go(request, "result", attempt=attempt)
+
+
+def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
+    stands, answer = shown.stands, shown.answer
+    asked = stands.session.next
+    assert asked is not None
+    found = findings(stands.session) if stands.attempt.test.mode == "practice" else []  # in an exam it would give the key away
+    return page(
+        request,
+        "taker/question.html",
+        status,
+        stands=stands,
+        question=asked,
+        mark=mark(asked),
+        image=image_of(stands.attempt, asked),
+        options=stands.options(asked),
+        entries=(answer.entries if answer is not None else None) or (),
+        wrong=shown.wrong,
+        lost=shown.lost,
+        shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
+        sure=sum(one.sure for one in found),
+        progress=progress(stands.step, stands.session.at_most),
+        may_skip=stands.session.rules.may_skip,
+    )
+
+
+def _sureness(low: float, levels: int) -> float:
+    """How far above a mere guess: 0 at 1 / levels, 1 when certain."""
+    return max(0.0, (low - 1 / levels) / (1 - 1 / levels))
+
+
+@routes.post("/answer", name="answer")
+async def put(request: Request, attempt: int, form: Posted) -> Response:
+    """An answer or a skip; whatever happens, the page after it shows where the test stands."""
+    entries = [value for value in form.getlist("entry") if isinstance(value, str)]
+    step = field(form, "step")
+    number = int(step) if step.isdecimal() and len(step) < 9 else 0
+    answer = Tried(number, None if "skip" in form else entries, field(form, "asked"))
+    try:
+        ready = await quickly(request, partial(_prepared, request, attempt, answer))
+        after = await in_turn(request, partial(taking.put, database(request), ready))
+    except StaleError:
+        twice = await quickly(request, partial(_twice, request, attempt, answer))
+        if twice is None:
+            return _lost(request, "question", attempt, answer)
+        after = twice
+    except EntryError:
+        return _lost(request, "result", attempt, answer)
+    except (AnswerError, SessionError):
+        response = go(request, "question", attempt=attempt)
+        fits = notes.leave(request, response, _path(attempt), vars(answer))
+        return response if fits else await run_in_threadpool(_again, request, attempt, answer)
+    name = "feedback" if after.attempt.test.mode == "practice" else "result" if after.over else "question"
+    response = go(request, name, attempt=attempt, **({"step": answer.step} if name == "feedback" else {}))
+    notes.drop(request, response, _path(attempt))
+    return response
+
+
+def _path(attempt: int) -> str:
+    """Where the cookies of an attempt are sent to."""
+    return f"/take/{attempt}"
+
+
+def _prepared(request: Request, attempt: int, answer: Tried) -> Ready:
+    with database(request).glance() as work:
+        return prepare(work, own(request, work, attempt), answer.step, answer.given, answer.asked, came(request))
+
+
+def _twice(request: Request, attempt: int, answer: Tried) -> State | None:
+    """Where the test stands, if this very answer was taken before: a double click, or a form that was sent again."""
+    with database(request).glance() as work:
+        stands = state_of(work, own(request, work, attempt))
+    return stands if answer.is_in(stands) else None
+
+
+def _lost(request: Request, name: str, attempt: int, answer: Tried) -> Response:
+    """To the page that says that an answer did not count."""
+    response = go(request, name, attempt=attempt)
+    notes.leave(request, response, _path(attempt), vars(answer.mark))
+    return response
+
+
+def _again(request: Request, attempt: int, answer: Tried) -> Response:
+    """The same question, with what is wrong with the entry; where the test has gone on meanwhile, the page where it stands."""
+    with database(request).read() as work:
+        stands = _standing(request, work, attempt)
+        if stands.over or stands.step != answer.step:
+            return _lost(request, "question", attempt, answer)
+        wrong = wrong_with(work, stands, answer)
+    return _ask(request, Shown(stands, wrong, answer), status=400)
+
+
+@routes.get("/feedback/{step}", name="feedback")
+async def feedback(request: Request, attempt: int, step: int) -> Response:
+    """Practice mode: what an answer was worth, and why."""
+    return await quickly(request, partial(_feedback, request, attempt, step))
+
+
+def _feedback(request: Request, attempt: int, step: int) -> Response:
+    with database(request).glance() as work:
+        mine = own(request, work, attempt)
+        stands = state_of(work, with_images(mine))
+    lines = [line for line in stands.session.log if isinstance(line, Answer)]
+    if mine.test.mode != "practice" or not 1 <= step <= len(lines):
+        return go(request, "question", attempt=attempt)
+    line = lines[step - 1]
+    asked = stands.session.bank.questions[line.question]
+    image, value = image_of(mine, asked), worth(asked, line)
+    return page(request, "taker/feedback.html", stands=stands, question=asked, image=image, line=line, value=value, step=step)
+
+
+@routes.get("/result", name="result")
+async def result(request: Request, attempt: int) -> Response:
+    """What was found, in words for the taker and those at home."""
+    return await quickly(request, partial(_result, request, attempt))
+
+
+def _result(request: Request, attempt: int) -> Response:
+    with database(request).read() as work:
+        stands = state_of(work, own(request, work, attempt))
+        outcome, changes = outcome_of(work, stands.attempt), changes_of(work, stands.attempt)
+    if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
+        return go(request, "question", attempt=attempt)
+    if holds_back(stands.attempt.test):
+        return page(request, "taker/held.html", stands=stands, lost=missed(stands, tried(request)))
+    bank = stands.session.bank
+    outcome = replace(outcome, anew=outcome.anew and not changes)  # the page says itself what has changed
+    told = letter(bank, stands.session.rules, outcome, stands.attempt.test.grades is not None)
+    practised = stands.attempt.test.mode == "practice"
+    lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
+    answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
+    shown: dict[str, Any] = {"letter": told, "answered": answered, "changes": changes}
+    return page(request, "taker/result.html", stands=stands, ending=_ending(stands, told), lost=missed(stands, tried(request)), **shown)
+
+
+def _ending(stands: State, told: Letter) -> str:
+    """Why the test is over, in words for the taker; that it was sure is said only where it is."""
+    stopped = stands.session.stopped
+    if stopped is None or stopped.reason != stands.over:
+        return "" if stands.over in ENDED else stands.over  # the letter says so
+    words = ending(stopped)
+    return "" if words == SURE and not (told.parts and all(part.sure for part in told.parts)) else words
+
+
+@routes.get("/media/{image}", name="media")
+def media(request: Request, attempt: int, image: str) -> Response:
+    """An image of a question that was put."""
+    with database(request).read() as work:
+        kind, content = shown(work, state_of(work, own(request, work, attempt)), image)
+    return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})

@@ -1,0 +1,131 @@
+"""Coming in: the front page, links and codes, and the language of the pages."""
+
+from functools import partial
+from typing import Annotated
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import RedirectResponse, Response
+from starlette.datastructures import FormData
+
+from quaestor.i18n import said
+from quaestor.session.session import Session
+from quaestor.store import limits
+from quaestor.store.attempts.entry import Origin, enter, look_ahead
+from quaestor.store.attempts.invitations import NAMELESS, UNKNOWN, EntryError, Invited, UnknownCodeError, holds_back, invited
+from quaestor.store.attempts.pace import is_quick
+from quaestor.store.models import Attempt
+from quaestor.store.publishing import open_bank
+from quaestor.store.secrets import tidy
+from quaestor.store.texts import line
+from quaestor.web.jobs.execution import Patient, in_turn, quickly, seed
+from quaestor.web.render.language import LANGUAGES
+from quaestor.web.render.pages import LANGUAGE, database, go, page, url
+from quaestor.web.security.browsers import TAKER, address, browser, field, posted, root, set_cookie
+
+routes = APIRouter(route_class=Patient)
+Posted = Annotated[FormData, Depends(posted)]
+LONGEST = 40  # letters of a wrong code that are shown again
+
+
+@routes.get("/", name="home")
+def home(request: Request, code: str = "") -> Response:
+    """A field for the code, and a way in for teachers; `code`: a wrong one, which was refused and counted."""
+    return page(request, "taker/home.html", code=code[:LONGEST], invited=None, asks_code=True, wrong=UNKNOWN if code else "")
+
+
+@routes.get("/five-minutes", name="five-minutes")
+def five_minutes(request: Request) -> Response:
+    """The way from an empty desk to a first result, step by step."""
+    return page(request, "five_minutes.html")
+
+
+@routes.get("/c/{code}", name="code")
+async def by_link(request: Request, code: str, nameless: bool = False) -> Response:
+    """The same with the code filled in: what a link or a QR code opens; `nameless`: the form was sent without a name."""
+    try:
+        found = await _invitation(request, code)
+    except UnknownCodeError as error:
+        return page(request, "taker/home.html", 404, code=code, invited=None, asks_code=True, wrong=said(error))
+    wrong = NAMELESS if nameless and found.needs_name else ""
+    told_later = holds_back(found.test)
+    return page(request, "taker/home.html", code=code, invited=found, asks_code=found.needs_own_code, wrong=wrong, told_later=told_later)
+
+
+@routes.post("/enter", name="enter")
+async def begin(request: Request, form: Posted) -> Response:
+    """Begin a test, or go on with one."""
+    code, name = field(form, "code"), field(form, "name")
+    try:
+        found = await _invitation(request, code)
+        if "once" not in form and (found.may_begin or found.present is None):  # first say what it opens, before any clock starts
+            return go(request, "code", code=tidy(code))
+        if "see" in form and found.earlier is not None:
+            return _open(request, found.earlier)
+        first = await quickly(request, partial(_first, request, code))
+        attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once"), first))
+    except UnknownCodeError:
+        return RedirectResponse(f"{url(request, 'home')}?{urlencode({'code': code[:LONGEST]})}", 303)
+    except EntryError:
+        return RedirectResponse(url(request, "code", code=tidy(code)) + ("" if line(name) else "?nameless=yes"), 303)
+    return _open(request, attempt)
+
+
+async def _invitation(request: Request, code: str) -> Invited:
+    """What a code opens; wrong codes are counted."""
+    found = await quickly(request, partial(_look, request, code)) or await in_turn(request, partial(_count, request, code))
+    if found is None:
+        raise UnknownCodeError(UNKNOWN)
+    return found
+
+
+def _look(request: Request, code: str) -> Invited | None:
+    """What a right code opens, where hardly any wrong ones came from there: a class that comes in waits for no counter."""
+    with database(request).glance() as work:
+        if limits.refuse(work, "code", *browser(request), address=address(request)) >= limits.CALM:
+            return None
+        try:
+            return invited(work, code)
+        except UnknownCodeError:
+            return None
+
+
+def _count(request: Request, code: str, prompt: bool) -> Invited | None:
+    """What a code opens, or None. The try is counted in the unit of work that looks; if the code is right, nothing of it is written."""
+    with database(request).work(prompt=prompt) as work:
+        limits.count(work, "code", *browser(request), address=address(request))
+        try:
+            found = invited(work, code)
+        except UnknownCodeError:
+            return None
+        work.expunge_all()  # what was found outlives the roll-back
+        work.rollback()
+    return found
+
+
+def _first(request: Request, code: str) -> Session | None:
+    """The session at the beginning of a test whose steps may take long; a quick one is worked out by the page that shows it."""
+    with database(request).glance() as work:
+        return None if is_quick(open_bank(invited(work, code).test.bank)) else look_ahead(work, code, seed(request))
+
+
+def _enter(request: Request, code: str, name: str, once: str, first: Session | None, prompt: bool) -> Attempt:
+    with database(request).work(prompt=prompt) as work:
+        return enter(work, code, name, once, first, Origin("".join(browser(request)), address(request)))
+
+
+def _open(request: Request, attempt: Attempt) -> Response:
+    response = go(request, "question", attempt=attempt.id)
+    set_cookie(request, response, TAKER, attempt.key, path=f"/take/{attempt.id}")
+    return response
+
+
+@routes.post("/language", name="language")
+def speak(request: Request, form: Posted) -> Response:
+    """The language chosen by hand, and back to the same page."""
+    back = field(form, "back")
+    local = back.startswith("/") and not back.startswith(("//", "/\\"))
+    response = RedirectResponse(back if local else root(request) + "/", 303)
+    if field(form, "language") in LANGUAGES:
+        set_cookie(request, response, LANGUAGE, field(form, "language"))
+    return response

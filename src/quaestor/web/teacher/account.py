@@ -1,0 +1,108 @@
+"""A teacher's own account: name, password, and tokens for programs.
+
+A token is shown once: after the redirect, from a note in a cookie, so that loading the page again makes no second one.
+"""
+
+from functools import partial
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import delete, select
+
+from quaestor.errors import QuaestorError
+from quaestor.i18n import said, say
+from quaestor.store import teachers
+from quaestor.store.limits import counting
+from quaestor.store.models import Token
+from quaestor.store.publishing import MissingError
+from quaestor.store.secrets import hashed, password_fits
+from quaestor.store.texts import line
+from quaestor.web.jobs.execution import Patient, hashing
+from quaestor.web.render import notes
+from quaestor.web.render.pages import database, go, page, url
+from quaestor.web.security.browsers import TEACHER, field
+from quaestor.web.teacher.access import Posted, signed_in, told
+
+PATH = "/desk/account"
+routes = APIRouter(prefix=PATH, route_class=Patient)
+CHANGED = say("the password was changed; all other browsers are signed out, and all tokens have ended")
+
+
+@routes.get("", name="account")
+def account(request: Request, changed: bool = False) -> Response:
+    """Name, password and tokens; `changed`: the password has just been changed."""
+    return _show(request, secret=str(notes.read(request).get("token", "")), notice=CHANGED if changed else "")
+
+
+@routes.post("/name", name="rename")
+def rename(request: Request, form: Posted) -> Response:
+    """Another name."""
+    with database(request).work() as work:
+        signed_in(request, work).name = line(field(form, "name"), 200)
+    return go(request, "account")
+
+
+@routes.post("/password", name="password")
+async def password(request: Request, form: Posted) -> Response:
+    """A new password; it needs the present one, signs out all other browsers and ends all tokens."""
+    return await hashing(partial(_change, request, str(form.get("present", "")), str(form.get("password", ""))))
+
+
+def _change(request: Request, present: str, wanted: str) -> Response:
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+    try:
+        with counting(database(request), "sign-in", [teacher.email], teachers.AccessError):
+            if teacher.password is not None and not password_fits(teacher.password, present):
+                raise teachers.AccessError(say("the present password is wrong"))
+        made = teachers.new_password(wanted)
+        with database(request).work() as work:
+            teachers.hold(work, teacher.id, alone=True)
+            teachers.set_password(work, signed_in(request, work), made, request.cookies.get(TEACHER, ""))
+    except teachers.AccessError as error:
+        return _show(request, wrong={"password": said(error)})
+    except QuaestorError as error:
+        return _show(request, wrong={"password": told(error)})
+    return RedirectResponse(url(request, "account") + "?changed=yes", 303)
+
+
+@routes.post("/tokens", name="make-token")
+def make_token(request: Request, form: Posted) -> Response:
+    """A token for a program, with what it may do."""
+    scopes = [scope for scope in form.getlist("scope") if isinstance(scope, str)]
+    try:
+        with database(request).work() as work:
+            teacher = signed_in(request, work)
+            if not (name := line(field(form, "name"), 200)):
+                raise QuaestorError(say("please say what the token is for"))
+            if not scopes:
+                raise QuaestorError(say("please choose what the token may do"))
+            secret = teachers.api_token(work, teacher, name, scopes)
+    except QuaestorError as error:
+        return _show(request, wrong={"token": told(error)})
+    response = go(request, "account")
+    notes.leave(request, response, PATH, {"token": secret})
+    return response
+
+
+@routes.post("/tokens/{number}/delete", name="drop-token")
+def drop_token(request: Request, number: int, form: Posted) -> Response:
+    """Withdraw a token: it opens nothing from now on."""
+    with database(request).work() as work:
+        teacher = signed_in(request, work)
+        mine = delete(Token).where(Token.id == number, Token.teacher_id == teacher.id)
+        if not work.execute(mine).rowcount:  # type: ignore[attr-defined]
+            raise MissingError(say("there is no such token"))
+    return go(request, "account")
+
+
+def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "", notice: str = "") -> Response:
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        tokens = work.scalars(select(Token).where(Token.teacher_id == teacher.id).order_by(Token.id)).all()
+    shown = secret if hashed(secret) in {token.token for token in tokens} else ""
+    values = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": shown, "notice": notice}
+    status, shortest = 400 if wrong else 200, teachers.SHORTEST_PASSWORD
+    response = page(request, "teacher/account.html", status, teacher=teacher, shortest=shortest, **values)
+    notes.drop(request, response, PATH)
+    return response

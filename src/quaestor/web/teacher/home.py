@@ -1,0 +1,48 @@
+"""The desk: a teacher's tests with what goes on in them, and the banks they write."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy import func, select
+
+from quaestor.store import drafts, publishing
+from quaestor.store.attempts import progress
+from quaestor.store.clock import now
+from quaestor.store.models import Published, Pupil
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render.pages import database, page
+from quaestor.web.teacher.access import signed_in
+
+routes = APIRouter(prefix="/desk", route_class=Patient)
+NEWEST = 5  # banks that the desk shows
+
+
+@routes.get("", name="desk")
+def overview(request: Request) -> Response:
+    """What a teacher sees first."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        tests = publishing.published_by(work, teacher)
+        takers = progress.counts(work, tests, now())
+        mine = select(Published.id).where(Published.teacher_id == teacher.id)
+        listed = select(Pupil.test_id, func.count()).where(Pupil.test_id.in_(mine)).group_by(Pupil.test_id)
+        pupils = dict(iter(work.execute(listed)))
+        banks = drafts.drafts_of(work, teacher)
+    states = {test.id: state(test) for test in tests}
+    return page(
+        request,
+        "teacher/home.html",
+        teacher=teacher,
+        tests=tests,
+        takers=takers,
+        pupils=pupils,
+        states=states,
+        banks=banks[:NEWEST],
+        more=len(banks) - NEWEST,
+    )
+
+
+def state(test: Published) -> str:
+    """Whether a test is open, closed, or not open yet."""
+    if test.closes is not None and test.closes <= now():
+        return "closed"
+    return "waiting" if test.opens is not None and test.opens > now() else "running"

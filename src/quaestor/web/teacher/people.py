@@ -1,0 +1,141 @@
+"""Teachers of this installation: the owner invites them, makes them new sign-in links, locks and removes them.
+
+A link is shown once: after the redirect, from a note in a cookie, so that loading the page again makes no second one.
+"""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError
+from quaestor.i18n import say
+from quaestor.store import leaving, teachers
+from quaestor.store.models import Attempt, Published, Teacher
+from quaestor.store.publishing import MissingError
+from quaestor.store.texts import tidy_email
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render import notes
+from quaestor.web.render.pages import database, go, page, public_url
+from quaestor.web.security.browsers import field
+from quaestor.web.teacher.access import Posted, signed_in, told
+
+PATH = "/desk/people"
+routes = APIRouter(prefix=PATH, route_class=Patient)
+
+
+def _owner(request: Request, work: Work) -> Teacher:
+    found = signed_in(request, work)
+    if not found.is_owner:
+        raise teachers.AccessError(say("only the owner of this server may do that"))
+    return found
+
+
+@routes.get("", name="people")
+def people(request: Request) -> Response:
+    """All teachers, and a form to invite another."""
+    return _show(request, notes.read(request))
+
+
+@routes.post("", name="invite")
+def invite(request: Request, form: Posted) -> Response:
+    """An invitation for an address."""
+    email = field(form, "email")
+    try:
+        with database(request).work() as work:
+            secret = teachers.invitation(work, _owner(request, work), email)
+    except QuaestorError as error:
+        return _show(request, {}, told(error), email)
+    return _after(request, {"link": secret})
+
+
+@routes.post("/{number}/link", name="link-for")
+def link_for(request: Request, number: int, form: Posted) -> Response:
+    """A new sign-in link for a teacher who lost their password."""
+    with database(request).work() as work:
+        _owner(request, work)
+        found = teachers.hold(work, number)
+        if found is None:
+            raise MissingError(say("there is no such teacher"))
+        secret = teachers.sign_in_link(work, found)
+    return _after(request, {"link": secret})
+
+
+@routes.get("/{number}", name="person")
+def person(request: Request, number: int) -> Response:
+    """One teacher: what they have here, and what locking or removing them would do."""
+    return _person(request, number)
+
+
+@routes.post("/{number}/lock", name="lock")
+def lock(request: Request, number: int, form: Posted) -> Response:
+    """Lock a teacher."""
+    with database(request).work() as work:
+        _owner(request, work)
+        leaving.lock(work, number)
+    return go(request, "person", number=number)
+
+
+@routes.post("/{number}/unlock", name="unlock")
+def unlock(request: Request, number: int, form: Posted) -> Response:
+    """Let a teacher in again."""
+    with database(request).work() as work:
+        _owner(request, work)
+        leaving.unlock(work, number)
+    return go(request, "person", number=number)
+
+
+@routes.post("/{number}/remove", name="remove")
+def remove(request: Request, number: int, form: Posted) -> Response:
+    """Remove a teacher, once their address was typed; what they had here is the owner's from then on."""
+    with database(request).work() as work:
+        owner = _owner(request, work)
+        found = work.get(Teacher, number)
+        sure = found is not None and tidy_email(field(form, "email")) == found.email
+        if sure:
+            leaving.remove(work, number, owner)
+    if found is None or not sure:
+        return _person(request, number, say("this is not the address of the teacher; nobody was removed"))
+    return _after(request, {"removed": found.name or found.email})
+
+
+def _after(request: Request, note: dict[str, str]) -> Response:
+    """To the page of all teachers, which says once what was done."""
+    response = go(request, "people")
+    notes.leave(request, response, PATH, note)
+    return response
+
+
+def _show(request: Request, note: dict[str, Any], wrong: str = "", email: str = "") -> Response:
+    with database(request).read() as work:
+        owner = _owner(request, work)
+        all_of_them = work.scalars(select(Teacher).order_by(Teacher.email)).all()
+        link, of = _made(request, work, str(note.get("link", "")))
+    values = {"people": all_of_them, "link": link, "of": of, "wrong": wrong, "email": email, "hours": teachers.LINK_HOURS}
+    response = page(request, "teacher/people.html", 400 if wrong else 200, teacher=owner, removed=str(note.get("removed", "")), **values)
+    notes.drop(request, response, PATH)
+    return response
+
+
+def _made(request: Request, work: Work, secret: str) -> tuple[str, str]:
+    """The link of a secret and for whom it is; nothing where it opens nothing: whatever a note says, it is a link of ours."""
+    try:
+        found = teachers.open_link(work, secret)
+    except teachers.AccessError:
+        return "", ""
+    email = found.email or work.get_one(Teacher, found.teacher_id).email
+    return public_url(request, "use-link", secret=secret), email
+
+
+def _person(request: Request, number: int, wrong: str = "") -> Response:
+    with database(request).read() as work:
+        owner = _owner(request, work)
+        found = work.get(Teacher, number)
+        if found is None:
+            raise MissingError(say("there is no such teacher"))
+        tests = work.scalar(select(func.count()).where(Published.teacher_id == number)) or 0
+        takers = work.scalar(select(func.count(Attempt.id)).join(Published).where(Published.teacher_id == number)) or 0
+    values = {"person": found, "tests": tests, "takers": takers, "wrong": wrong}
+    return page(request, "teacher/person.html", 400 if wrong else 200, teacher=owner, **values)

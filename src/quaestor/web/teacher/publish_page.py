@@ -1,0 +1,87 @@
+"""Publishing a test: the form, and what comes of it."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+
+from quaestor.bankfile.bank import Bank
+from quaestor.errors import QuaestorError
+from quaestor.formats.files import bundled_banks, load
+from quaestor.i18n import say
+from quaestor.store.models import BankVersion, Published, Teacher
+from quaestor.store.publishing import bank_of, open_bank, open_with, publish
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render.pages import database, go, page
+from quaestor.web.security.browsers import field
+from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.teacher.cost import cost_of
+from quaestor.web.teacher.publish_form import PublishForm, blank, sent
+from quaestor.web.teacher.trial_form import rules_of
+
+routes = APIRouter(prefix="/desk/banks/{number}/publish", route_class=Patient)
+MOST_NAMED = 3  # other tests of the same bank that are named
+
+
+@routes.get("", name="publish")
+def ask(request: Request, number: int, trial: int | None = None, side: int = 0) -> Response:
+    """The form with defaults that are right for most, or with the rules of a trial; `side`: which of two that were compared."""
+    with database(request).read() as work:
+        teacher, kept, bank = _found(request, work, number)
+        others = open_with(work, kept)
+        tried = rules_of(work, teacher, trial, side) if trial is not None else {}
+    return _show(request, teacher, kept, bank, others, PublishForm({**blank(bank, kept.title), **tried}))
+
+
+@routes.post("", name="publish-now")
+def put(request: Request, number: int, form: Posted) -> Response:
+    """Publish, or the form again with what is wrong beside each field."""
+    with database(request).read() as work:
+        teacher, kept, bank = _found(request, work, number)
+        others = open_with(work, kept)
+    asked = sent(bank, kept.title, lambda name: field(form, name))
+    rules, conditions, scheme = asked.rules(bank), asked.conditions(), asked.scheme()
+    if not asked.filled["title"]:
+        asked.wrong["title"] = say("please enter a title")
+    if rules is not None and conditions is not None and asked.good:
+        try:
+            with database(request).work() as work:
+                by, of, _ = _found(request, work, number)
+                made = publish(work, by, of, rules, conditions, asked.filled["title"], field(form, "once"))
+                made.grades = scheme.document if scheme is not None else None
+            return go(request, "test", number=made.id)
+        except QuaestorError as error:
+            asked.wrong["form"] = told(error)
+    return _show(request, teacher, kept, bank, others, asked, 400)
+
+
+def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVersion, Bank]:
+    teacher = signed_in(request, work)
+    kept = bank_of(work, teacher, number)
+    return teacher, kept, open_bank(kept)
+
+
+def _show(
+    request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, others: Sequence[Published], asked: PublishForm, status: int = 200
+) -> Response:
+    known = {
+        "ruling": _ruling_out(bank),
+        "cost": cost_of(request, bank),
+        "shown_by": [test.title for test in others if test.mode == "practice"][:MOST_NAMED],
+        "spoilt": [test.title for test in others if test.mode == "exam"][:MOST_NAMED],
+        "bundled": bank.model_version in _bundled(),
+    }
+    return page(request, "teacher/publish.html", status, teacher=teacher, kept=kept, bank=bank, form=asked, **known)
+
+
+@cache
+def _bundled() -> frozenset[str]:
+    """The banks that come with this software, whose keys everybody can read, by their skills and tables: titles and words may differ."""
+    return frozenset(load(name).model_version for name in bundled_banks())
+
+
+def _ruling_out(bank: Bank) -> str:
+    """The first question that rules an answer out at some level; empty where there is none."""
+    return next((question.id for question in bank.questions.values() if not question.table.upper.all()), "")

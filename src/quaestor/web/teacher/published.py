@@ -1,0 +1,189 @@
+"""A published test: its code, link and QR code, its class list with codes to print, closing and deleting it."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import func, select
+from starlette.datastructures import UploadFile
+
+from quaestor.errors import QuaestorError
+from quaestor.i18n import say
+from quaestor.selection.rules_file import read_rules
+from quaestor.store import job_queue, privacy, timing
+from quaestor.store.attempts import progress
+from quaestor.store.clock import now
+from quaestor.store.corrections import corrections_of
+from quaestor.store.models import Attempt, Published, Teacher
+from quaestor.store.outcomes import changes, rescoring
+from quaestor.store.publishing import MOST_NAMED, add_pupils, published, pupil_of, pupils_of, sort_names
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render import notes, qr
+from quaestor.web.render.pages import database, go, page, public_url, url
+from quaestor.web.security.browsers import field
+from quaestor.web.teacher import class_list
+from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
+from quaestor.web.teacher.home import state
+from quaestor.web.teacher.rules_form import length
+from quaestor.web.teacher.time_form import TimeForm, blank_time
+
+routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+MOST_PICTURES = 200  # QR codes on a page of cards
+
+
+@routes.get("", name="test")
+def show(request: Request, number: int) -> Response:
+    """Everything about one test; after names were sent, also what came of them."""
+    note = notes.read(request)
+    names = note.get("names")
+    response = shown(request, number, names if isinstance(names, str) else None, class_list.told(note))
+    if "added" in note:
+        notes.drop(request, response, _path(number))  # told once
+    return response
+
+
+def shown(
+    request: Request, number: int, names: str | None = None, notice: str = "", status: int = 200, time: TimeForm | None = None
+) -> Response:
+    """The page of a test; `names`: names that were sent, but not taken; `time`: a form for its time that came back."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        wrong = "" if names is None else class_list.wrong_with(work, test, names)
+        bank = test.bank
+        pupils = pupils_of(work, test)
+        running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
+        corrected = corrections_of(work, test) if test.revision else []
+        done = changes.effects(work, test)
+        left = changes.left(work, test) if corrected else 0
+        scoring = job_queue.jobs_of(work, teacher, rescoring.KIND, f"test {test.id}", 1) if left else []
+        there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
+    link = public_url(request, "code", code=test.code)
+    return page(
+        request,
+        "teacher/test.html",
+        status,
+        teacher=teacher,
+        test=test,
+        bank=bank,
+        state=state(test),
+        rules=read_rules(test.rules),
+        link=link,
+        picture=qr.inline(link),
+        pupils=pupils,
+        there=there,
+        running=running,
+        over=over,
+        names=names or "",
+        wrong=wrong,
+        notice=notice,
+        length=length(read_rules(test.rules)),
+        time=time if time is not None else TimeForm(blank_time(test)),
+        corrections=corrected,
+        effects=done,
+        left=left,
+        job=next((one for one in scoring if one.state in (job_queue.WAITING, job_queue.RUNNING)), None),
+    )
+
+
+@routes.get("/qr.svg", name="qr")
+def picture(request: Request, number: int) -> Response:
+    """The QR code as a picture, for slides."""
+    with database(request).read() as work:
+        test = published(work, signed_in(request, work), number)
+    return Response(qr.image(public_url(request, "code", code=test.code)), media_type=KINDS["svg"])
+
+
+@routes.post("/pupils", name="add-pupils")
+def add(request: Request, number: int, form: Posted) -> Response:
+    """Put names on the class list: those that were pasted, and those of a file."""
+    with database(request).read() as work:
+        published(work, signed_in(request, work), number)  # before anything is read
+    file = form.get("file")
+    listed = class_list.pasted(field(form, "names"))
+    if isinstance(file, UploadFile) and file.filename:
+        listed += class_list.from_file(file.filename, file.file.read())
+    response = RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
+    try:
+        with database(request).work() as work:
+            test = published(work, signed_in(request, work), number)
+            _, known = sort_names(work, test, listed)
+            added = add_pupils(work, test, listed)
+    except QuaestorError as error:
+        told(error)  # what is not about the names goes on to its own answer
+        names = "\n".join(listed)
+        fits = notes.leave(request, response, _path(number), {"names": names})
+        return response if fits else shown(request, number, names, status=400)
+    notes.leave(request, response, _path(number), {"added": len(added), "known": len(known), "some": known[:MOST_NAMED]})
+    return response
+
+
+def _path(number: int) -> str:
+    return f"/desk/tests/{number}"
+
+
+@routes.get("/cards", name="cards")
+def cards(request: Request, number: int) -> Response:
+    """A card for each pupil, to print and cut."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        pupils = pupils_of(work, test)
+    drawn = pupils if len(pupils) <= MOST_PICTURES else []
+    pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
+    return page(request, "teacher/cards.html", teacher=teacher, test=test, pupils=pupils, qrs=pictures, address=public_url(request, "home"))
+
+
+@routes.get("/pupils/{pupil}/delete", name="ask-drop-pupil")
+def ask_drop_pupil(request: Request, number: int, pupil: int) -> Response:
+    """Whether somebody should really leave the class list."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        found = pupil_of(work, test, pupil)
+        count = work.scalar(select(func.count()).where(Attempt.pupil_id == found.id)) or 0
+    return page(request, "teacher/drop_pupil.html", teacher=teacher, test=test, pupil=found, count=count)
+
+
+@routes.post("/pupils/{pupil}/delete", name="drop-pupil")
+def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Response:
+    """Take somebody off the class list, with all that is kept of them."""
+    with database(request).work() as work:
+        test = published(work, signed_in(request, work), number)
+        privacy.delete_pupil(work, pupil_of(work, test, pupil))
+    return go(request, "test", number=number)
+
+
+@routes.post("/close", name="close")
+def close(request: Request, number: int, form: Posted) -> Response:
+    """Close a test now."""
+    with database(request).work() as work:
+        timing.close(work, published(work, signed_in(request, work), number))
+    return go(request, "test", number=number)
+
+
+@routes.get("/delete", name="ask-drop-test")
+def ask_drop(request: Request, number: int) -> Response:
+    """Whether a test and all its results should really go."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+    return _ask_drop(request, teacher, test)
+
+
+def _ask_drop(request: Request, teacher: Teacher, test: Published, wrong: str = "") -> Response:
+    with database(request).read() as work:
+        count = work.scalar(select(func.count()).where(Attempt.test_id == test.id)) or 0
+    return page(request, "teacher/drop_test.html", 400 if wrong else 200, teacher=teacher, test=test, count=count, wrong=wrong)
+
+
+@routes.post("/delete", name="drop-test")
+def drop(request: Request, number: int, form: Posted) -> Response:
+    """Delete a test with all its results, once its code was typed."""
+    with database(request).work() as work:
+        teacher = signed_in(request, work)
+        test = published(work, teacher, number)
+        sure = "".join(field(form, "code").split()).upper() == test.code
+        if sure:
+            privacy.delete_test(work, test)
+    if not sure:
+        return _ask_drop(request, teacher, test, say("this is not the code of the test; nothing was deleted"))
+    return go(request, "desk")

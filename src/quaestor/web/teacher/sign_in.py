@@ -1,0 +1,138 @@
+"""Signing in and out: by address and password, by a one-time link, by an invitation.
+
+Opening a link shows a button and uses nothing up, so that programs which look at links in messages do no harm. Whoever signs in gets a new
+`visit` cookie, so that a form token from before is worth nothing.
+"""
+
+from contextlib import AbstractContextManager
+from functools import partial
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.datastructures import FormData
+
+from quaestor.errors import QuaestorError
+from quaestor.i18n import said, say
+from quaestor.store import teachers
+from quaestor.store.limits import counting
+from quaestor.store.models import Teacher
+from quaestor.store.secrets import token
+from quaestor.store.texts import line, tidy_email
+from quaestor.web.jobs.execution import Patient, hashing
+from quaestor.web.render.pages import database, go, page
+from quaestor.web.security.browsers import TEACHER, address, browser, drop_cookie, field, remember, set_cookie
+from quaestor.web.teacher.access import Posted, told
+
+routes = APIRouter(route_class=Patient)
+LIMIT = "sign-in"
+DAY = 24 * 3600
+
+
+@routes.get("/sign-in", name="sign-in")
+def ask(request: Request) -> Response:
+    """Address and password; whoever is signed in already goes to the desk."""
+    with database(request).read() as work:
+        if teachers.logged_in(work, request.cookies.get(TEACHER)) is not None:
+            return go(request, "desk")
+    return page(request, "teacher/sign_in.html", email="", wrong="")
+
+
+@routes.post("/sign-in", name="sign-in-now")
+async def sign_in(request: Request, form: Posted) -> Response:
+    """Sign in by address and password; wrong ones are counted."""
+    return await hashing(partial(_sign_in, request, field(form, "email"), str(form.get("password", ""))))
+
+
+def _sign_in(request: Request, email: str, password: str) -> Response:
+    try:
+        with _counted(request, tidy_email(email)), database(request).read() as work:
+            found = teachers.by_password(work, email, password)
+        with database(request).work() as work:
+            secret = teachers.log_in(work, found)
+    except teachers.AccessError as error:
+        return page(request, "teacher/sign_in.html", 400, email=email, wrong=said(error))
+    return _welcome(request, secret)
+
+
+@routes.get("/sign-in/{secret}", name="use-link")
+def show_link(request: Request, secret: str) -> Response:
+    """What a one-time link is for, and a button that uses it."""
+    return _show(request, secret)
+
+
+@routes.post("/sign-in/{secret}", name="use-link-now")
+async def use_link(request: Request, secret: str, form: Posted) -> Response:
+    """Use a one-time link: an invitation needs a name and a password, a sign-in link may set a new password."""
+    return await hashing(partial(_use_link, request, secret, form))
+
+
+def _use_link(request: Request, secret: str, form: FormData) -> Response:
+    name, password = line(field(form, "name"), 200), str(form.get("password", ""))
+    try:
+        with _counted(request):
+            with database(request).read() as work:
+                teachers.open_link(work, secret)
+            if "name" in form and not name:
+                raise QuaestorError(say("please enter your name"))
+            made = teachers.new_password(password) if password or "name" in form else ""
+            with database(request).work() as work:
+                teacher = teachers.use_link(work, secret)
+                teacher.name = name or teacher.name
+                if made:
+                    teachers.set_password(work, teacher, made)
+                login = teachers.log_in(work, teacher)
+    except teachers.AccessError:
+        return _gone(request)
+    except QuaestorError as error:
+        return _show(request, secret, told(error), name)
+    return _welcome(request, login)
+
+
+def _counted(request: Request, *emails: str) -> AbstractContextManager[None]:
+    """Tries are counted by browser, by address and by the e-mail that is tried; those that fail stay counted."""
+    return counting(database(request), LIMIT, [*browser(request), *emails], teachers.AccessError, address(request))
+
+
+def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Response:
+    with database(request).read() as work:
+        try:
+            link = teachers.open_link(work, secret)
+        except teachers.AccessError:
+            return _gone(request)
+        known = work.get(Teacher, link.teacher_id) if link.teacher_id is not None else teachers.by_email(work, link.email)
+    email = known.email if known is not None else link.email
+    called = name or (known.name if known is not None else "")
+    return page(
+        request,
+        "teacher/link.html",
+        400 if wrong else 200,
+        secret=secret,
+        invited=link.kind == "invitation",
+        known=known is not None,
+        email=email,
+        name=called,
+        wrong=wrong,
+        shortest=teachers.SHORTEST_PASSWORD,
+    )
+
+
+def _gone(request: Request) -> Response:
+    return page(request, "teacher/sign_in.html", 400, email="", wrong=teachers.GONE)
+
+
+def _welcome(request: Request, secret: str) -> Response:
+    response = go(request, "desk")
+    request.state.visit = token()
+    remember(request, response)
+    set_cookie(request, response, TEACHER, secret, seconds=teachers.LOGIN_DAYS * DAY)
+    return response
+
+
+@routes.post("/sign-out", name="sign-out")
+def sign_out(request: Request, form: Posted) -> Response:
+    """Forget this browser."""
+    with database(request).work() as work:
+        teachers.log_out(work, request.cookies.get(TEACHER, ""))
+    response = go(request, "home")
+    drop_cookie(request, response, TEACHER)
+    return response

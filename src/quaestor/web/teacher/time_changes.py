@@ -1,0 +1,153 @@
+"""After publishing: another time for all, extra time for one, another try."""
+
+import math
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from sqlalchemy.orm import Session as Work
+
+from quaestor.i18n import say
+from quaestor.store import timing
+from quaestor.store.attempts.state import attempt_of
+from quaestor.store.attempts.taking import state_of
+from quaestor.store.models import Attempt, Published, Pupil, Teacher
+from quaestor.store.publishing import published, pupil_of
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render.pages import database, go, page, url
+from quaestor.web.security.browsers import field
+from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.home import state
+from quaestor.web.teacher.published import shown
+from quaestor.web.teacher.time_form import sent_time
+
+routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+PUPIL, TAKER = "/pupils/{pupil}", "/takers/{attempt}"
+
+
+def _of(request: Request, work: Work, number: int) -> tuple[Teacher, Published]:
+    teacher = signed_in(request, work)
+    return teacher, published(work, teacher, number)
+
+
+@routes.post("/time", name="change-time")
+def change(request: Request, number: int, form: Posted) -> Response:
+    """Give a test another time limit and another moment of closing, or its page again with what is wrong."""
+    with database(request).work() as work:
+        _, test = _of(request, work, number)
+        filled = sent_time(test, lambda name: field(form, name))
+        chosen = filled.time_of(test)
+        if chosen is not None:
+            minutes, closes, per_browser, per_address = chosen
+            timing.change_time(work, test, minutes, closes)
+            timing.change_limits(test, per_browser, per_address)
+    return go(request, "test", number=number) if chosen is not None else shown(request, number, status=400, time=filled)
+
+
+@routes.get(f"{PUPIL}/time", name="pupil-time")
+def ask_pupil_time(request: Request, number: int, pupil: int) -> Response:
+    """How much more time a pupil has."""
+    with database(request).read() as work:
+        teacher, test = _of(request, work, number)
+        whom = pupil_of(work, test, pupil)
+    return _ask_time(request, teacher, test, whom)
+
+
+@routes.post(f"{PUPIL}/time", name="give-pupil-time")
+def give_pupil_time(request: Request, number: int, pupil: int, form: Posted) -> Response:
+    """Give a pupil of the class list more time, in all their attempts."""
+    with database(request).work() as work:
+        teacher, test = _of(request, work, number)
+        whom = pupil_of(work, test, pupil)
+        wrong = _give(work, whom, field(form, "extra"))
+    return _ask_time(request, teacher, test, whom, field(form, "extra"), wrong) if wrong else go(request, "test", number=number)
+
+
+@routes.get(f"{TAKER}/time", name="taker-time")
+def ask_time(request: Request, number: int, attempt: int) -> Response:
+    """How much more time one attempt has."""
+    with database(request).read() as work:
+        teacher, test = _of(request, work, number)
+        whom = attempt_of(work, test, attempt)
+    return _ask_time(request, teacher, test, whom)
+
+
+@routes.post(f"{TAKER}/time", name="give-taker-time")
+def give_time(request: Request, number: int, attempt: int, form: Posted) -> Response:
+    """Give one attempt more time."""
+    with database(request).work() as work:
+        teacher, test = _of(request, work, number)
+        whom = attempt_of(work, test, attempt)
+        wrong = _give(work, whom, field(form, "extra"))
+    if wrong:
+        return _ask_time(request, teacher, test, whom, field(form, "extra"), wrong)
+    return go(request, "path", number=number, attempt=attempt)
+
+
+def _give(work: Work, whom: Attempt | Pupil, written: str) -> str:
+    """Give extra time; what is wrong with it, if anything is."""
+    try:
+        minutes = float(written.replace(",", ".") or "0")
+    except ValueError:
+        minutes = math.nan
+    if not 0 <= minutes <= timing.MOST_EXTRA:
+        return say("please enter a number of minutes from 0 to {most}", most=timing.MOST_EXTRA)
+    timing.give_time(work, whom, minutes)
+    return ""
+
+
+def _ask_time(
+    request: Request, teacher: Teacher, test: Published, whom: Attempt | Pupil, extra: str | None = None, wrong: str = ""
+) -> Response:
+    places = {"number": test.id}
+    is_pupil = isinstance(whom, Pupil)
+    action, back = ("give-pupil-time", "test") if is_pupil else ("give-taker-time", "path")
+    one = {"pupil" if is_pupil else "attempt": whom.id}
+    return page(
+        request,
+        "teacher/extra_time.html",
+        400 if wrong else 200,
+        teacher=teacher,
+        test=test,
+        whom=whom,
+        extra=f"{whom.extra:g}" if extra is None else extra,
+        wrong=wrong,
+        action=url(request, action, **places, **one),
+        back=url(request, back, **places, **({} if is_pupil else one)),
+    )
+
+
+@routes.get(f"{TAKER}/again", name="ask-again")
+def ask_again(request: Request, number: int, attempt: int) -> Response:
+    """Whether somebody should really have another try."""
+    with database(request).read() as work:
+        teacher, test = _of(request, work, number)
+        found = attempt_of(work, test, attempt)
+        stands = state_of(work, found)
+    known: dict[str, Any] = {
+        "attempt": found,
+        "asked": len(stands.session.asked),
+        "runs": not stands.over,
+        "closed": state(test) == "closed",
+    }
+    return page(request, "teacher/again.html", teacher=teacher, test=test, **known)
+
+
+@routes.post(f"{TAKER}/again", name="again")
+def again(request: Request, number: int, attempt: int, form: Posted) -> Response:
+    """Set an attempt aside, so that its taker can begin another one."""
+    with database(request).work() as work:
+        _, test = _of(request, work, number)
+        found = attempt_of(work, test, attempt)
+        if found.set_aside is None:
+            timing.set_aside(work, found)
+    return go(request, "path", number=number, attempt=attempt)
+
+
+@routes.post(f"{TAKER}/count", name="count-again")
+def count_again(request: Request, number: int, attempt: int, form: Posted) -> Response:
+    """Let an attempt count again that was set aside."""
+    with database(request).work() as work:
+        _, test = _of(request, work, number)
+        timing.count_again(work, attempt_of(work, test, attempt))
+    return go(request, "path", number=number, attempt=attempt)

@@ -1,5 +1,0 @@
-"""The teacher's desk, and teachers who are signed in."""
-
-from helpers.desk import ada, desk_app, join, kept, visit
-
-__all__ = ["ada", "desk_app", "join", "kept", "visit"]
