@@ -67,6 +67,7 @@ ROWS = {
     "GET /health": row(ANYONE),
     "GET /static": row(ANYONE, path="/static/quaestor.css"),
     "GET /five-minutes": row(ANYONE),
+    "GET /done": row(ANYONE),
     "GET /c/{code}": row(ANYONE),
     "POST /enter": row(ANYONE, {"code": "{code}", "name": "Eve", "once": "x"}),
     "POST /language": row(ANYONE, {"language": "de", "back": "/"}, changes=False),
@@ -132,8 +133,8 @@ ROWS = {
     f"POST {DRAFT}/{{section}}/{{name:path}}": row(EDIT, RENAMED, name="question"),
     f"GET {DRAFT}/improve": row(EDIT),
     f"POST {DRAFT}/improve": row({**EDIT, "colleague": 400}, {"test": "{test}", "weight": "some"}),  # a colleague has no tests here
-    f"GET {DRAFT}/improve/{{job}}": row(MINE, job="learning"),
-    f"POST {DRAFT}/improve/{{job}}": row(MINE, {"proposal": "questions.number"}, job="learning"),
+    f"GET {DRAFT}/improve/{{job}}": row({**MINE, "looker": 403}, job="learning"),
+    f"POST {DRAFT}/improve/{{job}}": row({**MINE, "looker": 403}, {"proposal": "questions.number"}, job="learning"),
     # Sharing, and handing over
     **{
         f"{method} /desk/{kind}s/{{number}}/sharing{path}": row(who, sent)
@@ -218,7 +219,7 @@ ROWS = {
 PAGES = [key for key, one in ROWS.items() if "right" not in one.who]
 CALLS = [key for key, one in ROWS.items() if "right" in one.who]
 FORMS = [key for key in PAGES if key.startswith("POST ")]
-THINGS = [key for key in ROWS if ROWS[key].who["other"] == MISSING or ROWS[key].who is TAKER]
+THINGS = [key for key in ROWS if (ROWS[key].who["other"] == MISSING and ROWS[key].who is not ABSENT) or ROWS[key].who is TAKER]
 FIXED = {"step": "1", "ending": "yaml", "section": "questions", "question": "one", "first": "1", "name": "pie.png", "session": ""}
 FIXED["image"] = sha256(PICTURE).hexdigest()
 

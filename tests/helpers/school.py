@@ -34,8 +34,8 @@ _key = count()
 
 
 class School:
-    """A server with an owner; a teacher with tests and takers, all of it shared with a colleague, who may edit it, and with one who may look
-    (`looker`); another teacher; and browsers and tokens of two who are `locked` and `removed` since.
+    """A server with an owner; a teacher with tests and takers, all of it shared with a colleague, who may edit it, and with one who may
+    look (`looker`); another teacher; and browsers and tokens of two who are `locked` and `removed` since.
     """
 
     def __init__(self, database, bank=KINDS, title=TITLE, names=NAMES) -> None:
@@ -61,9 +61,8 @@ class School:
     def _people(self) -> None:
         with self.database.work() as work:
             self.owner = teachers.owner(work, "owner@school.example")
-            invitations = {
-                who: teachers.invitation(work, self.owner, f"{who}@school.example") for who in ("teacher", "colleague", "looker", "other")
-            }
+            staff = ("teacher", "colleague", "looker", "other")
+            invitations = {who: teachers.invitation(work, self.owner, f"{who}@school.example") for who in staff}
             self.people = {"owner": self.owner, **{who: teachers.use_link(work, link) for who, link in invitations.items()}}
             self.people["other"].password = teachers.password_hash(PASSWORD)
             self.cookies = {who: teachers.log_in(work, person) for who, person in self.people.items()}

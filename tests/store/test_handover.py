@@ -49,7 +49,7 @@ def test_a_test_goes_with_its_results_and_its_banks(database, staff, alone, both
         work.expire_all()
         assert publishing.published(work, ben, test.id).title == "Week 1"
         with pytest.raises(publishing.MissingError):
-            sharing.test_for(work, ada, test.id)
+            sharing.published_for(work, ada, test.id)
         assert results.outcomes(work, test) == before
         banks = {test.bank_id, *work.scalars(select(Correction.bank_id))}
         assert {work.get_one(BankVersion, number).teacher_id for number in banks} == {ben.id}

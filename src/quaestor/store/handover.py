@@ -53,11 +53,8 @@ def hand_over_test(work: Work, test: Published, to: Teacher) -> None:
     before = select(Correction.bank_id).where(Correction.test_id == test.id)
     for theirs in work.scalars(select(BankVersion).where(or_(BankVersion.id == test.bank_id, BankVersion.id.in_(before)))).all():
         _replace_bank(work, theirs.id, _copy_bank(work, theirs.id, to), test.id)
-        others = (
-            select(Published.id)
-            .where(Published.bank_id == theirs.id)
-            .union(select(Correction.test_id).where(Correction.bank_id == theirs.id))
-        )
+        corrected = select(Correction.test_id).where(Correction.bank_id == theirs.id)
+        others = select(Published.id).where(Published.bank_id == theirs.id).union(corrected)
         if work.scalar(others.limit(1)) is None:
             _drop_bank(work, theirs.id)
     work.execute(update(Job).where(Job.subject == f"test {test.id}").values(teacher_id=to.id))

@@ -320,7 +320,7 @@ class Edition(Base):
 
 
 class Share(Base):
-    """A thing of one teacher that is shared with another: a draft, a bank version or a test, to `look` at or to `edit` (`store.sharing`)."""
+    """A draft, a bank version or a test of one teacher that is shared with another, to `look` at or to `edit` (`store.sharing`)."""
 
     __tablename__ = "share"
     __table_args__ = (

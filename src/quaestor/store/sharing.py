@@ -9,11 +9,12 @@ done before, and what comes after is refused.
 """
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from sqlalchemy import ColumnElement, delete, or_, select
 from sqlalchemy.orm import Session as Work
-from sqlalchemy.orm import undefer
+from sqlalchemy.orm import joinedload, undefer
 
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import say
@@ -32,7 +33,7 @@ Thing = Draft | BankVersion | Published
 T = TypeVar("T", Draft, BankVersion, Published)
 
 
-def test_for(work: Work, teacher: Teacher, number: int, needed: str = LOOK) -> Published:
+def published_for(work: Work, teacher: Teacher, number: int, needed: str = LOOK) -> Published:
     """A test that a teacher may look at, edit, or has."""
     return _allowed(work, teacher, work.get(Published, number), needed, NO_TEST)
 
@@ -97,7 +98,8 @@ def withdraw(work: Work, thing: Thing, teacher_id: int) -> None:
 
 def shares_of(work: Work, thing: Thing) -> Sequence[Share]:
     """With whom a thing is shared, in the order in which it was."""
-    return work.scalars(select(Share).where(_COLUMNS[type(thing)] == thing.id).order_by(Share.id)).all()
+    asked = select(Share).where(_COLUMNS[type(thing)] == thing.id).options(joinedload(Share.teacher))
+    return work.scalars(asked.order_by(Share.id)).all()
 
 
 def within_reach(teacher: Teacher, kind: type[T]) -> ColumnElement[bool]:
@@ -106,13 +108,22 @@ def within_reach(teacher: Teacher, kind: type[T]) -> ColumnElement[bool]:
     return or_(kind.teacher_id == teacher.id, kind.id.in_(shared))
 
 
-def extents(work: Work, teacher: Teacher, kind: type[T]) -> dict[int, str]:
-    """What a teacher may do with the things of this kind that are shared with them, by the number of the thing."""
-    column = _COLUMNS[kind]
-    return {
-        number: extent
-        for number, extent in work.execute(select(column, Share.extent).where(Share.teacher_id == teacher.id, column.is_not(None)))
-    }
+@dataclass(frozen=True)
+class Lent(Generic[T]):
+    """A thing that is shared with a teacher: whose it is, and how far."""
+
+    thing: T
+    whose: str
+    extent: str
+
+
+def lent_to(work: Work, teacher: Teacher, kind: type[T]) -> list[Lent[T]]:
+    """The things of this kind that are shared with a teacher, the newest first."""
+    mine = (
+        select(kind, Teacher.name, Teacher.email, Share.extent).join(Share, _COLUMNS[kind] == kind.id).where(Share.teacher_id == teacher.id)
+    )
+    found = work.execute(mine.join(Teacher, Teacher.id == kind.teacher_id).order_by(kind.id.desc()))
+    return [Lent(thing, name or email, extent) for thing, name, email, extent in found]
 
 
 def readers(work: Work, teacher: Teacher, kind: type[T]) -> dict[int, list[str]]:

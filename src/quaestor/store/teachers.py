@@ -133,8 +133,8 @@ def new_password(password: str) -> str:
 def set_password(work: Work, teacher: Teacher, made: str, here: str = "") -> None:
     """Give a teacher, held alone, a password (of `new_password`): who knew the last one is out.
 
-    All browsers but the one with the token `here` are signed out, the tokens of the API end, and so does the sign-in by a provider: they may
-    have connected it to one of theirs. A first password ends nothing that was made by a provider's word.
+    All browsers but the one with the token `here` are signed out, the tokens of the API end, and so does the sign-in by a provider, which
+    they may have connected with an account of theirs. A first password ends no connection.
     """
     if teacher.password is not None:
         work.execute(delete(Identity).where(Identity.teacher_id == teacher.id))

@@ -29,10 +29,12 @@ from quaestor.web.render.language import read_catalogues
 from quaestor.web.render.pages import read_templates
 from quaestor.web.security import hosts
 from quaestor.web.security.guard import Guard
+from quaestor.web.security.openid import provider_of
 from quaestor.web.settings import Settings, from_environment
-from quaestor.web.taker import attempt_pages, front_page
+from quaestor.web.taker import attempt_pages, device, front_page
 from quaestor.web.teacher import (
     account,
+    colleagues,
     correcting,
     frozen_banks,
     grading,
@@ -42,6 +44,7 @@ from quaestor.web.teacher import (
     live,
     path,
     people,
+    provider,
     publish_page,
     published,
     results_table,
@@ -50,9 +53,9 @@ from quaestor.web.teacher import (
     time_changes,
 )
 
-TAKERS = (front_page, attempt_pages)
+TAKERS = (front_page, device, attempt_pages)
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics)
-TEACHERS = (sign_in, home, frozen_banks, *TESTS, people, account, job_progress)
+TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
 PAGES = (*TAKERS, *TEACHERS, *EDITORS)
 WEEK = 7 * 24 * 3600
@@ -87,7 +90,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
         await asyncio.to_thread(kept.close)
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.settings, app.state.database = settings, kept
+    app.state.settings, app.state.database, app.state.provider = settings, kept, provider_of(settings)
     app.state.slow_steps = SlowSteps(settings.step_seconds, settings.step_memory)
     for part in PAGES:
         app.include_router(part.routes, include_in_schema=False)

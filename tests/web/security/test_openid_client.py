@@ -1,5 +1,4 @@
-"""Our part of OpenID Connect, against a provider that speaks HTTP and can misbehave: whoever it says that somebody is, is believed only when
-everything about it is right."""
+"""Our part of OpenID Connect, against a provider that speaks HTTP and can misbehave: it is believed only when everything is right."""
 
 from urllib.parse import parse_qs, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, build_opener

@@ -13,28 +13,27 @@ from sqlalchemy.orm import Session as Work
 from quaestor.store.drafts import ChangedError, document_of, edition
 from quaestor.store.models import Draft, Edition, Teacher
 from quaestor.store.parts import Document
-from quaestor.store.sharing import EDIT, LOOK, draft_for, extent_of
+from quaestor.store.sharing import EDIT, LOOK, draft_for
 from quaestor.web.editor.check import Checked, checked, part_of
 from quaestor.web.editor.open_tests import unreached
 from quaestor.web.editor.vocabulary import WORDS, readable, spoken, told
 from quaestor.web.render.language import translate
 from quaestor.web.render.pages import database, go, language, page
-from quaestor.web.security.browsers import drop_cookie, set_cookie
-from quaestor.web.teacher.access import signed_in
+from quaestor.web.security.browsers import drop_cookie, set_cookie, whole
+from quaestor.web.teacher.access import note_extent, signed_in
 
 SAVED = "saved"  # the cookie that tells the next page of a save
 
 
 @dataclass(frozen=True)
 class EditedDraft:
-    """A draft that is being edited. `extent`: what the teacher may do with it (`store.sharing`)."""
+    """A draft that is being edited."""
 
     work: Work
     teacher: Teacher
     draft: Draft
     edition: Edition
     document: Document
-    extent: str
 
     @property
     def checked(self) -> Checked:
@@ -54,8 +53,9 @@ def opened(request: Request, number: int, *, writing: bool = False, needed: str 
     with kept.work() if writing else kept.read() as work:
         teacher = signed_in(request, work)
         draft = draft_for(work, teacher, number, needed or (EDIT if writing else LOOK))
+        note_extent(request, work, teacher, draft)
         head = edition(work, draft)
-        yield EditedDraft(work, teacher, draft, head, document_of(head), extent_of(work, teacher, draft))
+        yield EditedDraft(work, teacher, draft, head, document_of(head))
 
 
 def shown(request: Request, template: str, edited: EditedDraft, status: int = 200, **values: object) -> Response:
@@ -68,7 +68,6 @@ def shown(request: Request, template: str, edited: EditedDraft, status: int = 20
         status,
         teacher=edited.teacher,
         draft=edited.draft,
-        extent=edited.extent,
         edition=edited.edition,
         document=edited.document,
         checked=replace(found, problems=told(found.problems, translate), warnings=told(found.warnings, translate)),
@@ -123,8 +122,3 @@ def conflict(error: ChangedError, teacher: Teacher) -> dict[str, Any]:
 def speaker(request: Request) -> partial[str]:
     """How sentences are said in the language of this browser."""
     return partial(translate, language(request))
-
-
-def whole(text: str) -> int:
-    """A whole number that a form sent; 0 when it is none."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0

@@ -12,10 +12,10 @@ from quaestor.store.media import MediaError
 from quaestor.store.models import Media
 from quaestor.store.publishing import MissingError
 from quaestor.web.editor.check import graph
-from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker, whole
+from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import go
-from quaestor.web.security.browsers import field
+from quaestor.web.security.browsers import field, whole
 from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 from quaestor.web.teacher.cost import cost_of

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import func, select
 
-from quaestor.store import drafts, publishing
+from quaestor.store import drafts, publishing, sharing
 from quaestor.store.attempts import progress
 from quaestor.store.clock import now
 from quaestor.store.models import Published, Pupil
@@ -22,12 +22,15 @@ def overview(request: Request) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         tests = publishing.published_by(work, teacher)
-        takers = progress.counts(work, tests, now())
-        mine = select(Published.id).where(Published.teacher_id == teacher.id)
+        shared = sharing.lent_to(work, teacher, Published)
+        borrowed = [one.thing for one in shared]
+        takers = progress.counts(work, [*tests, *borrowed], now())
+        mine = select(Published.id).where(sharing.within_reach(teacher, Published))
         listed = select(Pupil.test_id, func.count()).where(Pupil.test_id.in_(mine)).group_by(Pupil.test_id)
         pupils = dict(iter(work.execute(listed)))
         banks = drafts.drafts_of(work, teacher)
-    states = {test.id: state(test) for test in tests}
+        readers = sharing.readers(work, teacher, Published)
+    states = {test.id: state(test) for test in (*tests, *borrowed)}
     return page(
         request,
         "teacher/home.html",
@@ -36,6 +39,8 @@ def overview(request: Request) -> Response:
         takers=takers,
         pupils=pupils,
         states=states,
+        shared=shared,
+        readers=readers,
         banks=banks[:NEWEST],
         more=len(banks) - NEWEST,
     )

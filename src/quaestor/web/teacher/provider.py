@@ -1,7 +1,7 @@
 """Signing in by the provider of OpenID Connect that the settings name, and connecting one's account with it.
 
-The way there is a link, as a form that leads elsewhere is forbidden by our own policy; it writes nothing. What comes back is taken once: the
-secret of a sign-in is used up with it.
+The way there is a link, as our own policy forbids a form that leads elsewhere; it writes nothing. What comes back is taken once: the secret
+of a sign-in is used up with it.
 """
 
 from contextlib import AbstractContextManager

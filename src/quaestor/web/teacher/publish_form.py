@@ -39,6 +39,7 @@ def blank(bank: Bank, title: str) -> dict[str, str]:
         "results": SAFE,
         "per_browser": str(limits.LIMITS["begun"].failures),
         "per_address": str(limits.LIMITS["begun by address"].failures),
+        "practised": "",
         "keep_days": "365",
         "skips": EXAM,
         "grades": "",
@@ -86,7 +87,7 @@ class PublishForm(RulesForm):
         by_list = listed == YES or (listed == EXAM and mode == "exam")
         if results == SAFE:
             results = AT_ONCE if mode == "practice" or (by_list and retakes == "none") else CLOSED
-        most = self.limits() if mode == "exam" and not by_list else (None, None)
+        most = (None, None) if by_list else self.limits() if mode == "exam" else (self._whole("practised", 1, MOST_BEGUN), None)
         if self.wrong:
             return None
         try:

@@ -14,13 +14,14 @@ from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.models import Attempt, Published, Teacher
 from quaestor.store.outcomes import changes, rescoring
-from quaestor.store.publishing import MOST_NAMED, add_pupils, published, pupil_of, pupils_of, sort_names
+from quaestor.store.publishing import MOST_NAMED, add_pupils, pupil_of, pupils_of, sort_names
+from quaestor.store.sharing import EDIT, OWN
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
 from quaestor.web.render.pages import database, go, page, public_url, url
 from quaestor.web.security.browsers import field
 from quaestor.web.teacher import class_list
-from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
+from quaestor.web.teacher.access import KINDS, Posted, reach_test, told
 from quaestor.web.teacher.home import state
 from quaestor.web.teacher.rules_form import length
 from quaestor.web.teacher.time_form import TimeForm, blank_time
@@ -45,8 +46,7 @@ def shown(
 ) -> Response:
     """The page of a test; `names`: names that were sent, but not taken; `time`: a form for its time that came back."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         wrong = "" if names is None else class_list.wrong_with(work, test, names)
         bank = test.bank
         pupils = pupils_of(work, test)
@@ -88,7 +88,7 @@ def shown(
 def picture(request: Request, number: int) -> Response:
     """The QR code as a picture, for slides."""
     with database(request).read() as work:
-        test = published(work, signed_in(request, work), number)
+        _, test = reach_test(request, work, number)
     return Response(qr.image(public_url(request, "code", code=test.code)), media_type=KINDS["svg"])
 
 
@@ -96,7 +96,7 @@ def picture(request: Request, number: int) -> Response:
 def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the class list: those that were pasted, and those of a file."""
     with database(request).read() as work:
-        published(work, signed_in(request, work), number)  # before anything is read
+        reach_test(request, work, number, EDIT)  # before anything is read
     file = form.get("file")
     listed = class_list.pasted(field(form, "names"))
     if isinstance(file, UploadFile) and file.filename:
@@ -104,7 +104,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
     response = RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
     try:
         with database(request).work() as work:
-            test = published(work, signed_in(request, work), number)
+            _, test = reach_test(request, work, number, EDIT)
             _, known = sort_names(work, test, listed)
             added = add_pupils(work, test, listed)
     except QuaestorError as error:
@@ -124,8 +124,7 @@ def _path(number: int) -> str:
 def cards(request: Request, number: int) -> Response:
     """A card for each pupil, to print and cut."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, EDIT)
         pupils = pupils_of(work, test)
     drawn = pupils if len(pupils) <= MOST_PICTURES else []
     pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
@@ -136,8 +135,7 @@ def cards(request: Request, number: int) -> Response:
 def ask_drop_pupil(request: Request, number: int, pupil: int) -> Response:
     """Whether somebody should really leave the class list."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, EDIT)
         found = pupil_of(work, test, pupil)
         count = work.scalar(select(func.count()).where(Attempt.pupil_id == found.id)) or 0
     return page(request, "teacher/drop_pupil.html", teacher=teacher, test=test, pupil=found, count=count)
@@ -147,7 +145,7 @@ def ask_drop_pupil(request: Request, number: int, pupil: int) -> Response:
 def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Take somebody off the class list, with all that is kept of them."""
     with database(request).work() as work:
-        test = published(work, signed_in(request, work), number)
+        _, test = reach_test(request, work, number, EDIT)
         privacy.delete_pupil(work, pupil_of(work, test, pupil))
     return go(request, "test", number=number)
 
@@ -156,7 +154,7 @@ def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Respo
 def close(request: Request, number: int, form: Posted) -> Response:
     """Close a test now."""
     with database(request).work() as work:
-        timing.close(work, published(work, signed_in(request, work), number))
+        timing.close(work, reach_test(request, work, number, EDIT)[1])
     return go(request, "test", number=number)
 
 
@@ -164,8 +162,7 @@ def close(request: Request, number: int, form: Posted) -> Response:
 def ask_drop(request: Request, number: int) -> Response:
     """Whether a test and all its results should really go."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, OWN)
     return _ask_drop(request, teacher, test)
 
 
@@ -179,8 +176,7 @@ def _ask_drop(request: Request, teacher: Teacher, test: Published, wrong: str = 
 def drop(request: Request, number: int, form: Posted) -> Response:
     """Delete a test with all its results, once its code was typed."""
     with database(request).work() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, OWN)
         sure = "".join(field(form, "code").split()).upper() == test.code
         if sure:
             privacy.delete_test(work, test)
