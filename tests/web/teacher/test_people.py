@@ -46,7 +46,12 @@ def test_the_page_says_what_will_happen_before_anything_does(owner, ada_there):
     assert f'href="/desk/people/{ada_there}"' in owner.get("/desk/people").text
     page = owner.get(f"/desk/people/{ada_there}").text
     assert "1 test, taken by 1 taker." in page
-    for words in ("signed out everywhere at once", "Tests stay open", "become those of the teacher whom you choose", "This cannot be undone."):
+    for words in (
+        "signed out everywhere at once",
+        "Tests stay open",
+        "become those of the teacher whom you choose",
+        "This cannot be undone.",
+    ):
         assert words in page
     assert owner.get("/desk/people/99").status_code == 404
 

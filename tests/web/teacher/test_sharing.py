@@ -80,7 +80,17 @@ def test_lists_say_what_is_shared_by_and_with_whom(school):
     assert "Shared with colleague@school.example, looker@school.example" in words_of(school.get("teacher", "/desk/banks"))
 
 
-LOOKED_AT = ("", "/results", "/results.csv", "/takers/{attempt}", "/takers/{over}", "/takers/{attempt}/export.json", "/live", "/report", "/letters")
+LOOKED_AT = (
+    "",
+    "/results",
+    "/results.csv",
+    "/takers/{attempt}",
+    "/takers/{over}",
+    "/takers/{attempt}/export.json",
+    "/live",
+    "/report",
+    "/letters",
+)
 
 
 @pytest.mark.parametrize("path", LOOKED_AT)
