@@ -12,7 +12,7 @@ from hypothesis import given
 from helpers.broken_banks import VALID, with_changes
 from helpers.small_banks import TWO, bank, rights
 from helpers.strategies import documents
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import Bank, put_together, take_apart
 from quaestor.bankfile.elicit import abilities
 from quaestor.errors import BankError
 from quaestor.model.table import Table
@@ -294,6 +294,15 @@ def test_a_bank_survives_pickling():
     assert again.skills == made.skills
     assert again.questions == made.questions
     assert again.warnings == made.warnings
+
+
+def test_a_bank_is_taken_apart_and_put_together_with_a_break_after_every_200_questions():
+    made = Bank({"skills": {"a": {}}, "questions": {f"Q{number}": {"skill": "a", "right": [0.2, 0.8]} for number in range(401)}})
+    breaks = []
+    apart = pickle.dumps(take_apart(made, lambda: breaks.append("apart")))
+    again = put_together(pickle.loads(apart), lambda: breaks.append("together"))
+    assert breaks == ["apart"] * 3 + ["together"] * 3
+    assert (again, again.document, again.questions) == (made, made.document, made.questions)
 
 
 def test_pickling_keeps_the_source():

@@ -2,6 +2,8 @@
 
 from helpers.broken_banks import CHANCES, cases, check, problems, with_changes
 
+KINDS = "choice, choices, number, text, truefalse, matching, ordering, gaps"
+
 # Types of fields
 
 
@@ -60,11 +62,11 @@ from helpers.broken_banks import CHANCES, cases, check, problems, with_changes
     ({"questions.S.at_least": ["a"]}, "questions.S.at_least: a map is expected, got ['a']"),
     (
         {"questions.Q.kind": "chioce"},
-        "questions.Q.kind: one of choice, choices, number, text is expected, got 'chioce' (did you mean 'choice'?)",
+        f"questions.Q.kind: one of {KINDS} is expected, got 'chioce' (did you mean 'choice'?)",
     ),
-    ({"questions.Q.kind": 10**5000}, "questions.Q.kind: one of choice, choices, number, text is expected, got a value too long to show"),
+    ({"questions.Q.kind": 10**5000}, f"questions.Q.kind: one of {KINDS} is expected, got a value too long to show"),
     ({"questions.S.needs": "both"}, "questions.S.needs: one of all, any is expected, got 'both'"),
-    ({"questions.Q.kind": ["text"]}, "questions.Q.kind: one of choice, choices, number, text is expected, got ['text']"),
+    ({"questions.Q.kind": ["text"]}, f"questions.Q.kind: one of {KINDS} is expected, got ['text']"),
     ({"questions.I.irt": 0.5}, "questions.I.irt: a map of fields is expected, got 0.5"),
     ({"questions.I.irt": {"b": 0, "d": 1}}, "questions.I.irt.d: unknown field, got 'd' (known fields: a, b, c)"),
     ({"questions.I.irt": {"b": []}}, "questions.I.irt.b: the list is not empty, got []"),

@@ -12,8 +12,8 @@ from quaestor.errors import BankError
 
 CHANCES = "impossible, almost impossible, very unlikely, unlikely, even, likely, very likely, almost certain, certain"
 QUESTION_FIELDS = (
-    "template, text, kind, options, correct, accept, tolerance, skill, skills, classes, right, difficulty, discrimination, needs, "
-    "at_least, slip, guess, irt, table, confidence, explanation, media, alt, minutes, group, tags, pilot"
+    "template, text, kind, options, pairs, gaps, correct, accept, tolerance, skill, skills, classes, right, difficulty, discrimination, "
+    "needs, at_least, slip, guess, irt, table, confidence, explanation, media, alt, minutes, group, tags, pilot"
 )
 
 ONE_WAY = "a question states its probabilities in one way: right, table, difficulty, needs, irt"

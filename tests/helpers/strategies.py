@@ -263,12 +263,35 @@ def _question_statement(draw, scope, classes):
     return {"irt": {"b": sorted(draw(unique(TENTHS, len(classes) - 1, len(classes) - 1)))}}
 
 
+@cache
+def _gap_names():
+    """Names of gaps, as they stand in a text between brackets."""
+    return words().filter(lambda name: not set(name) & set("[]"))
+
+
+@st.composite
+def _gap(draw):
+    """What belongs into a gap: fields of a question of its kind."""
+    kind = draw(st.sampled_from(["choice", "number", "text"]))
+    if kind == "choice":
+        options = draw(unique(words(), 2, 4))
+        return {"options": options, "correct": draw(st.sampled_from(options))} | ({"kind": kind} if draw(st.booleans()) else {})
+    answers = numerals() if kind == "number" else words()
+    more = {"accept": draw(st.lists(answers, min_size=1, max_size=2))} if draw(st.booleans()) else {}
+    return {"kind": kind, "correct": draw(answers)} | more | ({"tolerance": 0.5} if kind == "number" and draw(st.booleans()) else {})
+
+
 @st.composite
 def _entry(draw, classes):
     """What a taker's entry is compared with, for every kind of question."""
-    kind = draw(st.sampled_from(["nothing", "list", "map", "choices", "number", "text"]))
+    kind = draw(st.sampled_from(["nothing", "list", "map", "choices", "number", "text", "truefalse", "matching", "ordering", "gaps"]))
     if kind == "nothing":
         return {}
+    if kind == "truefalse":
+        return {"kind": kind, "correct": draw(st.sampled_from([True, False, "true", "False", "wahr"]))}
+    if kind == "gaps":
+        gaps = draw(st.dictionaries(_gap_names(), _gap(), min_size=1, max_size=3))
+        return {"kind": kind, "gaps": gaps, "text": " and ".join(f"[[{name}]]" for name in gaps)}
     if kind in ("number", "text"):
         answers = numerals() if kind == "number" else words()
         fields = {"kind": kind, "correct": draw(answers)}
@@ -284,6 +307,12 @@ def _entry(draw, classes):
     options = draw(unique(words(), 2, 5))
     if kind == "list":
         return {"options": options, "correct": draw(st.sampled_from(options))}
+    if kind == "ordering":
+        return {"kind": kind, "options": options}
+    if kind == "matching":
+        pairs = draw(st.dictionaries(words(), st.sampled_from(options), min_size=1, max_size=4))
+        enough = len(set(pairs.values())) > 1 and draw(st.booleans())
+        return {"kind": kind, "pairs": pairs} | ({} if enough else {"options": options})
     if kind == "choices":
         return {"kind": kind, "options": options, "correct": draw(unique(st.sampled_from(options), 1, len(options)))}
     best = draw(st.sampled_from(options))
@@ -298,7 +327,7 @@ def _question(draw, skills):
     fields = {"skill": next(iter(scope))} if len(scope) == 1 and draw(st.booleans()) else {"skills": list(scope)}
     if classes != ["wrong", "right"] or draw(st.booleans()):
         fields["classes"] = classes
-    return fields | draw(_question_statement(scope, classes)) | draw(CONFIDENT) | draw(_entry(classes)) | draw(ABOUT_QUESTION)
+    return fields | draw(_question_statement(scope, classes)) | draw(CONFIDENT) | draw(ABOUT_QUESTION) | draw(_entry(classes))
 
 
 @st.composite

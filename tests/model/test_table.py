@@ -324,6 +324,15 @@ def test_a_table_survives_pickling(table):
     again = pickle.loads(pickle.dumps(table))
     assert again == table
     assert not again.lower.flags.writeable
+    assert not any(points.flags.writeable for points in (again.upper, *again.vertices.values()))
+
+
+def test_a_table_that_was_pickled_is_not_checked_again(monkeypatch):
+    exact = np.array([[0.2, 0.8]])
+    made = pickle.dumps(Table.of_checked(exact, exact))
+    monkeypatch.setattr(Table, "__post_init__", lambda _: pytest.fail("a bank of 100,000 questions would stop a server"))
+    again = pickle.loads(made)
+    assert again.lower is again.upper
 
 
 def test_checked_bounds_make_the_same_table():

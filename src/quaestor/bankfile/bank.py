@@ -7,7 +7,7 @@ violations together. The document keeps what the author stated (`difficulty: eas
 import hashlib
 import json
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import FrozenInstanceError
 from itertools import product
@@ -89,12 +89,7 @@ class Bank:
         return f"<Bank {self.title!r}: {len(self.skills)} skills, {len(self.questions)} questions, version {self.version}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """As it was made, not to be checked again, and in parts, so that reading a large one lets other threads work in between."""
-        stated, made = list(self._document.get("questions", {}).items()), list(self.questions.values())
-        parts = [pickle.dumps((stated[at : at + _PART], made[at : at + _PART])) for at in range(0, len(made), _PART)]
-        head = {**self._document, "questions": {}}
-        known = {name: self.__dict__[name] for name in ("version", "model_version") if name in self.__dict__}
-        return _restored, (head, tuple(self.skills.values()), parts, self._warned[0], self.source, known)
+        return put_together, (take_apart(self),)
 
     @lazy
     def warnings(self) -> tuple[Problem, ...]:
@@ -203,15 +198,26 @@ class Bank:
         return self.with_tables({variable.name: change(variable.table) for variable in self.network.variables})
 
 
-def _restored(
-    document: dict[str, Any], skills: Sequence[Skill], parts: Sequence[bytes], warned: list[Problem], source: str, known: dict[str, str]
-) -> Bank:
-    """A bank as `Bank.__reduce__` took it apart."""
+def take_apart(bank: Bank, between: Callable[[], object] = lambda: None) -> tuple[Any, ...]:
+    """A bank as it was made, to be pickled, its questions in parts; `between` two of them others may have their turn."""
+    stated, made = list(bank._document.get("questions", {}).items()), list(bank.questions.values())
+    parts = []
+    for at in range(0, len(made), _PART):
+        parts.append(pickle.dumps((stated[at : at + _PART], made[at : at + _PART])))
+        between()
+    known = {name: bank.__dict__[name] for name in ("version", "model_version") if name in bank.__dict__}
+    return {**bank._document, "questions": {}}, tuple(bank.skills.values()), parts, bank._warned[0], bank.source, known
+
+
+def put_together(apart: tuple[Any, ...], between: Callable[[], object] = lambda: None) -> Bank:
+    """A bank as `take_apart` gave it, not to be checked again; `between` two parts others may have their turn."""
+    document, skills, parts, warned, source, known = apart
     questions: dict[str, Question] = {}
     for part in parts:
         stated, made = pickle.loads(part)
         document["questions"].update(stated)
         questions.update((question.id, question) for question in made)
+        between()
     found = object.__new__(Bank)
     named = MappingProxyType({skill.id: skill for skill in skills})
     found.__dict__.update(_document=document, skills=named, questions=MappingProxyType(questions), _warned=(warned, None))

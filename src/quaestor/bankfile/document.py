@@ -1,28 +1,26 @@
 """From the fields of a document to skills and questions; every broken rule is added to the report."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from quaestor.bankfile import elicit
+from quaestor.bankfile.keys import DEFAULT_CLASSES, KEY_FIELDS, by_chance, read_key
 from quaestor.bankfile.readers import Partial, Report
 from quaestor.bankfile.sentences import percent
 from quaestor.bankfile.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
 from quaestor.errors import Place, Words, nearest
 from quaestor.i18n import say
+from quaestor.model.entries import loose
 from quaestor.model.network import find_cycle, topological_order
-from quaestor.model.question import Question, loose
+from quaestor.model.question import Question
 from quaestor.model.skill import Skill
-from quaestor.numerals import read_number
 
 DEFAULT_LEVELS = ("no", "yes")
-DEFAULT_CLASSES = ("wrong", "right")
-_KINDS = {"choice": say("choice"), "choices": say("choices"), "number": say("number"), "text": say("text")}
 _SKILL_NEEDS = frozenset({"levels", "abilities", "parents", "prior", "shares", "strength", "table", "confidence"})
-_ENTRY_FIELDS = frozenset({"kind", "options", "correct", "accept", "tolerance", "classes"})
+_ENTRY_FIELDS = frozenset({"kind", *KEY_FIELDS, "classes"})
 _PLAIN_FIELDS = ("text", "kind", "explanation", "media", "alt", "minutes", "group", "pilot", "template")
 _FAR_BELOW = 0.5  # of chance: wrong options that stand for typical mistakes attract beginners, but not nearly all of them
 _SAME = 1e-9  # probabilities that differ by less count as equal in warnings
@@ -151,19 +149,13 @@ def _read_question(
         "classes": classes,
         "tags": tuple(fields.get("tags", ())),
         **{field: fields[field] for field in _PLAIN_FIELDS if field in fields},
-        **({} if lost & _ENTRY_FIELDS else _read_entry(fields, classes, at, report)),
+        **({} if lost & (_ENTRY_FIELDS | ({"text"} if "gaps" in fields else set())) else read_key(fields, classes, at, report)),
     }
-    guess = by_chance(content.get("kind", "choice"), content.get("option_classes", {}), classes[-1]) if knows_chance else 0.0
+    chosen = content.get("kind", "choice"), content.get("option_classes", {}), classes[-1], content.get("parts", ())
+    guess = by_chance(*chosen) if knows_chance else 0.0
     if scope is None or lost & (STATEMENT_FIELDS | {"classes"}):
         return content, None
     return content, draft_question(fields, scope, classes, guess, imprecision, at, report)
-
-
-def by_chance(kind: str, option_classes: Mapping[str, str], best: str) -> float:
-    """P(best answer) of someone who chooses one of the options blindly; 0 where there is nothing to choose one of."""
-    if kind != "choice" or not option_classes:
-        return 0.0
-    return list(option_classes.values()).count(best) / len(option_classes)
 
 
 def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], at: FieldPlace, report: Report) -> list[Skill] | None:
@@ -179,91 +171,6 @@ def _read_scope(fields: Mapping[str, Any], skills: Mapping[str, Skill | None], a
             report.error(at("skill" if "skill" in fields else "skills"), say("unknown skill"), name, nearest(name, skills))
     scope = [skill for name in names if (skill := skills.get(name)) is not None]
     return scope if len(scope) == len(names) else None
-
-
-def _read_entry(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlace, report: Report) -> dict[str, Any]:
-    """The fields that classify an entry: options and their classes, the key, accepted answers, the tolerance."""
-    kind = fields.get("kind", "choice")
-    correct = fields.get("correct", ())
-    correct = (correct,) if isinstance(correct, str) else tuple(correct)
-    if kind in ("choice", "choices"):
-        _refuse(("accept", "tolerance"), fields, kind, at, report)
-        return _read_options(kind, fields.get("options", ()), correct, classes, at, report)
-    _refuse(("options", "tolerance") if kind == "text" else ("options",), fields, kind, at, report)
-    accept = fields.get("accept", {})
-    if not correct and not accept:
-        rule = say("a {kind} question has a correct answer, or answers to accept", kind=_KINDS[kind])
-        report.error(at("correct"), rule, say("none"))
-    if len(correct) > 1:
-        rule = say("a {kind} question has one correct answer; 'accept' takes others", kind=_KINDS[kind])
-        report.error(at("correct"), rule, list(correct))
-    accepted = dict(accept) if isinstance(accept, Mapping) else dict.fromkeys(accept, classes[-1])
-    for answer, given in accepted.items():
-        _check_class(given, classes, (*at("accept"), answer), report)
-    for key in correct:
-        if accepted.get(key, classes[-1]) != classes[-1]:
-            rule = say("the correct answer has the best class, {best}", best=classes[-1])
-            report.error((*at("accept"), key), rule, accepted[key])
-    entry = {"correct": correct, "accept": {**dict.fromkeys(correct, classes[-1]), **accepted}}
-    return entry if kind == "text" else {**entry, "tolerance": _read_numbers(fields, correct, accepted, at, report)}
-
-
-def _read_options(
-    kind: str, options: Any, correct: tuple[str, ...], classes: Sequence[str], at: FieldPlace, report: Report
-) -> dict[str, Any]:
-    best, worst = classes[-1], classes[0]
-    if kind == "choices" and (not options or isinstance(options, Mapping)):
-        rule = say("for several choices the options are a list; 'correct' names the right ones")
-        report.error(at("options"), rule, say("a map") if options else say("none"))
-        return {}
-    if correct and not options:
-        report.error(at("correct"), say("a key goes with options"), ", ".join(correct))
-    for key in correct:
-        if options and key not in options:
-            report.error(at("correct"), say("the correct option is one of the options"), key, nearest(key, options))
-    if isinstance(options, Mapping):
-        known = [_check_class(given, classes, (*at("options"), option), report) for option, given in options.items()]
-        if not all(known):
-            return {}
-        right = tuple(option for option, given in options.items() if given == best)
-        if not right:
-            report.error(at("options"), say("at least one option has the best class, {best}", best=best), say("none"))
-        wrong = [key for key in correct if key in options and key not in right]
-        if wrong:
-            report.error(at("correct"), say("a correct option has the best class, {best}", best=best), ", ".join(wrong))
-        return {"options": tuple(options), "option_classes": dict(options), "correct": correct or right}
-    if options and not correct:
-        rule = say("each option has a class: give 'correct', or a map from options to classes")
-        report.error(at("options"), rule, list(options))
-    if kind == "choice" and len(correct) > 1:
-        rule = say("one choice has one correct option; use 'kind: choices' for several")
-        report.error(at("correct"), rule, list(correct))
-    option_classes = {option: best if option in correct else worst for option in options}
-    return {"options": tuple(options), "option_classes": option_classes, "correct": correct}
-
-
-def _check_class(given: str, classes: Sequence[str], place: Place, report: Report) -> bool:
-    if given not in classes:
-        report.error(place, say("an answer class is one of {words}", words=", ".join(classes)), given, nearest(given, classes))
-    return given in classes
-
-
-def _refuse(names: Iterable[str], fields: Mapping[str, Any], kind: str, at: FieldPlace, report: Report) -> None:
-    for name in names:
-        if name in fields:
-            report.error(at(name), say("this field does not go with kind '{kind}'", kind=_KINDS[kind]), fields[name])
-
-
-def _read_numbers(fields: Mapping[str, Any], correct: Iterable[str], accepted: Iterable[str], at: FieldPlace, report: Report) -> Fraction:
-    """Check that a number question's answers are numbers; return its tolerance."""
-    for written, field in [*((key, "correct") for key in correct), *((key, "accept") for key in accepted)]:
-        if read_number(written) is None:
-            report.error(at(field), say("a number question accepts numbers, such as 12, 0.75, 3/4 or 1 1/2"), written)
-    tolerance = read_number(fields.get("tolerance", "0"))
-    if tolerance is None or tolerance < 0:
-        report.error(at("tolerance"), say("a tolerance is a number not below 0"), fields["tolerance"])
-        return Fraction(0)
-    return tolerance
 
 
 def warn_of_questions(questions: Sequence[Question], knows_chance: bool, report: Report) -> None:
@@ -293,17 +200,28 @@ def warn_of_questions(questions: Sequence[Question], knows_chance: bool, report:
                 rule = say("the best answer is not less likely at a higher level of {skill}: check the key", skill=skill)
                 report.warning(("questions", group[number].id), rule, say("a falling probability"))
     for question in questions:
-        guess = by_chance(question.kind, question.option_classes, question.classes[-1])
+        guess = by_chance(question.kind, question.option_classes, question.classes[-1], question.parts)
         least = float(question.table.upper[..., -1].min())
         if least < _FAR_BELOW * guess - _SAME:
-            rule = say(
-                "with {count} options a guess is right in {guess} of cases; less than half of that is rare",
-                count=len(question.options),
-                guess=percent(guess, guess),
+            shown = percent(guess, guess)
+            rule = (
+                say("a guess is right in {guess} of cases; less than half of that is rare", guess=shown)
+                if question.parts
+                else say(
+                    "with {count} options a guess is right in {guess} of cases; less than half of that is rare",
+                    count=len(question.options),
+                    guess=shown,
+                )
             )
             hint = "" if knows_chance else say("in a file that begins with 'quaestor: 2' a difficulty in words is not below chance")
             report.warning(("questions", question.id), rule, percent(least, least), hint)
-        forms = [loose(option) for option in question.options]
-        if len(set(forms)) < len(forms):
-            twins = [option for option, form in zip(question.options, forms, strict=True) if forms.count(form) > 1]
-            report.warning(("questions", question.id, "options"), say("options differ by more than case and spaces"), " | ".join(twins))
+        offered: dict[Place, Sequence[str]] = {("options",): question.options}
+        if question.kind == "matching":
+            offered[("pairs",)] = [part.name for part in question.parts]
+        if question.kind == "gaps":
+            offered |= {("gaps", part.name, "options"): part.options for part in question.parts}
+        for place, options in offered.items():
+            forms = [loose(option) for option in options]
+            if len(set(forms)) < len(forms):
+                twins = [option for option, form in zip(options, forms, strict=True) if forms.count(form) > 1]
+                report.warning(("questions", question.id, *place), say("options differ by more than case and spaces"), " | ".join(twins))

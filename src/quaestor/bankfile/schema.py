@@ -38,7 +38,8 @@ from quaestor.bankfile.readers import (
 from quaestor.bankfile.words import in_file
 from quaestor.errors import Place, StatementError
 
-KINDS = ("choice", "choices", "number", "text")
+KINDS = ("choice", "choices", "number", "text", "truefalse", "matching", "ordering", "gaps")
+GAP_KINDS = ("choice", "number", "text")
 NEEDS = ("all", "any")
 
 
@@ -102,10 +103,21 @@ def _accepted(found: Any, check: Callable[[Any], object], place: Place, report: 
 
 row = map_or(fields({"vertices": items(items(exact_probability))}), items(probability))
 table = entries(word, row)
+gap = fields(
+    {
+        "kind": one_of(*GAP_KINDS),
+        "options": items(word, unique=True),
+        "correct": word,
+        "accept": items(word),
+        "tolerance": word,
+    }
+)
 TEMPLATE_FIELDS: dict[str, Reader] = {
     "text": text,
     "kind": one_of(*KINDS),
     "options": map_or(entries(word, name), items(word, unique=True)),
+    "pairs": entries(word, word),
+    "gaps": entries(word, gap),
     "correct": list_or(word, single(items(word, unique=True))),
     "accept": map_or(entries(word, name), items(word)),
     "tolerance": word,

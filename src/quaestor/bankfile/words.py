@@ -37,6 +37,10 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "choices": "Mehrfachauswahl",
         "number": "Zahl",
         "text": "Text",
+        "truefalse": "richtig oder falsch",
+        "matching": "Zuordnung",
+        "ordering": "Reihenfolge",
+        "gaps": "Lückentext",
     },
     "fr": {
         "very easy": "très facile",
@@ -69,6 +73,10 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "choices": "choix multiple",
         "number": "nombre",
         "text": "texte",
+        "truefalse": "vrai ou faux",
+        "matching": "association",
+        "ordering": "classement",
+        "gaps": "texte à trous",
     },
 }
 

@@ -17,10 +17,11 @@ from quaestor.i18n import say
 
 LISTS = {"levels", "abilities", "parents", "shares", "skills", "classes", "tags", "right", "options", "accept", "prior"}
 WORDS_OR_LISTS = {"correct", "prior"}  # a single item is read as a word, not as a list
-MAPS = {"table", "at_least", "irt"}
+MAPS = {"table", "at_least", "irt", "pairs"}
 LISTS_OR_MAPS = {"options", "accept"}
+JSON = {"gaps"}
 CHANCES = {"right", "prior", "slip", "guess", "table"}
-_STRUCTURED = LISTS | WORDS_OR_LISTS | MAPS | CHANCES
+_STRUCTURED = LISTS | WORDS_OR_LISTS | MAPS | CHANCES | JSON
 
 
 def read_cell(field: str, text: str) -> Any:
@@ -34,6 +35,8 @@ def read_cell(field: str, text: str) -> Any:
             rule = say("a cell that starts with [ or {{ is JSON")
             found = (replace(p, rule=rule) if p.rule == "the file is valid YAML" else p for p in error.problems)
             raise BankError(found) from error
+    if field in JSON:
+        return text
     if field in MAPS or (field in LISTS_OR_MAPS and "->" in text):
         return _read_map(field, text)
     return _read_list(field, text, single=field not in LISTS or field in WORDS_OR_LISTS)
@@ -82,7 +85,7 @@ def _scalar(value: Any) -> str | int | float:
 
 def _write_short(field: str, value: Any) -> str:
     if isinstance(value, Mapping):
-        divider = "\n" if field in ("table", "options", "accept") else "; "
+        divider = "\n" if field in ("table", "options", "accept", "pairs") else "; "
         return divider.join(f"{key} -> {_write_short(field, entry)}" for key, entry in value.items())
     if not isinstance(value, list):
         return str(_scalar(value))

@@ -33,7 +33,7 @@ _HIGHEST_HEADER = 20  # the last row in which a sheet of another name has the na
 _BY_COLUMNS = ("questions", "skills")
 _TIMES = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)
 _LONGEST_CELL = {".csv": 131_072, ".xlsx": 32_767}  # characters; the limits of the csv module and of XLSX
-_WIDTHS = {"text": 60, "explanation": 60, "description": 60, "options": 40, "table": 40, "value": 60}
+_WIDTHS = {"text": 60, "explanation": 60, "description": 60, "options": 40, "pairs": 40, "gaps": 40, "table": 40, "value": 60}
 
 Sheets = dict[str, list[dict[str, Any]]]
 Header = list[str | None]  # the column of each cell: '' where it has no name, None where its name is unknown or there twice

@@ -35,6 +35,20 @@ EXAMPLE = {
                 "yes, yes": [0.05, 0.1, [0.8, 0.9]],
             },
         },
+        "A5": {
+            "text": "Which sum is which?",
+            "kind": "matching",
+            "pairs": {"$2 + 5$": "7", "$4 + 4$": "8", "$6 + 3$": "9"},
+            "skill": "addition",
+            "difficulty": "easy",
+        },
+        "A6": {
+            "text": "3 + [[1]] = 8, and 8 is [[2]] than 7.",
+            "kind": "gaps",
+            "gaps": {"1": {"kind": "number", "correct": "5"}, "2": {"options": ["more", "less"], "correct": "more"}},
+            "skill": "addition",
+            "difficulty": "easy",
+        },
     },
 }
 MEANINGS = {
@@ -57,8 +71,10 @@ MEANINGS = {
     "confidence": say("how sure you are of these numbers: certain, sure, fairly sure, unsure, very unsure; or a number"),
     "template": say("a row of the sheet templates whose cells count here too"),
     "text": say("the question; Markdown, and formulas between dollar signs"),
-    "kind": say("how it is answered: choice, choices (several), number or text; empty: choice"),
-    "options": say("what can be chosen, with | between them"),
+    "kind": say("how it is answered: choice, choices (several), number, text, truefalse, matching, ordering or gaps; empty: choice"),
+    "options": say("what can be chosen, with | between them; for ordering in the right order"),
+    "pairs": say("for matching: what belongs to what, such as frog -> amphibian; cat -> mammal"),
+    "gaps": say("for gaps: what belongs into each [[gap]] of the text, as in the example"),
     "correct": say("the right answer; of options exactly as it stands there"),
     "accept": say("other answers that are right too, with | between them"),
     "tolerance": say("for numbers: how far off is still right"),

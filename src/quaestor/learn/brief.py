@@ -14,7 +14,8 @@ import numpy as np
 
 from quaestor.bankfile import elicit
 from quaestor.bankfile.bank import Bank
-from quaestor.bankfile.document import by_chance, merged
+from quaestor.bankfile.document import merged
+from quaestor.bankfile.keys import by_chance
 from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import StatementError
 from quaestor.model.table import Array, Table
@@ -57,7 +58,7 @@ def question_entry(bank: Bank, name: str, table: Table) -> Entry:
         return {**own, "table": _rows(table, [bank.skills[skill].levels for skill in question.skills])}
     rights = (table.lower[:, 1], table.upper[:, 1])
     if elicit.is_word(fields.get("difficulty", 0)):
-        guess = by_chance(question.kind, question.option_classes, "right") if document["quaestor"] > 1 else 0.0
+        guess = by_chance(question.kind, question.option_classes, "right", question.parts) if document["quaestor"] > 1 else 0.0
         found = _nearest(_difficulties(len(rights[0]), guess, document.get("imprecision", 0), table.is_precise), rights)
         if found is not None:
             return {**own, **found}

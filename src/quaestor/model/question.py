@@ -1,6 +1,6 @@
 """Questions, and the rules that turn what a taker enters into an answer class."""
 
-import unicodedata
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
@@ -9,8 +9,11 @@ from typing import Any
 
 from quaestor.errors import AnswerError, format_value, got, placed
 from quaestor.i18n import say
+from quaestor.model.entries import Part, PartsError, accepted, chosen, loose, one_text
 from quaestor.model.table import Table
-from quaestor.numerals import read_number
+
+ONE_CHOICE = ("choice", "truefalse")  # kinds of which one option is chosen
+Entry = str | float | bool | Iterable[Any] | Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,11 @@ class Question:
     - `number`: the class in `accept` of the first value (the correct one comes first) that is within `tolerance`, else the worst
       class;
     - `text`: the class in `accept` of an equal text, else the worst class; case, typography, extra spaces and a final full stop,
-      question or exclamation mark do not count.
+      question or exclamation mark do not count;
+    - `truefalse`: as a choice between `true` and `false`;
+    - `matching`, `ordering`, `gaps`: each of the `parts` is right or not; with r of n parts right and k classes, the class with index
+      floor((k - 1) r / n); with two classes only all right is right. The parts are what stands on the left, the places of the order
+      (the first, the second, ...), and the gaps as they come in the text.
     """
 
     id: str
@@ -47,6 +54,7 @@ class Question:
     tags: tuple[str, ...] = ()
     pilot: bool = False
     template: str = ""
+    parts: tuple[Part, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("option_classes", "accept"):
@@ -61,28 +69,80 @@ class Question:
         """Whether `classify` can be used; a question for tests on paper may have answer classes only."""
         return self.kind != "choice" or bool(self.options)
 
-    def classify(self, entry: str | float | Iterable[str]) -> str:
+    def classify(self, entry: Entry) -> str:
         """The answer class of what a taker entered; an invalid entry (empty, not an option, not a number) raises AnswerError.
 
-        Several choices are given as a list of options, or as one text with `|` between them.
+        Several choices are given as a list of options, or as one text with `|` between them. A question of several parts takes a map from
+        the names of the parts to entries, a list with an entry for each part, or either of them as JSON text.
         """
         if not self.takes_entries:
             words = say("has no options to choose from; its answer classes are {classes}", classes=", ".join(self.classes))
             raise AnswerError(placed(self.id, words))
-        if self.kind == "choices":
-            return self._classify_choices(self.ticked(entry) if isinstance(entry, str) else entry)
-        if isinstance(entry, int | float) and not isinstance(entry, bool):
-            entry = str(entry)
-        if not isinstance(entry, str):
-            raise AnswerError(placed(self.id, got(say("one entry is expected"), format_value(entry))))
-        if not entry.strip():
-            raise AnswerError(placed(self.id, say("the entry is empty")))
-        if self.kind == "choice":
-            return self.option_classes[self._option(entry)]
-        if self.kind == "number":
-            return self._classify_number(entry)
-        wanted = _answer(entry)
-        return next((kind for accepted, kind in self.accept.items() if _answer(accepted) == wanted), self.classes[0])
+        if self.parts:
+            marks = self.marks(entry)
+            return self.classes[(len(self.classes) - 1) * sum(marks) // len(marks)]
+        try:
+            if self.kind == "choices":
+                return self._classify_choices(self.ticked(entry) if isinstance(entry, str) else entry)
+            written = self._single(entry)
+            if self.kind in ONE_CHOICE:
+                return self.option_classes[chosen(written, self.options)]
+            found = accepted(self.kind, written, self.accept, self.tolerance)
+        except AnswerError as error:
+            raise AnswerError(placed(self.id, error.args[0])) from error
+        return self.classes[0] if found is None else self.accept[found]
+
+    def marks(self, entry: Entry) -> tuple[bool, ...]:
+        """Which parts are right, for an entry to a question of several parts."""
+        return tuple(part.is_right(read) for part, read in zip(self.parts, self.entries(entry), strict=True))
+
+    def written(self, entry: Entry) -> str:
+        """An entry as one text, as logs, tables and addresses keep it; `classify` reads it back as the same entry."""
+        if self.parts:
+            read = self.entries(entry)
+            named: Any = list(read) if self.kind == "ordering" else dict(zip([part.name for part in self.parts], read, strict=True))
+            return json.dumps(named, ensure_ascii=False)
+        if isinstance(entry, Iterable) and not isinstance(entry, str):
+            return " | ".join(str(one) for one in entry)
+        return self._single(entry)
+
+    def _single(self, entry: object) -> str:
+        return str(entry).lower() if self.kind == "truefalse" and isinstance(entry, bool) else one_text(entry)
+
+    def entries(self, entry: Entry) -> tuple[str, ...]:
+        """What was entered in each part; PartsError says of each that has none, or a wrong one, what is wrong with it."""
+        given = self._by_part(json_value(entry) if isinstance(entry, str) else entry)
+        read: dict[str, str] = {}
+        faults: dict[str, str] = {}
+        for part in self.parts:
+            try:
+                read[part.name] = part.read(given.get(part.name, ""))
+                if self.kind == "ordering" and list(read.values()).count(read[part.name]) > 1:
+                    raise AnswerError(got(say("each is listed once"), format_value(read[part.name])))
+            except AnswerError as error:
+                faults[part.name] = error.args[0]
+        if faults:
+            raise PartsError(self.id, faults)
+        return tuple(read.values())
+
+    def _by_part(self, entry: object) -> dict[str, Any]:
+        """What was entered by the names of the parts, not yet read."""
+        names = [part.name for part in self.parts]
+        listed: list[Any] = []
+        if isinstance(entry, Mapping):
+            given: dict[str, Any] = {}
+            for key, value in entry.items():
+                try:
+                    given[chosen(str(key), names)] = value
+                except AnswerError as error:
+                    raise AnswerError(placed(self.id, error.args[0])) from error
+            return given
+        if isinstance(entry, Iterable) and not isinstance(entry, str | bytes):
+            listed = list(entry)
+        if len(listed) != len(names):
+            rule = say("an entry for each of {names} is expected, as a list or map", names=" | ".join(names))
+            raise AnswerError(placed(self.id, got(rule, format_value(entry))))
+        return dict(zip(names, listed, strict=True))
 
     def ticked(self, entry: str) -> list[str]:
         """The options in a text with `|` between them; an option may have such a sign itself."""
@@ -95,48 +155,22 @@ class Question:
             parts = parts[whole:]
         return found
 
-    def _option(self, entry: str) -> str:
-        """The option with the same text as the entry, or the only one that is equal under `loose`."""
-        exact = entry.strip()
-        if exact in self.options:
-            return exact
-        alike = [option for option in self.options if loose(option) == loose(entry)]
-        if len(alike) != 1:
-            rule = say("one of {words} is expected", words=" | ".join(self.options))
-            raise AnswerError(placed(self.id, got(rule, format_value(entry))))
-        return alike[0]
-
     def _classify_choices(self, entered: object) -> str:
         listed: list[Any] = list(entered) if isinstance(entered, Iterable) else [entered]
         if not all(isinstance(entry, str) for entry in listed):
-            raise AnswerError(placed(self.id, got(say("a list of options is expected"), format_value(listed))))
-        ticked = {self._option(entry) for entry in listed if entry.strip()}
+            raise AnswerError(got(say("a list of options is expected"), format_value(listed)))
+        ticked = {chosen(entry, self.options) for entry in listed if entry.strip()}
         if not ticked:
-            raise AnswerError(placed(self.id, say("the entry is empty")))
+            raise AnswerError(say("the entry is empty"))
         hits = len(ticked & set(self.correct))
         share = Fraction(max(0, hits - (len(ticked) - hits)), len(self.correct))
         return self.classes[int(share * (len(self.classes) - 1))]
 
-    def _classify_number(self, entry: str) -> str:
-        value = read_number(entry)
-        if value is None:
-            rule = say("a number is expected, such as 12, 0.75, 3/4 or 1 1/2")
-            raise AnswerError(placed(self.id, got(rule, format_value(entry))))
-        for written, kind in self.accept.items():
-            target = read_number(written)
-            if target is not None and abs(value - target) <= self.tolerance:
-                return kind
-        return self.classes[0]
 
-
-_PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "–": "-", "−": "-", "⁄": "/"})
-
-
-def loose(entry: str) -> str:
-    """A text normalised for comparison: Unicode compatibility form, lower case, plain quotes and dashes, single spaces."""
-    return " ".join(unicodedata.normalize("NFKC", entry).translate(_PUNCTUATION).casefold().split())
-
-
-def _answer(entry: str) -> str:
-    plain = loose(entry)
-    return plain.rstrip(" .!?") or plain
+def json_value(text: str) -> object:
+    """What a text says as JSON; the text itself where it is none."""
+    try:
+        found: object = json.loads(text)
+    except (ValueError, RecursionError):  # ValueError: also a number of thousands of digits
+        return text
+    return found

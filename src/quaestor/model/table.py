@@ -172,7 +172,15 @@ class Table:
         return hash(((self.lower + 0.0).tobytes(), (self.upper + 0.0).tobytes()))  # -0.0 equals 0.0
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Table, (self.lower, self.upper, dict(self.vertices))
+        """As it was made, not to be checked again: a large bank has 100,000 tables."""
+        return _restored, (self.lower, self.upper, dict(self.vertices))
+
+
+def _restored(lower: Array, upper: Array, vertices: dict[int, Array]) -> Table:
+    """A table as `Table.__reduce__` took it apart."""
+    for array in (lower, upper, *vertices.values()):
+        array.setflags(write=False)
+    return Table.of_checked(lower, upper, MappingProxyType(vertices) if vertices else _NO_VERTICES)
 
 
 def centre(lower: Array, upper: Array) -> Array:

@@ -19,7 +19,8 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.lazy import lazy
-from quaestor.model.question import Question, loose
+from quaestor.model.entries import loose
+from quaestor.model.question import Question
 from quaestor.model.table import Array, centre
 from quaestor.numerals import read_number
 from quaestor.report.flags import FEWEST, flags

@@ -16,7 +16,7 @@ from quaestor.inference.evidence import Evidence, Stated
 from quaestor.inference.lookahead import Lookahead
 from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
-from quaestor.model.question import Question
+from quaestor.model.question import Entry, Question
 from quaestor.selection.ranking import Ranking
 from quaestor.selection.rules import MISSING, WRONG, Rules
 from quaestor.selection.rules_file import read_rules
@@ -217,14 +217,13 @@ class Session:
         self._open(question)
         return self._with(Answer(question, _class_name(self, question, answer), None, checked_minutes(minutes)))
 
-    def enter(self, question: str, entry: str | float | Iterable[str], minutes: float | None = None) -> "Session":
+    def enter(self, question: str, entry: Entry, minutes: float | None = None) -> "Session":
         """The session after what a taker typed or ticked: it is classified, and both are logged."""
         self._open(question)
-        several = isinstance(entry, Iterable) and not isinstance(entry, str)
-        written = list(entry) if several else entry  # type: ignore[arg-type]
-        answer = self.bank.questions[question].classify(written)
-        typed = " | ".join(str(one) for one in written) if isinstance(written, list) else str(written)
-        return self._with(Answer(question, answer, typed, checked_minutes(minutes)))
+        asked = self.bank.questions[question]
+        once = isinstance(entry, Iterable) and not isinstance(entry, str | Mapping)
+        given: Entry = list(entry) if once else entry  # type: ignore[arg-type]
+        return self._with(Answer(question, asked.classify(given), asked.written(given), checked_minutes(minutes)))
 
     def skip(self, question: str, minutes: float | None = None) -> "Session":
         """The session after a skip; it is not asked again."""

@@ -45,7 +45,12 @@ LIMITS = {
     "begun": Limit(3, 24 * 60),  # attempts at one test in a browser, where its teacher sets no other number
     "begun by address": Limit(100, 24 * 60),  # and from an address: a school has one for all its classes
 }
-CALM = 10  # failures below which a try may be made before it is counted; a process makes ten at a time at most
+CALM = 10  # failures below which a code may be looked at before it is counted, and how many are at the same moment
+
+
+def looks_at_once(workers: int) -> int:
+    """How many codes each of so many processes may look at before they are counted: all together pass a limit by `CALM` at most."""
+    return max(1, CALM // workers)
 
 
 class LimitError(QuaestorError):

@@ -129,7 +129,7 @@ def open_bank(kept: BankVersion) -> Bank:
         bank = load_bytes(kept.content.encode(), ".yaml")
         if bank.version != kept.version:
             raise QuaestorError(f"bank: its content is version {bank.version}, got {kept.version} in the database")
-        remember_bank(bank)
+        remember_bank(bank, size_of(bank))
     return bank
 
 
@@ -138,9 +138,9 @@ def is_large(content: str) -> bool:
     return len(content) > LARGE or _ALIAS.search(content) is not None
 
 
-def remember_bank(bank: Bank) -> None:
-    """Put a bank into the cache."""
-    cached.put(("bank", bank.version), bank, size_of(bank))
+def remember_bank(bank: Bank, size: int) -> None:
+    """Put a bank into the cache; `size`: its bytes of memory (`size_of`)."""
+    cached.put(("bank", bank.version), bank, size)
 
 
 def open_latest(work: Work, most: int = 20, seconds: float = 1.0) -> None:

@@ -12,6 +12,7 @@ from starlette.staticfiles import StaticFiles
 from quaestor import __version__
 from quaestor.errors import QuaestorError
 from quaestor.parent import leave_with_parent
+from quaestor.store import limits
 from quaestor.store.database import Database
 from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
@@ -92,6 +93,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.settings, app.state.database, app.state.provider = settings, kept, provider_of(settings)
     app.state.slow_steps = SlowSteps(settings.step_seconds, settings.step_memory)
+    app.state.looks = asyncio.Semaphore(limits.looks_at_once(settings.workers))
     for part in PAGES:
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)

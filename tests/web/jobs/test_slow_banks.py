@@ -102,6 +102,7 @@ def test_others_do_not_wait_for_a_slow_bank(make_database, record_property, kind
         os.kill(server.process.pid, signal.SIGTERM)
         server.process.wait(20)
         assert time.monotonic() - begun < 5
+        assert "Traceback" not in server.said()
 
 
 def large_bank(count):

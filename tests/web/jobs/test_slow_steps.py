@@ -17,7 +17,7 @@ from quaestor.store.attempts import pace, session_cache
 from quaestor.store.memory import cached
 from quaestor.store.serving import SlowError
 from quaestor.web.jobs import slow_steps
-from quaestor.web.jobs.slow_steps import SlowSteps
+from quaestor.web.jobs.slow_steps import Breaks, SlowSteps
 from quaestor.web.taker import attempt_pages
 
 SMALL = qs.Bank(slow_document(skills=3, questions=6))
@@ -51,7 +51,7 @@ class Visitor:
 
 def task(bank=SMALL, rules=None, kind=WHY, number=0):
     """A question on a session; `number` tells those apart that are alike."""
-    session = qs.Session(bank) if rules is None else SimpleNamespace(bank=bank, rules=rules, seed=0, log=())
+    session = qs.Session(bank) if rules is None else SimpleNamespace(bank=bank, rules=rules, seed=0, log=(), start=())
     return SlowError(kind, bank.version, session, f"{kind} {bank.version} {number}")
 
 
@@ -104,7 +104,7 @@ def test_who_asks_the_same_waits_for_the_same(processes):
 
 def test_what_the_engine_refuses_is_refused_here(processes):
     slow = task(kind=STEP, number=2)
-    slow.asked = SimpleNamespace(bank=SMALL, rules=qs.Rules(first=("Q99",)), seed=0, log=())
+    slow.asked = SimpleNamespace(bank=SMALL, rules=qs.Rules(first=("Q99",)), seed=0, log=(), start=())
     with pytest.raises(qs.QuaestorError, match="Q99"):
         asyncio.run(processes.work_out(slow, Visitor()))
 
@@ -121,7 +121,7 @@ def test_a_process_beyond_its_limit_is_ended_and_replaced(limited, caplog, rules
 def test_a_step_of_a_process_that_was_ended_goes_on_without_bounds(limited):
     slow = task(kind=STEP, number=3)
     hidden = slow.asked
-    slow.asked = SimpleNamespace(bank=SMALL, rules=Stuck(), seed=0, log=())
+    slow.asked = SimpleNamespace(bank=SMALL, rules=Stuck(), seed=0, log=(), start=())
     slow_steps_blindly = slow_steps.blindly
     slow_steps.blindly = lambda session: slow_steps_blindly(hidden)
     try:
@@ -178,6 +178,14 @@ def test_a_large_bank_is_read_elsewhere(make_database, monkeypatch, processes):
     browser = enter(app, code)
     assert browser.step == 1
     assert "What is" in browser.page.text
+
+
+def test_a_thread_that_works_beside_others_rests_most_of_the_time():
+    begun, breaks = time.monotonic(), Breaks()
+    for _ in range(3):
+        time.sleep(0.01)
+        breaks()
+    assert time.monotonic() - begun >= 3 * (1 + slow_steps.REST) * 0.01
 
 
 def test_a_page_with_many_options_is_made_in_a_thread_and_too_many_are_refused(make_database, monkeypatch):

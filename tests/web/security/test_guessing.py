@@ -94,6 +94,23 @@ def test_a_code_is_counted_before_it_is_looked_up_and_a_right_one_not_at_all(sch
         assert counts(work) == [1, 1]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_of_a_hundred_codes_at_once_hardly_more_are_looked_at_than_the_limit(make_database, monkeypatch, kind):
+    """Also of those that wait for the database: a right one among them must not be found."""
+    database, guessed = make_database(kind), set()
+    monkeypatch.setattr(front_page, "invited", lambda work, code: (guessed.add(code), invited(work, code))[1])
+
+    async def flood():
+        async with AsyncClient(transport=ASGITransport(application(database)), base_url="http://testserver") as client:
+            sent = [client.get(f"/c/GUESS{number}", headers={"cookie": "visit=flood"}) for number in range(100)]
+            return Counter(reply.status_code for reply in await asyncio.gather(*sent))
+
+    most = limits.LIMITS["code"].failures
+    assert asyncio.run(flood()) == {404: most, 429: 100 - most}
+    assert len(guessed) <= most + limits.CALM
+    assert [limits.looks_at_once(workers) for workers in (1, 2, 3, 10)] == [10, 5, 3, 1]
+
+
 @pytest.mark.parametrize("cookies", [lambda number: {}, lambda number: {"cookie": f"visit=made-up-{number}"}])
 def test_throwing_cookies_away_does_not_help(school, monkeypatch, cookies):
     few(monkeypatch, "code", 12)

@@ -3,7 +3,8 @@
 import hashlib
 import re
 
-from quaestor.model.question import Question, loose
+from quaestor.model.entries import loose
+from quaestor.model.question import Question
 from quaestor.store.models import Attempt
 
 _NUMBER = re.compile(r"[^\w]*\d")  # a digit at the beginning, possibly after a sign, a bracket or $

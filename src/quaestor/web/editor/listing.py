@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from quaestor.model.question import loose
+from quaestor.model.entries import loose
 from quaestor.web.editor.check import graph
 from quaestor.web.editor.opened_draft import EditedDraft, opened, shown, speaker
 from quaestor.web.editor.part_form import skills_of

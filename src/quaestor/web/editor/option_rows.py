@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from quaestor.bankfile.document import DEFAULT_CLASSES
+from quaestor.bankfile.keys import DEFAULT_CLASSES
 
 Row = tuple[str, str]  # an option and its class
 Mark = str | bool  # how a form says a class: by its name, or by a tick for the best one

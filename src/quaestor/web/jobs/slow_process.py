@@ -11,7 +11,7 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import Any
 
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import Bank, put_together, take_apart
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load_bytes
 from quaestor.i18n import packed, said
@@ -19,6 +19,7 @@ from quaestor.parent import leave_with
 from quaestor.session.limited import KINDS
 from quaestor.session.session import Session
 from quaestor.store.serving import BANK
+from quaestor.store.sizes import size_of
 from quaestor.web.operations.process_limits import limit_memory
 
 BANKS = 8  # that a process remembers
@@ -48,17 +49,17 @@ def main(megabytes: int, parent: int) -> int:
     return 0
 
 
-def _read(content: str) -> bytes:
-    """A bank, pickled with what takes long to work out of it."""
+def _read(content: str) -> tuple[bytes, int]:
+    """A bank taken apart and pickled, with what takes long to work out of it, and the bytes of memory that it takes."""
     bank = load_bytes(content.encode(), ".yaml")
     _ = bank.version, bank.model_version
-    return pickle.dumps(bank)
+    return pickle.dumps(take_apart(bank)), size_of(bank)
 
 
 def _session(banks: OrderedDict[str, Bank], version: str, content: bytes | None, *rest: Any) -> Session:
     """A session of a bank that is known or told."""
     if content is not None:
-        banks[version] = pickle.loads(content)
+        banks[version] = put_together(pickle.loads(content))
     banks.move_to_end(version)
     while len(banks) > BANKS:
         banks.popitem(last=False)

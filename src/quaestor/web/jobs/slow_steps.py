@@ -17,12 +17,13 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Condition, Thread, Timer
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
+from quaestor.bankfile.bank import put_together, take_apart
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say, unpacked
 from quaestor.inference.layout import layout_of
@@ -41,6 +42,7 @@ LONGER = {PATH: 4, BANK: 40}  # what may take so many times as long: nobody is i
 GRACE = 2.0  # seconds after its limit within which a process must have replied
 ONE_CORE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 LOOK = 0.5  # seconds between two looks at whether somebody still waits
+REST = 3  # times as long as it worked rests a thread that others wait for
 _log = logging.getLogger("quaestor.web")
 
 
@@ -220,7 +222,8 @@ class _Process:
         self._banks.move_to_end(bank.version)
         while len(self._banks) > BANKS:
             self._banks.popitem(last=False)
-        return bank.version, None if is_known else pickle.dumps(bank), session.rules, session.seed, session.log, session.start
+        content = None if is_known else pickle.dumps(take_apart(bank, Breaks()))
+        return bank.version, content, session.rules, session.seed, session.log, session.start
 
     def kill(self) -> None:
         """End it at once; whoever waits for it gets an EOFError."""
@@ -233,19 +236,36 @@ class _Process:
             self._process.communicate()
 
 
+class Breaks:
+    """Breaks of a thread that works beside others, in proportion to what it worked since the last one.
+
+    Whoever waits for the system, such as for a database, waits for the interpreter afterwards, 5 ms each time, when a thread works on
+    without a break: a page that asks the database ten times would take 50 ms longer, for as long as that work goes on.
+    """
+
+    def __init__(self) -> None:
+        self._since = monotonic()
+
+    def __call__(self) -> None:
+        """Take one."""
+        sleep(REST * (monotonic() - self._since))
+        self._since = monotonic()
+
+
 def _keep(slow: SlowError, value: Any) -> None:
     """Put what came of it where the next try finds it.
 
-    A large bank is made ready here, in a thread, part by part; the collector would look through all of it again and again.
+    A large bank is put together here, in a thread, part by part; the collector would look through all of it again and again.
     """
     if slow.kind != BANK:
         keep_found(slow.key, value)
         return
+    content, size = value
     gc.disable()
     try:
-        bank = pickle.loads(value)
+        bank = put_together(pickle.loads(content), Breaks())
         _ = layout_of(bank), questions_for(bank), bank.pilots
     finally:
         gc.enable()
     gc.freeze()
-    remember_bank(bank)
+    remember_bank(bank, size)

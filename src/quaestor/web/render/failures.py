@@ -1,6 +1,7 @@
 """What every error becomes: a page in calm words with the right status, or problem+json below /api."""
 
 import logging
+from asyncio import CancelledError
 from collections.abc import Callable
 
 from fastapi import FastAPI, Request
@@ -103,10 +104,12 @@ def _invalid(request: Request, error: Exception) -> Response:
     return _say(request, 404, say("There is no page at this address."))
 
 
-def answer(request: Request, error: Exception) -> Response:
-    """What `guard` sends: an error of its own, or one that nobody foresaw."""
+def answer(request: Request, error: BaseException) -> Response:
+    """What `guard` sends: an error of HTTP, a request not done when the server had to stop, or an error that nobody foresaw."""
     if isinstance(error, HTTPException):
         return http(request, error)
+    if isinstance(error, CancelledError):
+        return _ours(503)(request, UnavailableError(say("the server is stopping; please try again in a few seconds")))
     number = logs.number_of_request()
     counters.UNFORESEEN.inc()
     _log.error("unforeseen error %s", number, exc_info=error)

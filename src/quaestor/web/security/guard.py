@@ -2,7 +2,7 @@
 
 Who asks by a name that is not ours is refused, and told what to do about it. What can be read by `GET` can be asked for by `HEAD`: it is
 answered in the same way, without the body. An error that nobody foresaw is answered here too: the framework would answer it outside of us,
-without these headers.
+without these headers. So is what was not done when the server had to stop.
 
 The log tells of what failed or took long. It names the route, never the address that was asked for: addresses may hold codes and
 one-time links.
@@ -10,6 +10,7 @@ one-time links.
 
 import logging
 import time
+from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -65,7 +66,7 @@ class Unknown(HTTPException):
 class Guard:
     """An ASGI application around another one; `is_known`: whether the server may be asked by this name; `answer`: to errors."""
 
-    def __init__(self, app: Asgi, largest: int, is_known: Callable[[str], bool], answer: Callable[[Request, Exception], Asgi]) -> None:
+    def __init__(self, app: Asgi, largest: int, is_known: Callable[[str], bool], answer: Callable[[Request, BaseException], Asgi]) -> None:
         self.app = app
         self.largest = largest
         self.is_known = is_known
@@ -109,7 +110,7 @@ class Guard:
                 await self._refuse(TooLarge(self.largest), scope, receive, guarded_send)
             else:
                 await self.app(scope, counted_receive, guarded_send)
-        except TooLarge as error:
+        except (TooLarge, CancelledError) as error:  # the latter when the server stops, and has waited for this as long as it waits
             if not started:
                 await self._refuse(error, scope, receive, guarded_send)
         except Exception as error:
@@ -125,7 +126,7 @@ class Guard:
                 told = {"event": "request", "method": method, "route": route, "status": status, "ms": round(1000 * took, 1)}
                 _log.log(level, "%s %s %d %.0f ms", method, route, status, 1000 * took, extra=told)
 
-    async def _refuse(self, error: HTTPException, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(self, error: BaseException, scope: Scope, receive: Receive, send: Send) -> None:
         await self.answer(Request(scope), error)(scope, receive, send)
 
 

@@ -1,5 +1,6 @@
 """Coming in: the front page, links and codes, and the language of the pages."""
 
+from asyncio import Semaphore
 from functools import partial
 from typing import Annotated
 from urllib.parse import urlencode
@@ -73,22 +74,28 @@ async def begin(request: Request, form: Posted) -> Response:
 
 
 async def _invitation(request: Request, code: str) -> Invited:
-    """What a code opens; wrong codes are counted."""
-    found = await quickly(request, partial(_look, request, code)) or await in_turn(request, partial(_count, request, code))
+    """What a code opens; wrong codes are counted, and those that were looked at before that stay few."""
+    looks: Semaphore = request.app.state.looks
+    async with looks:
+        is_calm, found = await quickly(request, partial(_look, request, code))
+        if is_calm and found is None:
+            found = await in_turn(request, partial(_count, request, code))
+    if not is_calm:
+        found = await in_turn(request, partial(_count, request, code))
     if found is None:
         raise UnknownCodeError(UNKNOWN)
     return found
 
 
-def _look(request: Request, code: str) -> Invited | None:
-    """What a right code opens, where hardly any wrong ones came from there: a class that comes in waits for no counter."""
+def _look(request: Request, code: str) -> tuple[bool, Invited | None]:
+    """Whether hardly any wrong codes came from there, and what a right one then opens: a class that comes in waits for no counter."""
     with database(request).glance() as work:
         if limits.refuse(work, "code", *browser(request), address=address(request)) >= limits.CALM:
-            return None
+            return False, None
         try:
-            return invited(work, code)
+            return True, invited(work, code)
         except UnknownCodeError:
-            return None
+            return True, None
 
 
 def _count(request: Request, code: str, prompt: bool) -> Invited | None:

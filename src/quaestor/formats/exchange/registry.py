@@ -1,0 +1,55 @@
+"""Which reader a file is for: told by its content, and by the ending of its name where the content leaves it open."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from quaestor.errors import BankError, Problem
+from quaestor.formats.exchange import aiken, gift, moodle_xml
+from quaestor.formats.exchange.checking import checked
+from quaestor.formats.exchange.imported import Imported
+from quaestor.formats.limits import read_bytes
+from quaestor.i18n import say
+
+
+@dataclass(frozen=True)
+class QuestionFormat:
+    """A format of questions: its name for people, the endings of its files, whether a file is of it, and how it is read.
+
+    `recognise` gets the content and the name of the file; `read` gets the same and raises BankError where nothing can be read.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    recognise: Callable[[bytes, str], bool]
+    read: Callable[[bytes, str], Imported]
+
+
+READERS = (
+    QuestionFormat("Moodle XML", (".xml",), moodle_xml.recognise, moodle_xml.read),
+    QuestionFormat("Aiken", (".txt", ".aiken"), aiken.recognise, aiken.read),
+    QuestionFormat("GIFT", (".gift", ".txt"), gift.recognise, gift.read),
+)
+
+
+def question_endings() -> tuple[str, ...]:
+    """The endings of all files that can be read as questions of other systems."""
+    return tuple(dict.fromkeys(ending for reader in READERS for ending in reader.endings))
+
+
+def read_questions_bytes(data: bytes, name: str) -> Imported:
+    """What is understood of the content of a file with this name; BankError where it is of no known format, or broken as a whole."""
+    try:
+        for reader in READERS:
+            if reader.recognise(data, name):
+                return checked(reader.read(data, name))
+    except BankError as error:
+        raise BankError(error.problems, name) from error
+    known = ", ".join(reader.name for reader in READERS)
+    rule = say("questions are read from one of these formats: {known}", known=known)
+    raise BankError([Problem("file", rule, f"'{PurePath(name).suffix}'")], name)
+
+
+def read_questions(path: str | Path) -> Imported:
+    """Read the questions of another system's file, of any known format; every item is understood or refused with a reason."""
+    return read_questions_bytes(read_bytes(Path(path)), str(path))
