@@ -335,7 +335,7 @@ class Share(Base):
     bank_id: Mapped[int | None] = mapped_column(ForeignKey("bank.id", ondelete="CASCADE"))
     test_id: Mapped[int | None] = mapped_column(ForeignKey("published.id", ondelete="CASCADE"))
     extent: Mapped[str] = mapped_column(String(10))  # look, edit
-    since: Mapped[datetime]
+    created: Mapped[datetime]
     teacher: Mapped[Teacher] = relationship()
 
 

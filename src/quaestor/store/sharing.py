@@ -87,7 +87,7 @@ def share(work: Work, thing: Thing, teacher: Teacher, extent: str) -> None:
     if hold(work, teacher.id) is None:
         return
     column = _COLUMNS[type(thing)]
-    row = insert(work, Share).values({column.key: thing.id, "teacher_id": teacher.id, "extent": extent, "since": now()})
+    row = insert(work, Share).values({column.key: thing.id, "teacher_id": teacher.id, "extent": extent, "created": now()})
     work.execute(row.on_conflict_do_update(index_elements=[column.key, "teacher_id"], set_={"extent": extent}))
 
 

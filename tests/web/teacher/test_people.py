@@ -49,7 +49,7 @@ def test_the_page_says_what_will_happen_before_anything_does(owner, ada_there):
     for words in (
         "signed out everywhere at once",
         "Tests stay open",
-        "become those of the teacher whom you choose",
+        "become those of the teacher",
         "This cannot be undone.",
     ):
         assert words in page

@@ -131,8 +131,8 @@ class Provider:
         subject = claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST or not subject.isascii() or not subject.isprintable():
             raise self._distrusted("a subject that is none")
-        texts = {name: claims.get(name) if isinstance(claims.get(name), str) else "" for name in ("email", "name")}
-        return Person(self.issuer, subject, texts["email"], claims.get("email_verified") is True, texts["name"])
+        email, name = (found if isinstance(found := claims.get(said), str) else "" for said in ("email", "name"))
+        return Person(self.issuer, subject, email, claims.get("email_verified") is True, name)
 
     def _claims(self, written: str, access: str, nonce: str, anew: bool) -> dict[str, Any]:
         """What an ID token says, once all of it is as it must be: signature, issuer, audience, times, nonce, access token."""

@@ -123,8 +123,8 @@ def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "
     shown = secret if hashed(secret) in {token.token for token in tokens} else ""
     values = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": shown, "notice": notice}
     provider: Provider | None = request.app.state.provider
-    values |= {"connected": connected, "provider": provider.name if provider is not None else ""}
+    values["provider"] = provider.name if provider is not None else ""
     status, shortest = 400 if wrong else 200, teachers.SHORTEST_PASSWORD
-    response = page(request, "teacher/account.html", status, teacher=teacher, shortest=shortest, **values)
+    response = page(request, "teacher/account.html", status, teacher=teacher, shortest=shortest, connected=connected, **values)
     notes.drop(request, response, PATH)
     return response

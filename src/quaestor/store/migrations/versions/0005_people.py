@@ -16,12 +16,12 @@ def upgrade() -> None:
         sa.Column("teacher_id", sa.Integer, sa.ForeignKey("teacher.id", ondelete="CASCADE"), nullable=False, index=True),
         *(sa.Column(f"{name}_id", sa.Integer, sa.ForeignKey(f"{table}.id", ondelete="CASCADE")) for name, table in THINGS.items()),
         sa.Column("extent", sa.String(10), nullable=False),
-        sa.Column("since", sa.DateTime, nullable=False),
+        sa.Column("created", sa.DateTime, nullable=False),
         *(sa.UniqueConstraint(f"{name}_id", "teacher_id", name=f"uq_share_{name}_id") for name in THINGS),
     )
     op.execute(
-        "insert into share (teacher_id, draft_id, extent, since)"
-        " select colleague.teacher_id, draft_id, 'edit', created from colleague join draft on draft.id = draft_id"
+        "insert into share (teacher_id, draft_id, extent, created)"
+        " select colleague.teacher_id, draft_id, 'edit', draft.created from colleague join draft on draft.id = draft_id"
     )
     op.drop_table("colleague")
     op.create_table(
