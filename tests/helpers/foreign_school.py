@@ -16,11 +16,12 @@ import quaestor as qs
 from helpers.browsing import PICTURE, Browser
 from quaestor.formats.files import bundled_banks
 from quaestor.i18n import say
-from quaestor.store import clock, corrections, drafts, job_queue, leaving, publishing, sharing, teachers, timing
+from quaestor.store import clock, corrections, drafts, identities, job_queue, leaving, publishing, sharing, teachers, timing
 from quaestor.store.attempts import scoring, taking
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
 from quaestor.web.jobs.worker import work_off
+from quaestor.web.security.openid import Provider
 from quaestor.web.settings import Settings
 
 OPEN, CLOSE, OURS = "⟦", "⟧", "ħ"
@@ -154,6 +155,7 @@ class Place:
     def __init__(self, database):
         self.database, self.language = database, "de"
         self.app = create(Settings(upload=1), database)
+        self.app.state.provider = Provider("http://127.0.0.1:9", "quaestor", "", "Loginħ")  # nobody answers there
         with database.work() as work:
             self.owner = teachers.owner(work, "owner@school.example")
             self.owner.name, self.owner.password = "Ownerħ", "set"
@@ -165,6 +167,7 @@ class Place:
             leaving.lock(work, self.locked.id)
             self.invitation = teachers.invitation(work, self.owner, "new@school.example")
             self.link = teachers.sign_in_link(work, self.owner)
+            identities.connect(work, self.colleague, identities.Person("http://127.0.0.1:9", "1"))
             teachers.api_token(work, self.owner, "Platformħ", ["banks", "results"])
             self.cookies = {who: teachers.log_in(work, person) for who, person in (("owner", self.owner), ("colleague", self.colleague))}
         self._tests()
@@ -241,6 +244,8 @@ class Place:
             draft = sharing.draft_for(work, self.owner, self.draft)
             drafts.change(work, draft, self.owner, 1, ("questions", "qħ"), changed, say("question {name}", name="qħ"))
             sharing.share(work, draft, self.colleague, sharing.EDIT)
+            for thing in (work.get_one(Published, self.test.id), work.get_one(BankVersion, self.bank)):
+                sharing.share(work, thing, self.colleague, sharing.LOOK)
             self.faulty = drafts.begin_draft(work, self.owner, FAULTY, say("begun from nothing")).id
             self.fresh = drafts.begin_draft(work, self.owner, {"quaestor": 1, "title": "Freshħ"}, say("begun from nothing")).id
 

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -86,6 +87,21 @@ class Settings:
             raise QuaestorError("openid_client: the name under which the provider knows this server, got none")
         if self.openid_secret and self.openid_secret_file:
             raise QuaestorError("openid_secret: itself or a file with it, got both")
+
+    def client_secret(self) -> str:
+        """The secret of this server at the provider of `openid`, itself or from its file; empty where there is none."""
+        if find_spec("authlib") is None or find_spec("httpx2") is None:
+            raise QuaestorError("openid: needs Authlib and httpx2, got neither or one of them; pip install 'quaestor[web,openid]'")
+        if not self.openid_secret_file:
+            return self.openid_secret
+        try:
+            found = Path(self.openid_secret_file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "no text"
+            raise QuaestorError(f"openid_secret_file: a file that can be read, got {self.openid_secret_file} ({why})") from error
+        if not found:
+            raise QuaestorError(f"openid_secret_file: a file with the secret, got {self.openid_secret_file}, which is empty")
+        return found
 
     @property
     def database_url(self) -> str:

@@ -13,8 +13,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlencode, urlsplit
 
@@ -74,7 +72,7 @@ class Provider:
             raise AccessError(say("{provider} did not let you in ({why}); nobody was signed in", provider=self.name, why=why))
         code = answer.get("code", "")
         if not code:
-            raise self._distrusted("an answer without a code")
+            raise self._distrusted(why="an answer without a code")
         token = self._fetch(code, secret, back)
         return self._person(str(token.get("id_token", "")), str(token.get("access_token", "")), derived("nonce", secret))
 
@@ -99,7 +97,7 @@ class Provider:
         if named is None and self._metadata().get("authorization_response_iss_parameter_supported") is not True:
             return
         if named != self.issuer:
-            raise self._distrusted("an answer of another issuer")
+            raise self._distrusted(why="an answer of another issuer")
 
     def _client(self, back: str) -> Any:
         from authlib.integrations.httpx_client import OAuth2Client
@@ -116,7 +114,7 @@ class Provider:
                 asked = {"grant_type": "authorization_code", "code": code, "code_verifier": derived("verifier", secret)}
                 return dict(self._asked(lambda: client.fetch_token(self._endpoint("token"), **asked)))
         except AuthlibBaseError as error:
-            raise self._distrusted(f"no token: {line(str(error), 200)}") from error
+            raise self._distrusted(why=f"no token: {line(str(error), 200)}") from error
 
     def _person(self, written: str, access: str, nonce: str) -> Person:
         from joserfc.errors import InvalidKeyIdError, JoseError
@@ -127,10 +125,10 @@ class Provider:
             except InvalidKeyIdError:  # keys are exchanged now and then
                 claims = self._claims(written, access, nonce, anew=True)
         except (JoseError, ValueError, TypeError, KeyError) as error:
-            raise self._distrusted(f"{type(error).__name__}: {line(str(error), 200)}") from error
+            raise self._distrusted(why=f"{type(error).__name__}: {line(str(error), 200)}") from error
         subject = claims["sub"]
         if not isinstance(subject, str) or not 0 < len(subject) <= LONGEST or not subject.isascii() or not subject.isprintable():
-            raise self._distrusted("a subject that is none")
+            raise self._distrusted(why="a subject that is none")
         email, name = (found if isinstance(found := claims.get(said), str) else "" for said in ("email", "name"))
         return Person(self.issuer, subject, email, claims.get("email_verified") is True, name)
 
@@ -156,19 +154,19 @@ class Provider:
         """What the provider tells of itself."""
         found = self._read(f"{self.issuer.rstrip('/')}/.well-known/openid-configuration")
         if found.get("issuer") != self.issuer:
-            raise self._away(f"it calls itself {line(str(found.get('issuer')), 200)!r}")
+            raise self._away(why=f"it calls itself {line(str(found.get('issuer')), 200)!r}")
         return found
 
     def _endpoint(self, name: str) -> str:
         found = self._metadata().get(f"{name}_endpoint")
         if not isinstance(found, str) or not self._is_safe(found):
-            raise self._away(f"its {name} endpoint is {line(str(found), 200)!r}")
+            raise self._away(why=f"its {name} endpoint is {line(str(found), 200)!r}")
         return found
 
     def _keys(self, anew: bool) -> Any:
         where = self._metadata().get("jwks_uri")
         if not isinstance(where, str) or not self._is_safe(where):
-            raise self._away(f"its keys are at {line(str(where), 200)!r}")
+            raise self._away(why=f"its keys are at {line(str(where), 200)!r}")
         return self._read(where, anew)
 
     def _is_safe(self, there: str) -> bool:
@@ -186,9 +184,9 @@ class Provider:
             try:
                 found = response.json()
             except ValueError as error:
-                raise self._away(f"no JSON at {where}") from error
+                raise self._away(why=f"no JSON at {where}") from error
             if not isinstance(found, dict):
-                raise self._away(f"no JSON object at {where}")
+                raise self._away(why=f"no JSON object at {where}")
             _known[where] = time.monotonic(), found
         return dict(found)
 
@@ -199,7 +197,7 @@ class Provider:
         try:
             return ask()
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-            raise self._away(line(str(error), 200) or type(error).__name__) from error
+            raise self._away(why=line(str(error), 200) or type(error).__name__) from error
 
     def _away(self, why: str) -> AwayError:
         _log.warning("openid: %s cannot be asked, got %s", self.issuer, why)
@@ -221,15 +219,5 @@ def provider_of(settings: Settings) -> Provider | None:
     """The provider of the settings, if there is one; QuaestorError if it cannot be used as they say."""
     if not settings.openid:
         return None
-    if find_spec("authlib") is None or find_spec("httpx2") is None:
-        raise QuaestorError("openid: needs Authlib and httpx2, got neither or one of them; pip install 'quaestor[web,openid]'")
-    secret = settings.openid_secret
-    if settings.openid_secret_file:
-        try:
-            secret = Path(settings.openid_secret_file).read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "no text"
-            raise QuaestorError(f"openid_secret_file: a file that can be read, got {settings.openid_secret_file} ({why})") from error
-        if not secret:
-            raise QuaestorError(f"openid_secret_file: a file with the secret, got {settings.openid_secret_file}, which is empty")
-    return Provider(settings.openid, settings.openid_client, secret, settings.openid_name or urlsplit(settings.openid).netloc)
+    name = settings.openid_name or urlsplit(settings.openid).netloc
+    return Provider(settings.openid, settings.openid_client, settings.client_secret(), name)
