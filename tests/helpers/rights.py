@@ -181,6 +181,7 @@ ROWS = {
     f"GET {TEST}/results": row(LOOK),
     f"GET {TEST}/results.{{ending}}": row(LOOK, ending="csv"),
     f"GET {TEST}/results/columns": row(LOOK),
+    f"GET {TEST}/offline.html": row(LOOK),
     f"GET {TEST}/takers/{{attempt}}": row(LOOK),
     f"GET {TEST}/takers/{{attempt}}/why/{{step}}": row(LOOK),
     f"GET {TEST}/takers/{{attempt}}/export.json": row(LOOK),

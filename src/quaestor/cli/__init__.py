@@ -21,6 +21,7 @@ COMMANDS = (
     "simulate",
     "reproduce",
     "export",
+    "collect",
     "learn",
     "serve",
     "sign-in",

@@ -1,9 +1,10 @@
-"""Compile a test to a decision graph in JSON that any program can follow, or limit how often its questions are seen."""
+"""Write a test as one file for any browser, as a decision graph in JSON, or limit how often its questions are seen."""
 
 import argparse
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from quaestor.bankfile.bank import Bank
@@ -11,8 +12,12 @@ from quaestor.cli.take import DEFAULT
 from quaestor.errors import QuaestorError
 from quaestor.formats import yaml_text
 from quaestor.formats.files import load, save
+from quaestor.formats.limits import read_bytes
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import load_rules
+from quaestor.selection.stopping.combined import any_of
+from quaestor.selection.stopping.criteria import max_questions, probability_above
+from quaestor.session.sufficiency import asks_enough
 from quaestor.simulate.exposure import ROUNDS, exposure_table
 from quaestor.simulate.policy import LIMIT, policy
 
@@ -20,9 +25,18 @@ from quaestor.simulate.policy import LIMIT, policy
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("bank", metavar="BANK", help="a bank file, or the name of a bundled bank")
-    parser.add_argument("--rules", metavar="FILE", help="how the test is run (docs/rules.md); default: 20 questions at most")
+    parser.add_argument(
+        "--rules",
+        metavar="FILE",
+        help="how the test is run (docs/rules.md); default: 20 questions at most; for --html a careful test of 15",
+    )
     parser.add_argument("--out", metavar="FILE", help="where to write; default: standard output")
     parser.add_argument("--widen", type=float, default=0.0, metavar="E", help="make every number an interval of +- E first")
+    page = parser.add_argument_group("a test without a server")
+    page.add_argument(
+        "--html", action="store_true", help="one file that gives the test in any browser; 'quaestor collect' reads its results"
+    )
+    page.add_argument("--language", default="en", metavar="en|de|fr", help="the language of its pages (default: en)")
     graph = parser.add_argument_group("the decision graph")
     graph.add_argument("--depth", type=int, default=10, metavar="N", help="how many questions deep (default: 10)")
     graph.add_argument("--limit", type=int, default=LIMIT, metavar="NODES", help=f"how many nodes at most (default: {LIMIT})")
@@ -40,14 +54,41 @@ def run(arguments: argparse.Namespace) -> int:
     bank = load(arguments.bank)
     if arguments.widen:
         bank = bank.widen(arguments.widen)
-    rules = load_rules(arguments.rules) if arguments.rules else DEFAULT
-    text, words = _graph(bank, rules, arguments) if arguments.exposure is None else _exposure(bank, rules, arguments)
+    rules = load_rules(arguments.rules) if arguments.rules else _usual(bank) if arguments.html else DEFAULT
+    make = _page if arguments.html else _graph if arguments.exposure is None else _exposure
+    text, words = make(bank, rules, arguments)
     if arguments.out:
         save(text.encode(), arguments.out)
     else:
         print(text, end="", flush=True)
     print(words, file=sys.stderr)
     return 0
+
+
+def _usual(bank: Bank) -> Rules:
+    """The rules of a careful test: until every skill is 90 % sure, 15 questions at most, enough of every skill to name a level."""
+    return Rules(stop=any_of(max_questions(15), probability_above(0.9)), content=asks_enough(bank))
+
+
+def _page(bank: Bank, rules: Rules, arguments: argparse.Namespace) -> tuple[str, str]:
+    from quaestor.web.offline.file import html_of
+
+    if arguments.exposure is not None:
+        raise QuaestorError("--html and --exposure: one of them, got both")
+    images = {
+        name: image for name in {q.media for q in bank.questions.values() if q.media} if (image := _image(arguments.bank, name)) is not None
+    }
+    text = html_of(bank, rules, arguments.language, images)
+    return (
+        text,
+        f"{_counted(len(bank.questions), 'question')}, {len(text.encode()):,} bytes; its key can be found: for practice, not for exams",
+    )
+
+
+def _image(bank: str, name: str) -> bytes | None:
+    """A file beside the bank; None where there is none."""
+    path = Path(bank).parent / name
+    return read_bytes(path) if path.is_file() else None
 
 
 def _graph(bank: Bank, rules: Rules, arguments: argparse.Namespace) -> tuple[str, str]:

@@ -73,7 +73,7 @@ class Letter:
 def letter(bank: Bank, rules: Rules, outcome: Outcome, graded: bool = False) -> Letter:
     """The result of an attempt in words; `graded`: whether its test has grades."""
     is_known = not outcome.waits or outcome.questions > 0  # of an attempt that waits, what was told before
-    parts = tuple(_part(bank, skill, finding) for skill, finding in outcome.skills.items()) if is_known else ()
+    parts = tuple(told_of(bank, skill, finding) for skill, finding in outcome.skills.items()) if is_known else ()
     known = [part for part in parts if part.is_decided]
     return Letter(
         outcome.name,
@@ -131,7 +131,8 @@ def _skips(rules: Rules, count: int) -> str:
     return say("{count} {count:question was|questions were} skipped; a skipped question counts as “{kind}”.", count=count, kind=rules.skips)
 
 
-def _part(bank: Bank, skill: str, finding: Finding) -> Part:
+def told_of(bank: Bank, skill: str, finding: Finding) -> Part:
+    """What is told of one skill."""
     title, link, steps = bank.skills[skill].title or skill, bank.skills[skill].link, len(finding.levels) - 1
     if not finding.enough:
         few = say("Too few answers to say how far this has come.")

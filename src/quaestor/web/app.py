@@ -43,6 +43,7 @@ from quaestor.web.teacher import (
     job_progress,
     letters,
     live,
+    offline_file,
     path,
     people,
     provider,
@@ -55,7 +56,7 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, device, attempt_pages)
-TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics, offline_file)
 TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
 PAGES = (*TAKERS, *TEACHERS, *EDITORS)

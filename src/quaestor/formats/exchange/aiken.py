@@ -1,6 +1,7 @@
 """Aiken: a question, options `A) ...` or `A. ...` below it, and a line `ANSWER: B`; an empty line ends it. All of it is plain text."""
 
 import re
+from collections.abc import Callable
 from pathlib import PurePath
 
 from quaestor.errors import BankError, format_value
@@ -29,9 +30,14 @@ def read(data: bytes, name: str) -> Imported:
     text, odd_line = decoded(data)
     found = Collection(PurePath(name).stem)
     note_of_encoding(found, odd_line)
-    for line, lines in _blocks(text):
-        _read_block(found, line, lines)
+    read_blocks(text, found, lambda line: say("line {line}", line=line))
     return found.finished()
+
+
+def read_blocks(text: str, found: Collection, place: Callable[[int], str]) -> None:
+    """Add the questions of a text; `place` tells where a line of it stands."""
+    for line, lines in _blocks(text):
+        _read_block(found, place(line), lines)
 
 
 def _blocks(text: str) -> list[tuple[int, list[str]]]:
@@ -51,8 +57,7 @@ def _blocks(text: str) -> list[tuple[int, list[str]]]:
     return blocks
 
 
-def _read_block(found: Collection, line: int, lines: list[str]) -> None:
-    place = say("line {line}", line=line)
+def _read_block(found: Collection, place: str, lines: list[str]) -> None:
     stem: list[str] = []
     options: dict[str, str] = {}
     letter = answer = ""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from quaestor.errors import BankError, Problem
-from quaestor.formats.exchange import aiken, gift, moodle_xml
+from quaestor.formats.exchange import adapquest, adapquest_sheets, aiken, gift, google_forms, moodle_xml, quiz_sheets, word
 from quaestor.formats.exchange.checking import checked
 from quaestor.formats.exchange.imported import Imported
+from quaestor.formats.exchange.qti import packages
 from quaestor.formats.limits import read_bytes
 from quaestor.i18n import say
 
@@ -27,6 +28,12 @@ class QuestionFormat:
 
 READERS = (
     QuestionFormat("Moodle XML", (".xml",), moodle_xml.recognise, moodle_xml.read),
+    QuestionFormat("QTI", (".xml", ".zip", ".imscc", ".qti"), packages.recognise, packages.read),
+    QuestionFormat("AdapQuest", (".json",), adapquest.recognise, adapquest.read),
+    QuestionFormat("AdapQuest (XLSX)", (".xlsx",), adapquest_sheets.recognise, adapquest_sheets.read),
+    QuestionFormat("Kahoot, Quizizz", (".xlsx", ".csv"), quiz_sheets.recognise, quiz_sheets.read),
+    QuestionFormat("Google Forms", (".json",), google_forms.recognise, google_forms.read),
+    QuestionFormat("Word", (".docx",), word.recognise, word.read),
     QuestionFormat("Aiken", (".txt", ".aiken"), aiken.recognise, aiken.read),
     QuestionFormat("GIFT", (".gift", ".txt"), gift.recognise, gift.read),
 )

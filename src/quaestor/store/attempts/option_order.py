@@ -22,12 +22,13 @@ def option_order(attempt: Attempt, question: Question) -> tuple[str, ...]:
     Options of `choice` and `choices` are shuffled by the attempt's seed, except where the author's order has a meaning: all begin with a
     number, all are single letters, all are words such as yes and no or true and false, or one refers to the others (`none of the above`).
     """
-    if question.kind not in ("choice", "choices") or _is_ordered(question.options):
+    if question.kind not in ("choice", "choices") or is_ordered(question.options):
         return question.options
     return tuple(sorted(question.options, key=lambda option: _draw(attempt.seed, question.id, option)))
 
 
-def _is_ordered(options: tuple[str, ...]) -> bool:
+def is_ordered(options: tuple[str, ...]) -> bool:
+    """Whether the author's order of some options has a meaning."""
     plain = [loose(option) for option in options]
     return (
         all(_NUMBER.match(option) for option in plain)

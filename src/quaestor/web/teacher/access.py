@@ -23,6 +23,7 @@ KINDS = {
     "json": "application/json",
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "html": "text/html; charset=utf-8",
     "svg": "image/svg+xml",
     "pdf": "application/pdf",
 }
