@@ -3,16 +3,17 @@
 import re
 from collections import Counter
 from fractions import Fraction
-from itertools import chain, combinations
+from itertools import chain, combinations, permutations, product
 from math import gcd, lcm
 
 import numpy as np
 import pytest
 
 from quaestor import bundled_banks, dump, load
+from quaestor.bankfile.schema import KINDS
 from quaestor.numerals import read_number
 
-NAMES = ["four-skills", "fractions", "german", "multiplication", "single-skill", "single-skill-as-run"]
+NAMES = ["animals", "four-skills", "fractions", "german", "multiplication", "single-skill", "single-skill-as-run"]
 TAKEN_BY_PEOPLE = ["fractions", "german", "multiplication"]
 QUESTIONS = [pytest.param(question, id=f"{name}-{question.id}") for name in TAKEN_BY_PEOPLE for question in load(name).questions.values()]
 
@@ -153,6 +154,22 @@ def test_the_key_is_right_and_nothing_else_is(question):
 @pytest.mark.parametrize("question", [param for param in QUESTIONS if len(param.values[0].classes) == 3])
 def test_a_question_of_three_classes_can_end_in_each(question):
     assert {question.classify(option) for option in question.options} == set(question.classes)
+
+
+@pytest.mark.parametrize("question", [one for one in load("animals").questions.values() if one.parts], ids=lambda one: one.id)
+def test_each_part_has_a_key_and_every_class_can_be_reached(question):
+    keys = [part.accept[0] for part in question.parts]
+    assert question.classify(keys) == question.classes[-1]
+    entered = (
+        permutations(keys) if question.kind == "ordering" else product(*(part.options or ("0", *part.accept) for part in question.parts))
+    )
+    found = [(question.classify(entry), list(entry)) for entry in entered]
+    assert {answer for answer, _ in found} == set(question.classes)
+    assert [entry for answer, entry in found if answer == question.classes[-1]] == [keys]
+
+
+def test_animals_has_every_kind_of_question():
+    assert {question.kind for question in load("animals").questions.values()} == set(KINDS)
 
 
 # The arithmetic of `fractions`, done again

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from quaestor.bankfile.networks import bank_from_network
     from quaestor.credal import decisions
     from quaestor.errors import AnswerError, BankError, NetworkError, Problem, QuaestorError
-    from quaestor.formats.files import bundled_banks, dump, load, read_network, write_network
+    from quaestor.formats.exchange.imported import Imported
+    from quaestor.formats.exchange.registry import read_questions
+    from quaestor.formats.files import ExchangeWarning, bundled_banks, dump, load, read_network, write_network
     from quaestor.inference.posterior import bounds, posterior
     from quaestor.learn import Fit, learn
     from quaestor.model.beliefs import Beliefs, Bounds
@@ -57,9 +59,11 @@ __all__ = [
     "Bounds",
     "Candidate",
     "Content",
+    "ExchangeWarning",
     "Explanation",
     "Exposure",
     "Fit",
+    "Imported",
     "Network",
     "NetworkError",
     "Problem",
@@ -103,6 +107,7 @@ __all__ = [
     "probability_above",
     "rank",
     "read_network",
+    "read_questions",
     "right_answers",
     "simulate",
     "write_network",
@@ -113,7 +118,9 @@ _HOMES = {
     "bankfile.networks": "bank_from_network",
     "credal": "decisions",
     "errors": "AnswerError BankError NetworkError Problem QuaestorError",
-    "formats.files": "bundled_banks dump load read_network write_network",
+    "formats.exchange.imported": "Imported",
+    "formats.exchange.registry": "read_questions",
+    "formats.files": "ExchangeWarning bundled_banks dump load read_network write_network",
     "inference.posterior": "bounds posterior",
     "learn": "Fit learn",
     "model.beliefs": "Beliefs Bounds",

@@ -10,7 +10,7 @@ from helpers.classroom import OWNER
 from helpers.servers import Server
 from quaestor.store import teachers
 from quaestor.store.database import Database
-from quaestor.store.models import Pupil
+from quaestor.store.models import Published, Pupil
 from quaestor.web.operations import demo
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -36,7 +36,7 @@ def desk(browse, address, cookie):
 def absent(database: Database, test: int) -> str:
     """The code of somebody who has not begun."""
     with database.read() as work:
-        return work.query(Pupil).filter(Pupil.test_id == test, Pupil.name == "Ines Ferreira").one().code
+        return work.query(Pupil).filter(Pupil.class_id == work.get(Published, test).class_id, Pupil.name == "Ines Ferreira").one().code
 
 
 def test_the_view_moves_while_somebody_answers_elsewhere(served, browse):

@@ -13,6 +13,7 @@ import quaestor as qs
 from helpers import sessions
 from quaestor.cli import main
 from quaestor.formats import yaml_text
+from quaestor.session.option_order import option_order
 
 QUESTIONS = {
     "c": {
@@ -127,6 +128,46 @@ def test_letters_texts_numbers_and_several_choices_are_understood(take, typed, q
     assert (code, err) == (0, "")
     line = next(event for event in saved().log if event.question == question)
     assert (line.entry, line.answer) == (entry, answer)
+
+
+PARTS = {
+    "truth": {"text": "Whales are fish.", "kind": "truefalse", "correct": False, "skill": "a", "difficulty": "easy"},
+    "match": {"text": "What?", "kind": "matching", "pairs": {"frog": "wet", "cat": "dry"}, "skill": "a", "difficulty": "easy"},
+    "order": {"text": "Sort!", "kind": "ordering", "options": ["one", "two", "three"], "skill": "a", "difficulty": "easy"},
+    "gaps": {
+        "text": "[[n]] legs, [[w]].",
+        "kind": "gaps",
+        "gaps": {"n": {"kind": "number", "correct": 8}, "w": {"options": ["so", "not"], "correct": "so"}},
+        "skill": "a",
+        "difficulty": "easy",
+    },
+}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 7])
+def test_questions_of_several_parts_are_answered_by_letters(run, seed):
+    made = qs.Bank({"quaestor": 2, "title": "Parts", "skills": {"a": {}}, "questions": PARTS})
+    qs.dump(made, "parts.yaml")
+
+    def letter(name, option, part=None):
+        return "abc"[option_order(seed, made.questions[name], part).index(option)]
+
+    typed = ["b", f"{letter('match', 'wet')} {letter('match', 'dry')}", *(["a a b", "a b"] if seed == 0 else [])]
+    typed += [
+        " ".join(letter("order", one) for one in ("one", "two", "three")),
+        f"8; {letter('gaps', 'so', made.questions['gaps'].parts[1])}",
+    ]
+    code, out, err = run("take", "parts.yaml", "--rules", "order.yaml", "--session", "s.json", "--seed", str(seed), typed=typed)
+    assert (code, err) == (0, "")
+    assert [line.answer for line in saved(made=made).log] == ["right"] * 4
+    assert [line.entry for line in saved(made=made).log][1:] == [
+        '{"frog": "wet", "cat": "dry"}',
+        '["one", "two", "three"]',
+        '{"n": "8", "w": "so"}',
+    ]
+    assert "   (1) frog\n   (2) cat\n" in out
+    assert "4. [1 …] legs, [2 …].\n   (2) a)" in out
+    assert ("order: 2: each is listed once" in out, "order: an entry for each of 1 | 2 | 3 is expected" in out) == (seed == 0,) * 2
 
 
 def test_an_option_that_is_a_letter_is_meant_as_it_stands(run):

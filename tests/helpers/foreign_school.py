@@ -18,6 +18,7 @@ from quaestor.formats.files import bundled_banks
 from quaestor.i18n import say
 from quaestor.store import clock, corrections, drafts, identities, job_queue, leaving, publishing, sharing, teachers, timing
 from quaestor.store.attempts import scoring, taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
 from quaestor.web.jobs.worker import work_off
@@ -191,7 +192,7 @@ class Place:
             soon = publishing.Conditions(opens=clock.now() + timedelta(days=1), closes=clock.now() + timedelta(days=2))
             self.later = publishing.publish(work, self.owner, kept, qs.Rules(), soon, "Laterħ")
             self.empty = publishing.publish(work, self.owner, kept, qs.Rules(may_skip=False), publishing.Conditions(), "Emptyħ")
-            self.pupils = publishing.add_pupils(work, self.listed, [f"Pupilħ {number}" for number in range(5)])
+            self.pupils = class_lists.add_pupils(work, self.listed, [f"Pupilħ {number}" for number in range(5)])
             self.closed = publishing.publish(work, self.owner, kept, RULES, publishing.Conditions(), "Closedħ")
             people = [taking.enter(work, self.test.code, f"Personħ {number}") for number in range(14)]
             for place, attempt in enumerate(people):

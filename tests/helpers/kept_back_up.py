@@ -10,6 +10,7 @@ from pathlib import Path
 import quaestor as qs
 from quaestor.store import backup, corrections, drafts, job_queue, limits, publishing, replies, teachers, timing
 from quaestor.store.attempts import taking
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.outcomes import grades, rescoring
@@ -63,12 +64,12 @@ def fill(database: Database) -> None:
         kept = publishing.keep_bank(work, teacher, BANK, {"pie.png": PICTURE})
         rules = qs.Rules(score="order", stop=qs.max_questions(4))
         test = publishing.publish(work, teacher, kept, rules, publishing.Conditions(by_list=True, retakes="any", keep_days=9000))
-        for pupil in publishing.add_pupils(work, test, [*ANSWERS, "Kim"]):
+        for pupil in class_lists.add_pupils(work, test, [*ANSWERS, "Kim"]):
             if pupil.name in ANSWERS:
                 attempt = taking.enter(work, pupil.code, "")
                 for step, entry in enumerate(ANSWERS[pupil.name], 1):
                     taking.answer(work, attempt, step, entry) if entry is not None else taking.skip(work, attempt, step)
-        limits.failed(work, "code", "192.0.2.1")
+        limits.count(work, "code", address="192.0.2.1")
         replies.keep(work, token, "key", "/answers", "hash", 201, {"session": 1}, 1)
         draft = drafts.begin_draft(work, teacher, BANK.document, "begun", {"pie.png": PICTURE})
         job_queue.ask(work, teacher, "trial", f"draft {draft.id}", {})

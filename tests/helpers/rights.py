@@ -7,7 +7,7 @@ from typing import Any
 
 import quaestor as qs
 from helpers.browsing import PICTURE
-from helpers.school import FORM, PASSWORD
+from helpers.school import FORM, PASSWORD, PLATFORM
 from quaestor.formats.files import dump_bytes
 
 OK, SIGN_IN, MISSING = "ok", "sign-in", 404
@@ -30,6 +30,7 @@ MINE = _who(teacher=OK)  # what cannot be shared: not even the owner of the inst
 LOOK = _who(teacher=OK, colleague=OK, looker=OK)
 EDIT = {**LOOK, "looker": 403}
 OWN = {**EDIT, "colleague": 403}
+REFUSED, OUTSIDE = dict.fromkeys(ANYONE, 400), dict.fromkeys(ANYONE, 403)  # of whom no platform says who they are
 TAKER = {**dict.fromkeys(ANYONE, 403), "taker": OK}
 # Programs: the right scope, every other scope, another teacher's token, tokens of those with whom it is shared, those of teachers who were
 # locked or removed, none, a forged one, a signed-in browser without a token. A token reaches what is its teacher's own, and nothing shared.
@@ -60,6 +61,8 @@ RENAMED = {"id": "one", "text": "Another text?", "kind": "text", "correct": "2",
 RENAMED |= {"way": "shares", "right": "0.1 | 0.4 | 0.8"}
 BANK = dump_bytes(qs.load("multiplication"), ".yaml")
 TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
+CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
+ROSTER = '[{"source": "c1", "title": "6d", "pupils": [{"source": "u1", "name": "Eve"}]}]'
 SESSION = "/api/v1/sessions/{session}"
 ROWS = {
     # Everybody
@@ -78,6 +81,29 @@ ROWS = {
     "POST /sign-out": row(ANYONE, changes=None),
     "GET /api/v1": row(ANYONE),
     "GET /api/v1/openapi.json": row(ANYONE),
+    # Learning platforms: without a message of one nobody gets anywhere
+    "GET /lti/keys": row(ANYONE),
+    "GET /lti/login": row(REFUSED),
+    "POST /lti/login": row(REFUSED),
+    "GET /lti/launch": row(REFUSED),
+    "POST /lti/launch": row(REFUSED, {"state": "x", "id_token": "y"}),
+    "GET /lti/register/{secret}": row(OUTSIDE),
+    "POST /lti/register/{secret}": row(OUTSIDE, {"openid_configuration": "https://moodle.example"}),
+    "GET /framed/{secret}/{rest:path}": row(OUTSIDE, rest="desk"),
+    "POST /framed/{secret}/{rest:path}": row(OUTSIDE, rest="desk"),
+    "GET /lti/start": row(OUTSIDE),
+    "GET /lti/choose": row(OUTSIDE),
+    "POST /lti/choose": row(OUTSIDE, {"test": "{test}"}),
+    "POST /lti/none": row(OUTSIDE),
+    "POST /lti/connect": row(OUTSIDE, {"code": "x"}),
+    f"POST {TEST}/members/{{placement}}": row(_who(), placement="1"),
+    "GET /desk/platforms": row(OWNER),
+    "POST /desk/platforms": row(OWNER, {**PLATFORM, "client_id": "another"}),
+    "POST /desk/platforms/link": row(OWNER),
+    "GET /desk/platforms/{number}": row(OWNER),
+    "POST /desk/platforms/{number}": row(OWNER, {**PLATFORM, "name": "Another name"}),
+    "POST /desk/platforms/{number}/remove": row(OWNER),
+    "POST /desk/account/connect": row(TEACHERS),
     # Takers
     "GET /take/{attempt}": row(TAKER),
     "POST /take/{attempt}/answer": row(TAKER, {"step": "2", "entry": "two"}),
@@ -164,10 +190,7 @@ ROWS = {
     f"GET {TEST}/qr.svg": row(LOOK),
     f"POST {TEST}/pupils": row(EDIT, {"names": "Eve"}),
     f"GET {TEST}/cards": row(EDIT),
-    f"GET {TEST}/pupils/{{pupil}}/delete": row(EDIT),
-    f"POST {TEST}/pupils/{{pupil}}/delete": row(EDIT),
-    f"GET {TEST}/pupils/{{pupil}}/time": row(EDIT),
-    f"POST {TEST}/pupils/{{pupil}}/time": row(EDIT, {"extra": "10"}),
+    f"POST {TEST}/class": row(OWN, {"class": "{class}"}, number="second"),
     f"POST {TEST}/close": row(EDIT),
     f"POST {TEST}/time": row(EDIT, {"minutes": "30", "closing": "same"}),
     f"GET {TEST}/correct/{{question:path}}": row(EDIT),
@@ -195,8 +218,30 @@ ROWS = {
     f"GET {TEST}/live": row(LOOK),
     f"GET {TEST}/live/rows": row(LOOK),
     f"GET {TEST}/live/events": row(LOOK),
+    f"GET {TEST}/projector": row(LOOK),
+    f"GET {TEST}/projector/count": row(LOOK),
     f"GET {TEST}/questions": row(LOOK),
     f"GET {TEST}/report": row(LOOK),
+    # Classes
+    "GET /desk/classes": row(TEACHERS),
+    "POST /desk/classes": row(TEACHERS, {"title": "6c", "names": "Eve"}),
+    "POST /desk/classes/roster": row(TEACHERS, {"roster": ROSTER, "class": "c1"}),
+    f"GET {CLASS}": row(MINE),
+    f"POST {CLASS}/pupils": row(MINE, {"names": "Eve"}),
+    f"POST {CLASS}/title": row(MINE, {"title": "6c"}),
+    f"POST {CLASS}/archive": row(MINE),
+    f"GET {CLASS}/cards": row(MINE),
+    f"GET {CLASS}/growth": row(MINE),
+    f"GET {CLASS}/delete": row(MINE),
+    f"POST {CLASS}/delete": row(MINE, {"title": "Sums of 5b"}),
+    f"GET {PUPIL}": row(MINE),
+    f"POST {PUPIL}/name": row(MINE, {"name": "Eve"}),
+    f"POST {PUPIL}/time": row(MINE, {"extra": "10", "factor": "1.5"}),
+    f"POST {PUPIL}/move": row(MINE, {"class": "{spare_class}"}),
+    f"GET {PUPIL}/data": row(MINE),
+    f"GET {PUPIL}/data.json": row(MINE),
+    f"GET {PUPIL}/erase": row(MINE),
+    f"POST {PUPIL}/erase": row(MINE, {"name": "Grace Hopper"}),
     # Programs
     "POST /api/v1/sessions": row(API, {"test": "{test}", "name": "Eve"}, scope="sessions", ok=201),
     f"GET {SESSION}": row(API, scope="sessions"),
@@ -237,7 +282,14 @@ def methods_and_paths(app):
 def where(school, key, **changed):
     """What stands in the path of a row: {number} means another thing below each prefix."""
     path, at = key.partition(" ")[2], ROWS[key].at
-    kinds = {"/desk/tests": "test", "/desk/banks": "bank", "/desk/drafts": "draft", "/desk/people": "person"}
+    kinds = {
+        "/desk/platforms": "platform",
+        "/desk/tests": "test",
+        "/desk/banks": "bank",
+        "/desk/drafts": "draft",
+        "/desk/people": "person",
+        "/desk/classes": "class",
+    }
     usual = next((kind for prefix, kind in kinds.items() if path.startswith(prefix)), "")
     places = {**FIXED, **school.places, "session": school.places["attempt"], "number": school.places.get(usual, "")}
     for name, thing in at.items():

@@ -18,13 +18,18 @@ from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
 from quaestor.store import drafts, job_queue, leaving, publishing, secrets, sharing, teachers, timing
 from quaestor.store.attempts import session_cache, taking
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
 from quaestor.store.models import Base, Job, Teacher, Token
+from quaestor.store.platforms import registrations
+from quaestor.store.platforms.registrations import Registration
 from quaestor.store.secrets import hashed
 from quaestor.web.app import create
 from quaestor.web.settings import Settings
 from quaestor.web.teacher import live
 
+PLATFORM = {"issuer": "https://moodle.example", "client_id": "client", "deployments": "1", "name": "Moodle", "frames": ""}
+PLATFORM |= {name: f"https://moodle.example/{name}" for name in ("auth_url", "token_url", "jwks_url")}
 PASSWORD = "four plain words here"
 TITLE, NAMES = "Sums of 5b", ("Grace Hopper", "Alan Turing", "Emmy Noether")
 FORM = {"title": "Week 3", "most": "2", "sure": "no", "mode": "exam", "retakes": "none"}
@@ -72,6 +77,7 @@ class School:
             away, gone = (self._was_here(work, who) for who in ("locked", "removed"))
             leaving.lock(work, away.id)
             leaving.remove(work, gone.id, self.owner)
+            self.places["platform"] = registrations.register(work, Registration.read(PLATFORM)).id
             self.places |= {"person": self.people["teacher"].id, "colleague": self.people["colleague"].id, "locked": away.id}
 
     def _was_here(self, work, who: str) -> Teacher:
@@ -90,7 +96,7 @@ class School:
             conditions = publishing.Conditions(mode="practice", by_list=False)
             test = publishing.publish(work, teacher, kept, ORDER, conditions, self.title)
             second = publishing.publish(work, teacher, kept, ORDER, conditions, "Another test")
-            pupil = publishing.add_pupils(work, test, [self.names[0]])[0]
+            pupil = class_lists.add_pupils(work, test, [self.names[0]])[0]
             running = taking.enter(work, pupil.code)
             taking.answer(work, running, 1, "3/4")
             over = taking.enter(work, test.code, self.names[1])
@@ -115,6 +121,8 @@ class School:
             self.keys = {one.id: one.key for one in (running, over)}
             self.cookies["other_taker"] = strange.key
             self.secrets = [self.title, *self.names, test.code, pupil.code, running.code, over.code, "Paris", "teacher@school.example"]
+            spare_class = class_lists.make_class(work, teacher, "Another class")
+            self.places |= {"class": pupil.class_id, "spare_class": spare_class.id}
             self.places |= {"test": test.id, "second": second.id, "bank": kept.id, "spare": spare.id, "draft": draft.id}
             self.places |= {"pupil": pupil.id, "attempt": running.id, "over": over.id, "aside": aside.id, "elsewhere": elsewhere.id}
             self.places |= {"token": work.scalar(select(Token.id).where(Token.name == "a platform")), "code": test.code}

@@ -7,6 +7,7 @@ from sqlalchemy import func, select
 import quaestor as qs
 from quaestor.store import clock, publishing, teachers
 from quaestor.store.attempts import entry, invitations, state, taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt
 
 RULES = qs.Rules(score="order", stop=qs.max_questions(8))
@@ -21,7 +22,7 @@ def publish(database, bank=None, rules=RULES, **conditions):
 
 def pupil_of(database, test, name="Ada"):
     with database.work() as work:
-        return publishing.add_pupils(work, test, [name])[0].code
+        return class_lists.add_pupils(work, test, [name])[0].code
 
 
 def begin(database, code, name="Ada", form=""):

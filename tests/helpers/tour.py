@@ -11,8 +11,12 @@ from sqlalchemy import select
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
-from quaestor.store import drafts, leaving, publishing, sharing, teachers
+from helpers.school import PLATFORM
+from quaestor.store import drafts, leaving, sharing, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Draft, Published, Teacher
+from quaestor.store.platforms import registrations
+from quaestor.store.platforms.registrations import Registration
 from quaestor.web.operations import demo
 
 FAULTY = {"quaestor": 1, "title": "A bank with faults", "skills": {"sums": {}}, "questions": {"Q1": {"skill": "sum", "dificulty": "easy"}}}
@@ -50,6 +54,8 @@ class Tour:
             leaving.lock(work, self.locked)
             ada = work.get_one(Teacher, self.colleague)
             self.cookies = {who: teachers.log_in(work, person) for who, person in (("teacher", owner), ("colleague", ada))}
+            self.platform = registrations.register(work, Registration.read(PLATFORM)).id
+            self.registering = registrations.self_registration(work, owner)
             self.faulty = drafts.begin_draft(work, owner, FAULTY, "a bank with faults").id
             self.bare = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "An empty bank"}, "begun from nothing").id
             self.draft = work.scalars(select(Draft.id).where(Draft.title.like("Fraction%"))).first()
@@ -58,7 +64,7 @@ class Tour:
             self.path = work.scalars(select(Attempt.id).where(Attempt.test_id == self.demo, Attempt.ended.is_not(None))).first()
             for thing in (work.get_one(Published, self.demo), work.get_one(Draft, self.draft)):
                 sharing.share(work, thing, ada, sharing.LOOK)
-            self.pupil = publishing.pupils_of(work, work.get(Published, self.demo))[0].id
+            self.pupil = class_lists.pupils_of(work, work.get(Published, self.demo))[0].id
 
     def browser(self, who: str, **settings: Any) -> Any:
         """A page of a browser: a `guest`, the `teacher`, a `colleague` who may look, or a taker at a kind of question or at a result."""
@@ -120,6 +126,10 @@ class Tour:
         yield Stop("shared-question", f"{draft}/questions/M3", "colleague", False)
         yield Stop("shared-sharing", f"{test}/sharing", "colleague", False)
         yield Stop("done", "done", "guest")
+        yield Stop("platforms", "desk/platforms")
+        yield Stop("platform", f"desk/platforms/{self.platform}", main=False)
+        yield Stop("platform-refused", "lti/launch", "guest", False, 400)
+        yield Stop("platform-register", f"lti/register/{self.registering}?openid_configuration=https://moodle.example/c", "guest", False)
         yield Stop("banks", "desk/banks")
         yield Stop("bank", f"desk/banks/{self.bank}")
         yield Stop("publish", f"desk/banks/{self.bank}/publish")
@@ -142,6 +152,7 @@ class Tour:
         yield Stop("path-again", f"{test}/takers/{self.path}/again", main=False)
         yield Stop("live", f"{test}/live")
         yield Stop("live-empty", f"{quiet}/live", main=False)
+        yield Stop("projector", f"{test}/projector")
         yield Stop("statistics", f"{test}/questions")
         yield Stop("statistics-empty", f"{quiet}/questions", main=False)
         yield Stop("report", f"{test}/report?pupils=yes")

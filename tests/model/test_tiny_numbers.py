@@ -263,6 +263,7 @@ def check(bank, expected, tolerance):
 
 
 VERSIONS = {
+    "animals": ("20ba8aed16221674", "c6c64d9e5166f172"),
     "four-skills": ("f33d4605e84cf656", "efdf1b36b81e4ce7"),
     "fractions": ("dc5de39d63c04350", "8ec628d09fbb8f62"),
     "german": ("6bfde20469e72437", "8937efb99255054e"),

@@ -15,6 +15,7 @@ from quaestor.report.tallies import AtLevel
 from quaestor.store import publishing, teachers
 from quaestor.store.attempts import answers, taking
 from quaestor.store.attempts.answers import Given
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Published
 from quaestor.store.outcomes import results
 from quaestor.web.render import class_colours
@@ -265,7 +266,7 @@ def test_the_report(app, database):
     code = give(database, by_list=True)
     with database.work() as work:
         test = publishing.published_by(work, teachers.owner(work, ""))[0]
-        codes = [pupil.code for pupil in publishing.add_pupils(work, test, ["Ada", "Bob <b>", "Kim"])]
+        codes = [pupil.code for pupil in class_lists.add_pupils(work, test, ["Ada", "Bob <b>", "Kim"])]
     browser = sign_in(app, database)
     assert "Nobody has finished the test yet." in words(browser.go("/desk/tests/1/report"))
     take(database, codes[0], "", 4)

@@ -256,6 +256,17 @@ def test_a_graph_is_plain_data_without_keys():
     assert "questions" not in policy(bank, depth=1)
 
 
+def test_a_graph_tells_the_parts_of_questions_without_their_order():
+    told = policy(qs.load("animals"), qs.Rules(score="order", stop=qs.max_questions(8)), 8, texts=True)["questions"]
+    assert told["L1"]["options"] == sorted(qs.load("animals").questions["L1"].options)
+    assert told["G3"]["parts"][0] == {"name": "frog", "kind": "choice"}
+    assert told["G4"]["parts"] == [
+        {"name": "legs", "kind": "number"},
+        {"name": "what", "kind": "choice", "options": ["an insect", "no insect"]},
+    ]
+    assert told["G1"] == {"text": "Whales are fish.", "kind": "truefalse", "options": ["true", "false"]}
+
+
 def test_a_test_that_is_over_before_it_begins():
     graph = policy(qs.load("multiplication"), qs.Rules(stop=qs.probability_above(0.5)), 3)
     assert graph["depth"] == 0

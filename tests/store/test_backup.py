@@ -15,6 +15,7 @@ import quaestor as qs
 from helpers.databases import KINDS
 from quaestor.store import backup, limits, publishing, replies, teachers
 from quaestor.store.attempts import taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Base, Published, Teacher, Token
 from quaestor.store.outcomes import results
 
@@ -30,7 +31,7 @@ def fill(database):
         kept = publishing.keep_bank(work, teacher, qs.load("fractions"))
         work.execute(Base.metadata.tables["media"].insert(), [{"hash": "0" * 64, "kind": "image/png", "content": bytes(range(256))}])
         test = publishing.publish(work, teacher, kept, RULES, publishing.Conditions(minutes=12.5, keep_days=30), "Ünïcode \u2028 test")
-        publishing.add_pupils(work, test, ["Ada", "Ḃob"])
+        class_lists.add_pupils(work, test, ["Ada", "Ḃob"])
         limits.count(work, "code", "192.0.2.1")
         for number in range(3):
             attempt = taking.enter(work, test.code, f"taker {number}")

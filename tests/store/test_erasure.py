@@ -14,8 +14,9 @@ import quaestor as qs
 from quaestor.formats.files import load_bytes
 from quaestor.store import clock, drafts, media, privacy, publishing, replies, teachers
 from quaestor.store.attempts import taking
+from quaestor.store.classes import child, class_lists
 from quaestor.store.database import Database
-from quaestor.store.models import Attempt, Draft, Erasure, Media, Pupil, Token
+from quaestor.store.models import Attempt, Draft, Erasure, Media, Pupil, SchoolClass, Token
 from quaestor.web.jobs import housekeeping
 
 BANK = b"""
@@ -78,7 +79,9 @@ def delete_pupil(database, test, number, pupil):
 
 def delete_test(database, test, number, pupil):
     with database.work() as work:
-        privacy.delete_test(work, publishing.published(work, teachers.owner(work, ""), test))
+        found = publishing.published(work, teachers.owner(work, ""), test)
+        child.erase_class(work, work.get(SchoolClass, found.class_id))
+        privacy.delete_test(work, found)
 
 
 def keep_so_long(database, test, number, pupil):
@@ -90,7 +93,7 @@ def keep_so_long(database, test, number, pupil):
 def test_nothing_can_be_read_in_any_file(database, erase):
     test = publish(database, by_list=True, keep_days=30)
     with database.work() as work:
-        pupil = publishing.add_pupils(work, publishing.published(work, teachers.owner(work, ""), test.id), [NAME])[0]
+        pupil = class_lists.add_pupils(work, publishing.published(work, teachers.owner(work, ""), test.id), [NAME])[0]
     number = take(database, pupil.code)
     assert left(database, NAME, TYPED) >= 2
     erase(database, test.id, number, pupil.id)

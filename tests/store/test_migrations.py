@@ -11,6 +11,7 @@ import quaestor as qs
 from helpers.databases import KINDS
 from quaestor.store import backup, publishing, teachers
 from quaestor.store.attempts import taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Published, Scoring, Teacher
 from quaestor.store.outcomes import rescoring, results
 
@@ -23,7 +24,7 @@ def fill(database):
         teacher = teachers.owner(work, "owner@school.example")
         kept = publishing.keep_bank(work, teacher, qs.load("fractions"))
         test = publishing.publish(work, teacher, kept, RULES, publishing.Conditions(minutes=30, by_list=False))
-        publishing.add_pupils(work, test, ["Ada"])
+        class_lists.add_pupils(work, test, ["Ada"])
         for name, count in (("Bob", 3), ("Eve", 1), ("Kim", 0)):
             attempt = taking.enter(work, test.code, name)
             for step in range(1, count + 1):

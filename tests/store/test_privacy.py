@@ -10,6 +10,7 @@ import quaestor as qs
 from quaestor.formats.files import load_bytes
 from quaestor.store import clock, corrections, privacy, publishing, teachers, timing
 from quaestor.store.attempts import entry, state, taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Event, Published, Pupil
 from quaestor.store.outcomes import rescoring, results
 
@@ -41,7 +42,7 @@ def take(database, code, name="Ada"):
 
 def pupil(database, test, name="Ada"):
     with database.work() as work:
-        return publishing.add_pupils(work, work.get(Published, test.id), [name])[0]
+        return class_lists.add_pupils(work, work.get(Published, test.id), [name])[0]
 
 
 def erase(database, **passed):
@@ -154,7 +155,7 @@ def test_a_class_list_waits_for_its_test(database):
     assert erase(database, days=46) == 1
 
 
-def test_a_pupil_goes_with_the_last_of_their_attempts_though_others_go_on(database, monkeypatch):
+def test_a_pupil_is_untied_from_the_last_of_their_attempts_though_others_go_on(database, monkeypatch):
     test = publish(database, by_list=True, retakes="any", keep_days=30)
     mine, other, absent = (pupil(database, test, name) for name in ("Ada", "Bob", "Cem"))
     for days, who in ((0, mine), (0, mine), (20, mine), (40, other)):
@@ -165,10 +166,15 @@ def test_a_pupil_goes_with_the_last_of_their_attempts_though_others_go_on(databa
     assert erase(database, days=40) == 2  # the first two attempts; the third keeps its name, and the pupil
     assert erase(database, days=51) == 2
     with database.read() as work:
-        assert [work.get(Pupil, one.id).name for one in (mine, other, absent)] == ["erased", "Bob", "Cem"]
+        assert [work.get(Pupil, one.id).name for one in (mine, other, absent)] == ["Ada", "Bob", "Cem"]  # the class list has its own time
+        erased = {one.pupil_id for one in results.outcomes(work, work.get(Published, test.id)) if one.name == "erased"}
+        assert len(erased) == 1  # they still belong together
+        assert erased.isdisjoint({mine.id, other.id, absent.id})
         assert {one.name for one in results.outcomes(work, work.get(Published, test.id))} == {"erased", "Bob"}
         assert {one.code for one in results.outcomes(work, work.get(Published, test.id))}.isdisjoint({mine.code})
-    assert erase(database, days=71) == 3
+    assert erase(database, days=71) == 4
+    with database.read() as work:
+        assert set(work.scalars(select(Pupil.name))) == {"erased"}
 
 
 def test_what_is_deleted_at_the_same_moment_is_no_error(make_database, monkeypatch):

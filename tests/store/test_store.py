@@ -9,6 +9,7 @@ import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.store import clock, publishing, teachers
 from quaestor.store.attempts import entry, invitations, session_cache, state, taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Event, Login
 from quaestor.store.secrets import tidy
 
@@ -121,8 +122,8 @@ def test_pupils_have_codes_and_one_attempt(database):
     with database.work() as work:
         teacher = teachers.owner(work, "")
         test = publishing.published_by(work, teacher)[0]
-        made = publishing.add_pupils(work, test, ["Ada", " Bob  B ", ""])
-        assert [pupil.name for pupil in publishing.pupils_of(work, test)] == ["Ada", "Bob B"]
+        made = class_lists.add_pupils(work, test, ["Ada", " Bob  B ", ""])
+        assert [pupil.name for pupil in class_lists.pupils_of(work, test)] == ["Ada", "Bob B"]
         own = made[1].code
     with pytest.raises(taking.EntryError, match="pupils of a class list"):
         begin(database, code)
@@ -255,4 +256,5 @@ def test_passwords_logins_and_tokens(database, monkeypatch):
 def test_an_attempt_keeps_nothing_but_its_log_and_its_times():
     assert set(Attempt.__table__.columns.keys()) == {
         *("id", "key", "code", "test_id", "pupil_id", "name", "seed", "started", "ended", "reason", "extra", "due", "set_aside"),
+        *("factor", "start"),
     }

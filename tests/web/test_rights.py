@@ -108,9 +108,9 @@ def test_what_is_anothers_and_what_is_not_there_answer_alike(school, key):
     assert steady(school.dump()) == steady(school.pristine)
 
 
-@pytest.mark.parametrize("key", [key for key in THINGS if "/tests/{number}/takers/" in key or "/tests/{number}/pupils/" in key])
-def test_a_taker_or_pupil_of_another_test_of_the_same_teacher_is_not_there(school, key):
-    response = send(school, key, "teacher", number=school.places["second"])
+@pytest.mark.parametrize("key", [key for key in THINGS if "/tests/{number}/takers/" in key or "/classes/{number}/pupils/" in key])
+def test_a_taker_of_another_test_or_a_pupil_of_another_class_of_the_same_teacher_is_not_there(school, key):
+    response = send(school, key, "teacher", number=school.places["second" if "/tests/" in key else "spare_class"])
     assert response.status_code == 404
     assert steady(school.dump()) == steady(school.pristine)
 

@@ -3,7 +3,6 @@
 A question of kind `matching`, `ordering` or `gaps` has several parts, each with a key of its own; a gap has the fields of a question.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -14,12 +13,11 @@ from quaestor.bankfile.readers import Report
 from quaestor.bankfile.statements import FieldPlace
 from quaestor.errors import Place, nearest
 from quaestor.i18n import say
-from quaestor.model.entries import Part
+from quaestor.model.entries import GAP, Part
 from quaestor.model.question import ONE_CHOICE
 from quaestor.numerals import read_number
 
 DEFAULT_CLASSES = ("wrong", "right")
-GAP = re.compile(r"\[\[([^\[\]\n]+)\]\]")  # where a gap stands in a text: [[name]]
 KEY_FIELDS = ("options", "pairs", "gaps", "correct", "accept", "tolerance")
 _FIELDS = {  # those of them that go with a kind
     "choice": {"options", "correct"},

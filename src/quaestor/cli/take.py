@@ -3,6 +3,7 @@
 import argparse
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -12,7 +13,7 @@ from rich.padding import Padding
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load, save
-from quaestor.model.question import Question
+from quaestor.model.question import Entry, Question, json_value
 from quaestor.report.advice import progress
 from quaestor.report.bars import show_beliefs
 from quaestor.report.ledger import show_ledger
@@ -22,9 +23,16 @@ from quaestor.selection.rules_file import load_rules
 from quaestor.selection.stopping.combined import any_of
 from quaestor.selection.stopping.criteria import entropy_below, max_questions
 from quaestor.session.explain.why import explain, why_question
+from quaestor.session.option_order import option_order
 from quaestor.session.session import Session
 
 DEFAULT = Rules(stop=any_of(max_questions(20), entropy_below(0.25)))
+HINTS = {
+    "choices": "one or more, e.g.  a c",
+    "matching": "a letter for each number, e.g.  a c b",
+    "ordering": "the letters in the right order, e.g.  c a b",
+    "gaps": "one for each gap, with ; between them",
+}
 COMMANDS = "/skip  /undo  /why  /numbers  /quit"
 
 
@@ -91,15 +99,32 @@ def _show(session: Session, question: Question, out: Console) -> None:
     number = len(session.asked) + 1
     if session.at_most is not None:
         out.print(progress(number, session.at_most), style="dim")
-    out.print(f"{number}. {plain_maths(question.text) or question.id}", style="bold")
-    for letter, option in zip(ascii_lowercase, _options(question), strict=False):
+    out.print(f"{number}. {plain_maths(question.with_blanks) or question.id}", style="bold")
+    if question.kind in ("matching", "gaps"):
+        _show_parts(session, question, out)
+    for letter, option in _lettered(_options(session, question)).items():
         out.print(f"   {letter}) {plain_maths(option)}")
-    if question.kind == "choices":
-        out.print("   (one or more, e.g.  a c)")
+    if question.kind in HINTS:
+        out.print(f"   ({HINTS[question.kind]})")
 
 
-def _options(question: Question) -> tuple[str, ...]:
-    """The options; for a question stated by its answer classes alone, these."""
+def _show_parts(session: Session, question: Question, out: Console) -> None:
+    """What is to be matched, or what may stand in the gaps."""
+    for number, part in enumerate(question.parts, start=1):
+        options = option_order(session.seed, question, part) if question.kind == "gaps" else ()
+        named = plain_maths(part.name) if question.kind == "matching" else "   ".join(f"{a}) {b}" for a, b in _lettered(options).items())
+        if named:
+            out.print(f"   ({number}) {named}")
+
+
+def _lettered(options: Sequence[str]) -> dict[str, str]:
+    return dict(zip(ascii_lowercase, options, strict=False))
+
+
+def _options(session: Session, question: Question) -> tuple[str, ...]:
+    """The options, drawn where their order is the key; for a question stated by its answer classes alone, these."""
+    if question.parts:
+        return option_order(session.seed, question)
     return question.options if question.takes_entries else question.classes
 
 
@@ -128,7 +153,9 @@ def _turn(session: Session, question: Question, out: Console) -> Session | None:
 
 
 def _answered(session: Session, question: Question, entry: str) -> Session:
-    options = _options(question)
+    if question.parts:
+        return session.enter(question.id, _filled(session, question, entry))
+    options = _options(session, question)
     letters = {**dict(zip(ascii_lowercase, options, strict=False)), **{option: option for option in options}}  # an option may be a letter
     meant = letters.get(entry, letters.get(entry.lower(), entry))
     if not question.takes_entries:
@@ -138,6 +165,18 @@ def _answered(session: Session, question: Question, entry: str) -> Session:
         if all(parts):
             return session.enter(question.id, parts)
     return session.enter(question.id, meant)
+
+
+def _filled(session: Session, question: Question, entry: str) -> Entry:
+    """An entry for each part: letters or words, with `;` between them, or spaces where all of them are letters; JSON as it is."""
+    if isinstance(json_value(entry), list | dict):
+        return entry
+    several = ";" in entry or question.kind == "gaps"
+    pieces = [piece.strip() for piece in (entry.split(";") if several else entry.replace(",", " ").split())]
+    lists = [option_order(session.seed, question, part) for part in question.parts]
+    if len(pieces) != len(lists):
+        return pieces
+    return [_lettered(options).get(piece.lower(), piece) for piece, options in zip(pieces, lists, strict=True)]
 
 
 def _why(session: Session, out: Console, numbers: bool = False) -> None:

@@ -1,6 +1,8 @@
 """Loading and saving banks and networks; the ending of the file name selects the format."""
 
 import os
+import warnings
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 from quaestor.bankfile.bank import FORMATS, Bank
 from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest, placed
 from quaestor.formats import bif, json_text, sheets, uai, yaml_text
+from quaestor.formats.exchange.registry import QUESTION_ENDINGS, WRITERS, read_questions_bytes, recognised
 from quaestor.formats.limits import read_bytes, read_text
 from quaestor.i18n import say
 from quaestor.model.network import Network
@@ -29,7 +32,8 @@ def bundled_banks() -> list[str]:
 def load(path: str | Path) -> Bank:
     """Read and check a bank from a file, or a bundled bank by its bare name (`load("fractions")`).
 
-    Raises BankError with every problem: file, place, rule, value.
+    A file of questions of another system (Moodle XML, GIFT, Aiken, ...) becomes a bank with a skill for each category; an ExchangeWarning
+    counts what was lost, and `read_questions` tells each. Raises BankError with every problem: file, place, rule, value.
     """
     name = str(path)
     if isinstance(path, str) and not Path(path).suffix and Path(path).name == path:
@@ -40,13 +44,41 @@ def load(path: str | Path) -> Bank:
             hint = nearest(path, names) or say("bundled banks: {banks}", banks=", ".join(names))
             raise BankError([Problem("file", say("a file, or the name of a bundled bank"), f"'{path}'", hint)], name)
     ending = Path(path).suffix.lower()
-    if ending not in BANK_ENDINGS:
-        raise BankError([_ending(ending)], name)
+    if ending not in (*BANK_ENDINGS, *QUESTION_ENDINGS):
+        raise BankError([_ending(ending, QUESTION_ENDINGS)], name)
     try:
         data = read_bytes(Path(path))
     except BankError as error:
         raise BankError(error.problems, name) from error
-    return load_bytes(data, ending, name)
+    if ending not in BANK_ENDINGS:
+        return _of_questions(data, name)
+    try:
+        return load_bytes(data, ending, name)
+    except BankError:
+        if is_of_others(data, name):
+            return _of_questions(data, name)
+        raise
+
+
+def is_of_others(data: bytes, name: str) -> bool:
+    """Whether a file is one of questions of another system, not a bank; some of them have endings that banks have too."""
+    return Path(name).suffix.lower() in QUESTION_ENDINGS and recognised(data, name) is not None
+
+
+class ExchangeWarning(UserWarning):
+    """Some of what a file of another system holds, or of what a bank holds, did not come through."""
+
+
+def _of_questions(data: bytes, name: str) -> Bank:
+    imported = read_questions_bytes(data, name)
+    try:
+        bank = imported.to_bank()
+    except BankError as error:
+        raise BankError(error.problems, name) from error
+    if imported.notes or imported.refused:
+        summary = imported.summary
+        warnings.warn(f"{name}: {summary}; quaestor.read_questions tells each", ExchangeWarning, stacklevel=3)
+    return bank
 
 
 def load_bytes(data: bytes, ending: str, name: str = "", unmarked: int = FORMATS[0]) -> Bank:
@@ -84,10 +116,24 @@ def _of_sheets(read: sheets.Read, unmarked: int) -> Bank:
     raise BankError(problems)
 
 
-def dump(bank: Bank, path: str | Path) -> None:
-    """Write a bank to a file; a bank that was loaded from YAML is written to YAML as it was, comments included."""
+def dump(bank: Bank, path: str | Path, media: Mapping[str, bytes] | None = None) -> None:
+    """Write a bank to a file; a bank that was loaded from YAML is written to YAML as it was, comments included.
+
+    As Moodle XML (`.xml`) or GIFT (`.gift`) it goes with the `media` that its questions name; an ExchangeWarning lists what others will
+    not see of it.
+    """
+    ending = Path(path).suffix.lower()
+    if ending in WRITERS:
+        exported = WRITERS[ending](bank, media or {})
+        save(exported.data, path)
+        if exported.notes:
+            told = "\n".join(str(note.sentence) for note in exported.notes[:MOST_PROBLEMS])
+            warnings.warn(f"{path}: what other programs will not see:\n{told}", ExchangeWarning, stacklevel=2)
+        return
+    if ending not in BANK_ENDINGS:
+        raise BankError([_ending(ending, WRITERS)], str(path))
     try:
-        data = dump_bytes(bank, Path(path).suffix.lower())
+        data = dump_bytes(bank, ending)
     except BankError as error:
         raise BankError(error.problems, str(path)) from error
     save(data, path)
@@ -103,11 +149,12 @@ def dump_bytes(bank: Bank, ending: str) -> bytes:
         return sheets.write_csv(bank.document).encode("utf-8-sig")
     if ending == ".xlsx":
         return sheets.write_xlsx(bank.document)
-    raise BankError([_ending(ending)])
+    raise BankError([_ending(ending, ())])
 
 
-def _ending(found: str) -> Problem:
-    return Problem("file", say("a bank file ends in one of {endings}", endings=", ".join(BANK_ENDINGS)), f"'{found}'")
+def _ending(found: str, others: Iterable[str]) -> Problem:
+    endings = ", ".join(dict.fromkeys((*BANK_ENDINGS, *others)))
+    return Problem("file", say("a bank file ends in one of {endings}", endings=endings), f"'{found}'")
 
 
 def read_network(path: str | Path) -> Network:

@@ -1,5 +1,6 @@
 """What takers enter, compared with what is right: an option, a number or a text; and the parts of a question that has several."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from quaestor.errors import AnswerError, format_value, got, placed
 from quaestor.i18n import say, together
 from quaestor.numerals import read_number
 
+GAP = re.compile(r"\[\[([^\[\]\n]+)\]\]")  # where a gap stands in a text: [[name]]
 _PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "–": "-", "−": "-", "⁄": "/"})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from quaestor.errors import AnswerError, format_value, got, placed
 from quaestor.i18n import say
-from quaestor.model.entries import Part, PartsError, accepted, chosen, loose, one_text
+from quaestor.model.entries import GAP, Part, PartsError, accepted, chosen, loose, one_text
 from quaestor.model.table import Table
 
 ONE_CHOICE = ("choice", "truefalse")  # kinds of which one option is chosen
@@ -68,6 +68,14 @@ class Question:
     def takes_entries(self) -> bool:
         """Whether `classify` can be used; a question for tests on paper may have answer classes only."""
         return self.kind != "choice" or bool(self.options)
+
+    @property
+    def with_blanks(self) -> str:
+        """The text, with blanks for its gaps: `A [1 …] has [2 …] legs`."""
+        if self.kind != "gaps":
+            return self.text
+        numbers = {part.name: number for number, part in enumerate(self.parts, start=1)}
+        return GAP.sub(lambda found: f"[{numbers[found[1].strip()]} …]", self.text)
 
     def classify(self, entry: Entry) -> str:
         """The answer class of what a taker entered; an invalid entry (empty, not an option, not a number) raises AnswerError.

@@ -12,6 +12,10 @@ def worth(question: Question, line: Answer) -> str:
 
 
 def right_answers(question: Question) -> list[str]:
-    """The right answers: the key, or, if none is stated, all options or accepted entries of the best class."""
+    """The right answers: the key, or, if none is stated, all options or accepted entries of the best class; of a question of several parts
+    the key of all of them as one text.
+    """
+    if question.parts:
+        return [question.written([part.accept[0] for part in question.parts])]
     stated = question.option_classes or question.accept
     return list(question.correct) or [written for written, kind in stated.items() if kind == question.classes[-1]]

@@ -24,7 +24,7 @@ from quaestor.model.question import Question
 from quaestor.model.table import Array, centre
 from quaestor.numerals import read_number
 from quaestor.report.flags import FEWEST, flags
-from quaestor.report.tallies import AtLevel, Option, Tally
+from quaestor.report.tallies import AtLevel, Option, PartTally, Tally
 from quaestor.store.attempts.answers import Given
 from quaestor.store.outcomes.outcome import Outcome
 
@@ -86,7 +86,8 @@ def tally(bank: Bank, question: Question, lines: Sequence[Given], found: Found) 
         seconds=median(line.seconds for line in answered) if answered else None,
         shares=_shares(bank, question, answered, weights, combinations),
         strong=len(strong),
-        options=_options(question, answered, strong),
+        options=() if question.parts else _options(question, answered, strong),
+        parts=_parts(question, answered),
     )
 
 
@@ -128,10 +129,23 @@ def _shares(
     return tuple(shares)
 
 
+def _parts(question: Question, answered: Sequence[Given]) -> tuple[PartTally, ...]:
+    """How often each part was right, and what was given instead."""
+    read = [question.entries(line.entry) for line in answered if line.entry is not None] if question.parts else []
+    made = []
+    for part, given in zip(question.parts, zip(*read, strict=True), strict=True) if read else ():
+        wrong = [entry for entry in given if not part.is_right(entry)]
+        forms = Counter(entry if part.options else _key(entry) for entry in wrong)
+        spelt = {entry if part.options else _key(entry): entry.strip() for entry in reversed(wrong)}
+        others = tuple((spelt[form], count) for form, count in forms.most_common(MOST_ENTRIES))
+        made.append(PartTally(part.name, len(given), len(given) - len(wrong), others))
+    return tuple(made)
+
+
 def _options(question: Question, answered: Sequence[Given], strong: Sequence[Given]) -> tuple[Option, ...]:
     """The counts of every option of a choice; for numbers and texts those of the most frequent wrong entries."""
     everybody, best = _chosen(question, answered), _chosen(question, strong)
-    if question.kind in ("choice", "choices"):
+    if question.options:
         kinds = {option: question.option_classes.get(option, question.classes[0]) for option in question.options}
         kinds |= dict.fromkeys(question.correct, question.classes[-1])
         texts = {option: option for option in question.options}
@@ -159,7 +173,7 @@ def _chosen(question: Question, lines: Iterable[Given]) -> Counter[str]:
         if question.kind == "choices":
             by_loose = {loose(option): option for option in question.options}
             found.update({by_loose.get(loose(part), "") for part in question.ticked(line.entry)} - {""})
-        elif question.kind == "choice":
+        elif question.options:
             found[_option(question, line.entry)] += 1
         else:
             found[_key(line.entry)] += 1

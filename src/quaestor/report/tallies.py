@@ -49,8 +49,20 @@ class Option:
 
 
 @dataclass(frozen=True)
+class PartTally:
+    """A part of a question: how many filled it in, how many of them rightly, and what else was given, most frequent first."""
+
+    name: str
+    count: int
+    right: int
+    others: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
 class Tally:
-    """A question: times asked and skipped, median seconds to an answer, shares by level, number of strong takers, options given."""
+    """A question: times asked and skipped, median seconds to an answer, shares by level, number of strong takers, options given, and the
+    counts of each part where it has several.
+    """
 
     question: Question
     asked: int
@@ -59,6 +71,7 @@ class Tally:
     shares: tuple[AtLevel, ...]
     strong: int
     options: tuple[Option, ...]
+    parts: tuple[PartTally, ...] = ()
 
     @property
     def answered(self) -> int:

@@ -69,7 +69,7 @@ def show_bank(bank: Bank, out: Console) -> None:
     out.print(skills)
     questions = grid("question", "skills", "text", "what its table says", title="Questions")
     for question in bank.questions.values():
-        text = plain_maths(question.text).replace("\n", " ")
+        text = plain_maths(question.with_blanks).replace("\n", " ")
         short = text if len(text) <= 80 else f"{text[:77]}..."
         questions.add_row(question.id, ", ".join(question.skills), short, question_sentence(question, bank.skills))
     out.print(questions)

@@ -17,6 +17,7 @@ from quaestor.errors import QuaestorError, format_value
 from quaestor.inference.conflict import possible
 from quaestor.inference.engine import Ends
 from quaestor.inference.evidence import MISSING, Evidence
+from quaestor.model.question import Question
 from quaestor.model.table import Array
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules
@@ -128,11 +129,17 @@ def _rounded(low: Array, high: Array) -> Ends:
 
 def _texts(bank: Bank, nodes: list[dict[str, Any]]) -> dict[str, Any]:
     asked = {node["ask"] for node in nodes if "ask" in node}
-    return {
-        q.id: {"text": q.text, "kind": q.kind, **({"options": list(q.options)} if q.options else {})}
-        for q in bank.questions.values()
-        if q.id in asked
-    }
+    return {q.id: {"text": q.text, "kind": q.kind, **_options(q)} for q in bank.questions.values() if q.id in asked}
+
+
+def _options(question: Question) -> dict[str, Any]:
+    """The options of a question and of its parts; where their order is the key, they are sorted."""
+    if not question.parts:
+        return {"options": list(question.options)} if question.options else {}
+    if question.kind == "gaps":
+        parts = [{"name": one.name, "kind": one.kind, **({"options": list(one.options)} if one.options else {})} for one in question.parts]
+        return {"parts": parts}
+    return {"options": sorted(question.options), "parts": [{"name": one.name, "kind": one.kind} for one in question.parts]}
 
 
 @dataclass(frozen=True)

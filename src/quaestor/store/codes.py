@@ -1,6 +1,6 @@
 """Codes of tests, pupils and attempts; all of them are different, so that a code opens one thing only."""
 
-from sqlalchemy import select
+from sqlalchemy import select, union_all
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
@@ -19,7 +19,7 @@ def free_codes(work: Work, count: int, length: int) -> list[str]:
         drawn = [code(length) for _ in range(count - len(found))]
         if not drawn:
             break
-        taken = {one for table in (Published, Pupil, Attempt) for one in work.scalars(select(table.code).where(table.code.in_(drawn)))}
+        taken = set(work.scalars(union_all(*(select(table.code).where(table.code.in_(drawn)) for table in (Published, Pupil, Attempt)))))
         found.update(dict.fromkeys(one for one in drawn if one not in taken))
     if len(found) < count:
         tried = {"letters": length, "count": _TRIES}

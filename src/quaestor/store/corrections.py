@@ -12,9 +12,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import BankError, QuaestorError, got, placed
+from quaestor.bankfile.keys import by_chance
+from quaestor.errors import BankError, QuaestorError, format_value, got, placed
 from quaestor.i18n import say
-from quaestor.model.question import Question
+from quaestor.model.entries import Part
+from quaestor.model.question import ONE_CHOICE, Question
 from quaestor.numerals import read_number
 from quaestor.selection.rules_file import read_rules
 from quaestor.store.clock import now
@@ -77,7 +79,8 @@ def keyed(test: Published, question: str, right: Sequence[str]) -> Bank:
     if not has_open_key(asked):
         words = say("its numbers rule some answers out at some level, so its key cannot be changed: withdraw the question instead")
         raise QuaestorError(placed(question, words))
-    entries = list(dict.fromkeys(one for written in right if (one := clean(written).strip())))
+    lines = [list(dict.fromkeys(one for line in clean(written).splitlines() if (one := line.strip()))) for written in right]
+    entries = ["\n".join(each) for each in lines] if asked.parts else list(dict.fromkeys(one for each in lines for one in each))
     document = bank.document
     changed = {**document["questions"][question], **_key(asked, entries)}
 
@@ -90,11 +93,11 @@ def keyed(test: Published, question: str, right: Sequence[str]) -> Bank:
         raise QuaestorError(error.problems[0].sentence) from error
     if made.model_version != bank.model_version and asked.options:
         with suppress(BankError):  # a difficulty in words knows the chance of a guess: that of the key before stays
-            made = with_question({**changed, "guess": len(key_of(asked)) / len(asked.options)})
-    if made.model_version != bank.model_version or set(key_of(made.questions[question])) != set(entries):
+            made = with_question({**changed, "guess": by_chance(asked.kind, asked.option_classes, asked.classes[-1], asked.parts)})
+    if made.model_version != bank.model_version or not _is_same(made.questions[question], key_of(made.questions[question]), entries):
         words = say("a key that leaves all else as it is, got one that does not; withdraw the question instead")
         raise QuaestorError(placed(question, words))
-    if made.version == bank.version or set(key_of(made.questions[question])) == set(key_of(asked)):
+    if made.version == bank.version or _is_same(asked, key_of(made.questions[question]), key_of(asked)):
         raise QuaestorError(placed(question, say("another key than before is expected, got the same")))
     return made
 
@@ -104,10 +107,40 @@ def has_open_key(question: Question) -> bool:
     return bool(question.table.upper.all())
 
 
+def _is_same(question: Question, one: Sequence[str], other: Sequence[str]) -> bool:
+    """Whether two keys are the same: of several parts one after the other, of others in any order."""
+    return list(one) == list(other) if question.parts else set(one) == set(other)
+
+
 def key_of(question: Question) -> tuple[str, ...]:
-    """The answers that are right: options, or entries that are accepted."""
-    stated: Mapping[str, str] = question.option_classes if question.kind == "choice" else question.accept
+    """The answers that are right: options, or entries that are accepted; for each part those of the part, one a line."""
+    if question.parts:
+        return tuple("\n".join(part.accept) for part in question.parts)
+    stated: Mapping[str, str] = question.option_classes if question.kind in ONE_CHOICE else question.accept
     return question.correct if question.kind == "choices" else tuple(one for one, kind in stated.items() if kind == question.classes[-1])
+
+
+def _key_of_parts(question: Question, right: list[str]) -> dict[str, Any]:
+    """The fields of a bank file that state the keys of the parts of a question."""
+    if len(right) != len(question.parts) or not all(right):
+        rule = say("a right answer for each of {names} is expected", names=" | ".join(part.name for part in question.parts))
+        raise QuaestorError(placed(question.id, got(rule, format_value(right))))
+    for part, one in zip(question.parts, right, strict=True):
+        if part.options and one not in part.options:
+            raise QuaestorError(placed(question.id, got(say("an option of the question"), one)))
+    if question.kind == "matching":
+        return {"pairs": {part.name: one for part, one in zip(question.parts, right, strict=True)}, "options": list(question.options)}
+    if question.kind == "ordering":
+        if len(set(right)) < len(right):
+            raise QuaestorError(placed(question.id, got(say("each is listed once"), " | ".join(right))))
+        return {"options": right}
+    return {"gaps": {part.name: _gap(part, *one.splitlines()) for part, one in zip(question.parts, right, strict=True)}}
+
+
+def _gap(part: Part, first: str, *others: str) -> dict[str, Any]:
+    fields = {"kind": part.kind, "options": list(part.options), "correct": first, "accept": list(others)}
+    stated = {name: value for name, value in fields.items() if value}
+    return stated | ({"tolerance": str(part.tolerance)} if part.tolerance else {})
 
 
 def _key(question: Question, right: list[str]) -> dict[str, Any]:
@@ -119,12 +152,18 @@ def _key(question: Question, right: list[str]) -> dict[str, Any]:
     if (longest := max(map(len, right))) > LONGEST_RIGHT:
         rule = say("a right answer has at most {most} letters", most=LONGEST_RIGHT)
         raise QuaestorError(placed(question.id, got(rule, str(longest))))
-    if question.kind in ("choice", "choices"):
+    if question.parts:
+        return _key_of_parts(question, right)
+    if question.options:
         strange = [one for one in right if one not in question.options]
         if strange:
             raise QuaestorError(placed(question.id, got(say("an option of the question"), strange[0])))
     if question.kind == "choices":
         return {"correct": right}
+    if question.kind == "truefalse":
+        if len(right) > 1:
+            raise QuaestorError(placed(question.id, got(say("true or false is expected"), say("both"))))
+        return {"correct": right[0]}
     if question.kind == "number" and (strange := [one for one in right if read_number(one) is None]):
         raise QuaestorError(placed(question.id, got(say("a number is expected, such as 12, 0.75, 3/4 or 1 1/2"), f"'{strange[0]}'")))
     best, worst = question.classes[-1], question.classes[0]

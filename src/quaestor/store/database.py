@@ -25,7 +25,7 @@ from typing import Any, TypeVar
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, DisconnectionError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -36,6 +36,7 @@ from sqlalchemy.util.concurrency import greenlet_spawn, in_greenlet
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store import counters, erasure
+from quaestor.store import platform_tables as _platforms  # noqa: F401  theirs are tables of the database too
 
 WAIT = 15  # seconds that a writer waits for another one
 MOMENT = 3  # milliseconds that a prompt one waits: another process writes an answer in one or two
@@ -100,7 +101,7 @@ class Database:
         config = Config()
         config.set_main_option("script_location", _MIGRATIONS)
         try:
-            with self.engine.begin() as connection:
+            with self.engine.connect() as connection, self._unchecked(connection), connection.begin():
                 if self.engine.dialect.name == "postgresql":
                     connection.exec_driver_sql("set local lock_timeout = 0")
                     connection.exec_driver_sql("select pg_advisory_xact_lock(713)")
@@ -108,6 +109,19 @@ class Database:
                 (command.upgrade if revision == "head" else command.downgrade)(config, revision)
         except (OperationalError, InterfaceError) as error:
             raise UnavailableError(f"database: it can be reached, got {error.orig}") from error
+
+    @contextmanager
+    def _unchecked(self, connection: Connection) -> Iterator[None]:
+        """A connection by which SQLite lets a table be replaced: dropping one that others refer to would delete or change their rows."""
+        driver = connection.connection.dbapi_connection
+        if not self.is_file or driver is None:
+            yield
+            return
+        driver.execute("PRAGMA foreign_keys=OFF")
+        try:
+            yield
+        finally:
+            driver.execute("PRAGMA foreign_keys=ON")
 
     def revisions(self) -> list[str]:
         """The versions of the tables, the present one first."""

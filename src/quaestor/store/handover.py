@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased, undefer
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.inserts import insert
-from quaestor.store.models import BankVersion, Correction, Draft, Job, Published, Share, Teacher
+from quaestor.store.models import BankVersion, Correction, Draft, Job, Published, SchoolClass, Share, Teacher
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import hold
 
@@ -29,14 +29,14 @@ def receiver(work: Work, giver: Teacher, number: int) -> Teacher:
 
 
 def hand_over_all(work: Work, giver: Teacher, to: Teacher) -> None:
-    """Hand over all banks, drafts, trials and tests with all results."""
+    """Hand over all banks, drafts, trials, classes and tests with all results."""
     same = aliased(BankVersion)
     is_same = (same.version == BankVersion.version) & (same.media_hash == BankVersion.media_hash) & (same.teacher_id == to.id)
     both = select(BankVersion.id, same.id).join(same, is_same).where(BankVersion.teacher_id == giver.id)
     for theirs, mine in work.execute(both).all():
         _replace_bank(work, theirs, mine)
         _drop_bank(work, theirs)
-    for kind in (BankVersion, Published, Draft, Job):
+    for kind in (BankVersion, Published, SchoolClass, Draft, Job):
         work.execute(update(kind).where(kind.teacher_id == giver.id).values(teacher_id=to.id))
     _forget_shares(work, to)
 

@@ -1,4 +1,4 @@
-"""The tables: teachers, banks and their images, published tests, pupils, attempts with their append-only answer logs and what was found.
+"""The tables: teachers, banks with images, published tests, classes and pupils, attempts with append-only answer logs and what was found.
 
 A bank row is one version and never changes. A test has a bank version and rules; a correction gives it others, counts its revision up and
 keeps the earlier ones. An attempt is its log; what its answers came to is stored beside it, once for each revision. Secrets that only have
@@ -124,7 +124,8 @@ class Published(Base):
     """A published test: a bank version with rules and conditions. `revision`: how often its scoring was corrected (`Correction`).
 
     `grades`: the scheme of its grades (`store.outcomes.grades`), if it has one. `results`: when takers see theirs; `per_browser`,
-    `per_address`: how often it can be begun with its own code within a day (`store.attempts.entry`).
+    `per_address`: how often it can be begun with its own code within a day (`store.attempts.entry`). `class_id`: the class whose pupils
+    take it, if any; `half_life`: in how many days what earlier tests told of a pupil counts half; None: all start from the bank alone.
     """
 
     __tablename__ = "published"
@@ -148,6 +149,8 @@ class Published(Base):
     per_address: Mapped[int | None]
     revision: Mapped[int] = mapped_column(default=0)
     grades: Mapped[dict[str, Any] | None] = mapped_column(JSON)
+    class_id: Mapped[int | None] = mapped_column(ForeignKey("school_class.id", ondelete="SET NULL"), index=True)
+    half_life: Mapped[float | None]
     created: Mapped[datetime]
     bank: Mapped[BankVersion] = relationship()
     teacher: Mapped[Teacher] = relationship()
@@ -171,22 +174,43 @@ class Correction(Base):
     at: Mapped[datetime]
 
 
+class SchoolClass(Base):
+    """A class of a teacher: pupils who take tests together. `source`: its id in the school's own system; `archived`: since when it is."""
+
+    __tablename__ = "school_class"
+    __table_args__ = NEVER_AGAIN
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), index=True)
+    title: Mapped[str] = mapped_column(String(200))
+    source: Mapped[str] = mapped_column(String(200), default="")
+    created: Mapped[datetime]
+    archived: Mapped[datetime | None]
+    teacher: Mapped[Teacher] = relationship()
+
+
 class Pupil(Base):
-    """A pupil on the class list of a test, with a personal code. `extra`: minutes beyond the time limit."""
+    """A pupil of a class, with one code for all its tests; of no class once the name was erased.
+
+    More time than the others in every test: `factor` times its limit, and `extra` minutes. `source`: the id in the school's own system.
+    """
 
     __tablename__ = "pupil"
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    test_id: Mapped[int] = mapped_column(ForeignKey("published.id", ondelete="CASCADE"), index=True)
+    class_id: Mapped[int | None] = mapped_column(ForeignKey("school_class.id", ondelete="CASCADE"), index=True)
     name: Mapped[str] = mapped_column(String(200))
     code: Mapped[str] = mapped_column(String(12), unique=True)
     extra: Mapped[float] = mapped_column(default=0.0)
+    factor: Mapped[float] = mapped_column(default=1.0)
+    source: Mapped[str] = mapped_column(String(200), default="")
 
 
 class Attempt(Base):
     """One attempt at a test. `code`: to continue it on another device; `key`: part of the address of the taker's pages.
 
-    `extra`: minutes beyond the time limit; `due`: when it is over at the latest (`state.deadline`), kept for queries; `set_aside`: when
+    `factor`, `extra`: how many times the time limit, and minutes beyond that; `start`: what it started from beside the bank
+    (`store.attempts.starting`), if anything; `due`: when it is over at the latest (`state.deadline`), kept for queries; `set_aside`: when
     the teacher decided that it does not count, so that another try may begin.
     """
 
@@ -204,6 +228,8 @@ class Attempt(Base):
     ended: Mapped[datetime | None]
     reason: Mapped[str] = mapped_column(Text, default="")
     extra: Mapped[float] = mapped_column(default=0.0)
+    factor: Mapped[float] = mapped_column(default=1.0)
+    start: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     due: Mapped[datetime | None]
     set_aside: Mapped[datetime | None]
     test: Mapped[Published] = relationship(lazy="joined", innerjoin=True)

@@ -20,12 +20,14 @@ from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.erasure import erased
 from quaestor.store.models import Attempt, Event, Published, Pupil, Reply, Scoring
+from quaestor.store.platform_tables import Seat
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
 
 ERASED = "erased"
 _MARK = "-"  # not in any code; `secrets.tidy` removes it from what is typed
 _NOBODY = f"{_MARK}%"
+_HAPPENED = func.coalesce(Attempt.ended, Attempt.started)
 _APART = {"synchronize_session": False}  # rows that were deleted meanwhile are no error
 
 
@@ -46,6 +48,8 @@ def export(work: Work, attempt: Attempt, codes: bool = True) -> dict[str, Any]:
         "ended": _moment(attempt.ended),
         "reason": attempt.reason,
         "extra_minutes": attempt.extra,
+        "time_factor": attempt.factor,
+        "start": attempt.start,
         "set_aside": _moment(attempt.set_aside),
         "seed": attempt.seed,
         "log": [
@@ -123,31 +127,39 @@ def forgetful(work: Work) -> Sequence[int]:
 
 
 def erase_names(work: Work, test_id: int, moment: datetime) -> int:
-    """Anonymise the attempts and pupils of a test whose retention period is over; returns their number.
+    """Anonymise the attempts of a test whose retention period is over, and its class when its time has come; returns their number.
 
-    For an attempt the period begins with its end (or its start, if it never ended). A pupil is anonymised with their last attempt; pupils
-    without attempts when the period is over since the last event of the test: publication, opening, closing, or the end (or start) of an
-    attempt. Rows that are deleted at the same moment are skipped.
+    For an attempt the period begins with its end (or its start, if it never ended). A pupil whose attempts are all anonymised is no longer
+    tied to them: a nameless one takes their place. The names of the class go when the periods of all its tests are over, each since the
+    last event of the test: publication, opening, closing, or the end (or start) of an attempt. Rows that are deleted at the same moment are
+    skipped.
     """
     test = work.get(Published, test_id)
     if test is None or test.keep_days is None:
         return 0
-    before = moment - timedelta(days=test.keep_days)
-    happened = func.coalesce(Attempt.ended, Attempt.started)
-    named = select(Attempt).where(Attempt.test_id == test.id, happened < before, has_name())
+    named = select(Attempt).where(Attempt.test_id == test.id, moment - timedelta(days=test.keep_days) > _HAPPENED, has_name())
     count = _erase_attempts(work, test, work.scalars(named).all())
-    last = work.scalar(select(func.max(happened)).where(Attempt.test_id == test.id))
-    is_quiet = max(filter(None, (test.created, test.opens, test.closes, last))) < before
-    count += _erase_pupils(work, test, everybody=is_quiet)
+    of_class = select(Published).where(Published.class_id == test.class_id)
+    if test.class_id is not None and all(_is_past(work, one, moment) for one in work.scalars(of_class)):
+        count += _erase_class(work, test.class_id)
+    count += _untie(work, test)
     if count:
         erased(work)
     return count
 
 
+def _is_past(work: Work, test: Published, moment: datetime) -> bool:
+    """Whether the retention period of a test is over since the last thing that happened in it."""
+    last = work.scalar(select(func.max(_HAPPENED)).where(Attempt.test_id == test.id))
+    began = max(filter(None, (test.created, test.opens, test.closes, last)))
+    return test.keep_days is not None and began < moment - timedelta(days=test.keep_days)
+
+
 def _erase_attempts(work: Work, test: Published, attempts: Sequence[Attempt]) -> int:
     if not attempts:
         return 0
-    typed = [question.id for question in open_bank(test.bank).questions.values() if question.kind == "text"]
+    asked = open_bank(test.bank).questions.values()
+    typed = [question.id for question in asked if "text" in (question.kind, *(part.kind for part in question.parts))]
     keyed = {name: question for name, question in session_cache.corrected(work, test).items() if name in typed}
     for attempt in attempts:
         session_cache.forget(attempt)
@@ -175,15 +187,27 @@ def _keep_classes(work: Work, attempt: Attempt, keyed: Mapping[str, Question]) -
         work.execute(delete_rows(Scoring).where(Scoring.attempt_id == attempt.id, Scoring.revision < last), execution_options=_APART)
 
 
-def _erase_pupils(work: Work, test: Published, everybody: bool) -> int:
-    """Anonymise the pupils whose attempts are all anonymised, or all pupils of the list."""
-    mine = select(Attempt.id).where(Attempt.pupil_id == Pupil.id)
+def _erase_class(work: Work, number: int) -> int:
+    """Anonymise all pupils of a class."""
+    found = work.scalars(select(Pupil.id).where(Pupil.class_id == number, Pupil.code.not_like(_NOBODY))).all()
+    for pupil in found:
+        blank = {"name": ERASED, "code": _no_code(), "source": ""}
+        work.execute(update(Pupil).where(Pupil.id == pupil).values(blank), execution_options=_APART)
+        work.execute(delete_rows(Seat).where(Seat.pupil_id == pupil), execution_options=_APART)  # who they are at a platform
+    return len(found)
+
+
+def _untie(work: Work, test: Published) -> int:
+    """Put a nameless pupil of no class in the place of each whose attempts at a test are all anonymised: they still belong together."""
+    mine = select(Attempt.id).where(Attempt.pupil_id == Pupil.id, Attempt.test_id == test.id)
     gone = mine.exists() & ~mine.where(has_name()).exists()
-    named = select(Pupil.id).where(Pupil.test_id == test.id, Pupil.code.not_like(_NOBODY))
-    found = work.scalars(named if everybody else named.where(gone)).all()
-    for number in found:
-        blank = {"name": ERASED, "code": _no_code()}
-        work.execute(update(Pupil).where(Pupil.id == number).values(blank), execution_options=_APART)
+    found = work.scalars(select(Pupil.id).where(Pupil.code.not_like(_NOBODY), gone)).all()
+    for pupil in found:
+        nobody = Pupil(class_id=None, name=ERASED, code=_no_code())
+        work.add(nobody)
+        work.flush()
+        theirs = update(Attempt).where(Attempt.pupil_id == pupil, Attempt.test_id == test.id)
+        work.execute(theirs.values(pupil_id=nobody.id), execution_options=_APART)
     return len(found)
 
 

@@ -1,7 +1,6 @@
 """Uploaded banks and published tests: both immutable, both visible only to their teacher."""
 
 import re
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,17 +15,17 @@ from sqlalchemy.orm import undefer
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.formats.files import dump_bytes, load_bytes
-from quaestor.i18n import listed, say
+from quaestor.i18n import say
 from quaestor.inference.layout import layout_of
 from quaestor.selection.rules import Rules
 from quaestor.store.clock import now
-from quaestor.store.codes import OWN_CODE, free_codes
+from quaestor.store.codes import free_codes
 from quaestor.store.erasure import erased
 from quaestor.store.inserts import insert
 from quaestor.store.media import chosen, drop_unused, hash_of, keep_images
 from quaestor.store.media import image as image
 from quaestor.store.memory import cached
-from quaestor.store.models import BankVersion, Published, Pupil, Teacher
+from quaestor.store.models import BankVersion, Published, SchoolClass, Teacher
 from quaestor.store.secrets import code_of
 from quaestor.store.serving import BANK, SlowError, is_serving
 from quaestor.store.sizes import size_of
@@ -34,12 +33,11 @@ from quaestor.store.texts import line
 
 MODES, RETAKES = ("exam", "practice"), ("none", "any", "best")
 AT_ONCE, CLOSED = "at once", "closed"  # when takers see their result: at the end of their attempt, once the test is closed
-MOST_PUPILS = 2000
-MOST_NAMED = 10  # names in one sentence
 CODE = 6  # characters of the code of a test
 LARGE = 200_000  # characters of a bank from which on reading it takes too long where others wait
 _ALIAS = re.compile(r"[\s\[{,:-]\*[^\s*]")  # of YAML: what stands once may count a thousand times
 MOST_OPTIONS = 1000  # of a question in a browser
+LONGEST_HALF_LIFE = 3650  # days
 
 
 class MissingError(QuaestorError):
@@ -51,6 +49,8 @@ class Conditions:
     """The conditions of a test. `minutes`: time limit; `by_list`: only for pupils of the class list; `keep_days`: when names are erased.
 
     `results`: when takers see theirs. `per_browser`, `per_address`: how many attempts may begin within a day, with the code of the test.
+    `class_id`: the class whose pupils take it. `half_life`: its pupils start from what earlier tests told of them, and in so many days that
+    counts half; None: everybody starts from the bank alone.
     """
 
     mode: str = "exam"
@@ -63,6 +63,8 @@ class Conditions:
     results: str = AT_ONCE
     per_browser: int | None = None
     per_address: int | None = None
+    class_id: int | None = None
+    half_life: float | None = None
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
@@ -76,6 +78,11 @@ class Conditions:
             raise QuaestorError(placed("closes", got(say("later than it opens"), found)))
         if self.results not in (AT_ONCE, CLOSED):
             raise QuaestorError(placed("results", got(say("one of {words}", words=f"{AT_ONCE}, {CLOSED}"), f"'{self.results}'")))
+        if self.half_life is not None and not 0 < self.half_life <= LONGEST_HALF_LIFE:
+            rule = say("a number of days above 0 and at most {most}", most=LONGEST_HALF_LIFE)
+            raise QuaestorError(placed("half_life", got(rule, f"{self.half_life:g}")))
+        if self.half_life is not None and self.class_id is None:
+            raise QuaestorError(placed("half_life", say("only pupils of a class have earlier tests to start from; choose a class")))
         for name in ("keep_days", "per_browser", "per_address"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise QuaestorError(placed(name, got(say("at least 1"), str(getattr(self, name)))))
@@ -178,9 +185,12 @@ def publish(
         words = say("a test in the browser has questions with a text and a way to answer, got {question} without", question=lacking[0])
         raise QuaestorError(words)
     for question in bank.questions.values():
-        if len(question.options) > MOST_OPTIONS:
+        count = sum(max(1, len(part.options)) for part in question.parts) or len(question.options)
+        if count > MOST_OPTIONS:
             rule = say("a question in the browser has at most {most} options", most=MOST_OPTIONS)
-            raise QuaestorError(placed(question.id, got(rule, str(len(question.options)))))
+            raise QuaestorError(placed(question.id, got(rule, str(count))))
+    if conditions.class_id is not None:
+        _refuse_class(work, teacher, conditions.class_id)
     if kept.teacher_id != teacher.id:
         kept = keep_version(work, teacher.id, bank, kept.media)
     called = line(title, 200) or kept.title
@@ -208,6 +218,15 @@ def publish(
     raise QuaestorError(say("no free code was found for the test, got five that are taken"))
 
 
+def _refuse_class(work: Work, teacher: Teacher, number: int) -> None:
+    """QuaestorError for a class that a teacher cannot give a test to."""
+    found = work.get(SchoolClass, number)
+    if found is None or found.teacher_id != teacher.id:
+        raise MissingError(say("there is no such class"))
+    if found.archived is not None:
+        raise QuaestorError(placed("class_id", say("this class is archived; take it up again first, or choose another one")))
+
+
 def published_by(work: Work, teacher: Teacher) -> Sequence[Published]:
     """A teacher's tests, the newest first."""
     return work.scalars(select(Published).where(Published.teacher_id == teacher.id).order_by(Published.id.desc())).all()
@@ -225,56 +244,3 @@ def published(work: Work, teacher: Teacher, test_id: int) -> Published:
     if found is None or found.teacher_id != teacher.id:
         raise MissingError(say("there is no such test"))
     return found
-
-
-def add_pupils(work: Work, test: Published, names: Sequence[str]) -> list[Pupil]:
-    """Add names to the class list, each with a personal code. Concurrent calls wait for one another, so that no name is added twice."""
-    if work.scalar(select(Published.id).where(Published.id == test.id).with_for_update()) is None:
-        raise MissingError(say("there is no such test"))
-    fresh, _ = sort_names(work, test, names)
-    codes = free_codes(work, len(fresh), OWN_CODE)
-    made = [Pupil(test_id=test.id, name=name, code=code) for name, code in zip(fresh, codes, strict=True)]
-    work.add_all(made)
-    work.flush()
-    return made
-
-
-def pupil_of(work: Work, test: Published, number: int) -> Pupil:
-    """A pupil on the class list of a test."""
-    found = work.get(Pupil, number)
-    if found is None or found.test_id != test.id:
-        raise MissingError(say("there is no such pupil"))
-    return found
-
-
-def sort_names(work: Work, test: Published, names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The names that would be added to the class list, and those that are on it already; upper and lower case are alike.
-
-    QuaestorError if there are none, if they are too many, or if one stands there twice: nobody but the teacher knows whether these are two
-    pupils. Its message counts the names as lines, from 1.
-    """
-    clean = [line(name, 200) for name in names]
-    places: dict[str, list[int]] = defaultdict(list)
-    for number, name in enumerate(clean, 1):
-        if name:
-            places[name.casefold()].append(number)
-    if not places:
-        raise QuaestorError(say("please enter names, or choose a file that has some"))
-    known = {name.casefold() for name in work.scalars(select(Pupil.name).where(Pupil.test_id == test.id))}
-    count = len(known) + sum(map(len, places.values()))
-    if count > MOST_PUPILS:
-        raise QuaestorError(got(say("a class list has at most {most} names", most=MOST_PUPILS), str(count)))
-    if twice := [lines for lines in places.values() if len(lines) > 1]:
-        found = [say("{name} (lines {lines})", name=clean[lines[0] - 1], lines=listed([str(one) for one in lines])) for lines in twice]
-        more = [say("{count} more", count=len(found) - MOST_NAMED)] if len(found) > MOST_NAMED else []
-        told = {"count": len(found), "names": listed([*found[:MOST_NAMED], *more])}
-        raise QuaestorError(
-            say("{count:this name stands|these names stand} there more than once: {names}; add what tells them apart", **told)
-        )
-    written = [clean[lines[0] - 1] for lines in places.values()]
-    return [one for one in written if one.casefold() not in known], [one for one in written if one.casefold() in known]
-
-
-def pupils_of(work: Work, test: Published) -> Sequence[Pupil]:
-    """The class list of a test, by name."""
-    return work.scalars(select(Pupil).where(Pupil.test_id == test.id).order_by(Pupil.name)).all()

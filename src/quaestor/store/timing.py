@@ -17,6 +17,7 @@ from quaestor.store.privacy import has_name, is_named
 from quaestor.store.publishing import Conditions
 
 MOST_EXTRA = 24 * 60  # minutes
+FACTORS = (1.0, 1.25, 1.5, 2.0)  # times the time limit
 SET_ASIDE = say("Your teacher has set this try aside; you can begin again with your code.")
 
 
@@ -40,16 +41,18 @@ def change_limits(test: Published, per_browser: int | None, per_address: int | N
     test.per_browser, test.per_address = per_browser, per_address
 
 
-def give_time(work: Work, whom: Attempt | Pupil, minutes: float) -> None:
-    """Give an attempt, or every attempt of a pupil from now on, so many minutes more than the others, counted from the beginning."""
+def give_time(work: Work, whom: Attempt | Pupil, minutes: float, factor: float = 1.0) -> None:
+    """Give an attempt, or every attempt of a pupil, so many times the time limit, and minutes more than that, from the beginning."""
+    if factor not in FACTORS:
+        rule = say("one of {words}", words=", ".join(f"{one:g}" for one in FACTORS))
+        raise QuaestorError(placed("factor", got(rule, f"{factor:g}")))
     if not 0 <= minutes <= MOST_EXTRA:
         raise QuaestorError(placed("extra", got(say("a number of minutes from 0 to {most}", most=MOST_EXTRA), f"{minutes:g}")))
-    whom.extra = minutes
+    whom.extra, whom.factor = minutes, factor
     mine = Attempt.id == whom.id if isinstance(whom, Attempt) else Attempt.pupil_id == whom.id
-    if isinstance(whom, Pupil):
-        work.execute(update(Attempt).where(mine).values(extra=minutes), execution_options={"synchronize_session": "fetch"})
-    test = work.get_one(Published, whom.test_id)
-    _set_due(work, test, mine)
+    work.execute(update(Attempt).where(mine).values(extra=minutes, factor=factor), execution_options={"synchronize_session": "fetch"})
+    for test in work.scalars(select(Published).where(Published.id.in_(select(Attempt.test_id).where(mine)))).all():
+        _set_due(work, test, mine)
 
 
 def set_aside(work: Work, attempt: Attempt) -> None:

@@ -22,6 +22,9 @@ from quaestor.web.jobs import worker
 from quaestor.web.jobs.housekeeping import keep_house, keep_purging, keep_scoring
 from quaestor.web.jobs.runner import Foreman
 from quaestor.web.jobs.slow_steps import SlowSteps
+from quaestor.web.lti import login, registration, start
+from quaestor.web.lti.framed import Framed
+from quaestor.web.lti.sending import keep_sending
 from quaestor.web.operations import logs, metrics
 from quaestor.web.operations.garbage import spare_survivors
 from quaestor.web.operations.health import wrong
@@ -35,6 +38,7 @@ from quaestor.web.settings import Settings, from_environment
 from quaestor.web.taker import attempt_pages, device, front_page
 from quaestor.web.teacher import (
     account,
+    class_pages,
     colleagues,
     correcting,
     frozen_banks,
@@ -46,9 +50,11 @@ from quaestor.web.teacher import (
     offline_file,
     path,
     people,
+    projector,
     provider,
     publish_page,
     published,
+    pupil_pages,
     results_table,
     sign_in,
     statistics,
@@ -56,10 +62,13 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, device, attempt_pages)
-TESTS = (publish_page, published, time_changes, correcting, letters, grading, results_table, path, live, statistics, offline_file)
-TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, people, account, job_progress)
+SHOWN = (results_table, path, live, projector, statistics, offline_file)
+TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
+CLASSES = (class_pages, pupil_pages)
+TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
 EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
-PAGES = (*TAKERS, *TEACHERS, *EDITORS)
+PLATFORMS = (login, start, registration)
+PAGES = (*TAKERS, *PLATFORMS, *TEACHERS, *EDITORS)
 WEEK = 7 * 24 * 3600
 
 
@@ -79,7 +88,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(keep(kept)) for keep in (keep_house, keep_purging, keep_scoring)]
-        tasks.append(asyncio.create_task(metrics.keep_stock()))
+        tasks += [asyncio.create_task(metrics.keep_stock()), asyncio.create_task(keep_sending(kept, settings))]
         app.state.foremen = [*(Foreman(kept, worker.LONG, each=1) for _ in range(2)), Foreman(kept, worker.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()
@@ -101,6 +110,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     metrics.add(app, settings, kept)
     failures.handle(app)
+    app.add_middleware(Framed, database=kept)
     app.add_middleware(Guard, largest=settings.upload * MEGABYTE, is_known=hosts.known(settings), answer=failures.answer)
 
     @app.get("/health", include_in_schema=False)

@@ -42,6 +42,7 @@ class Settings:
     root: str = ""
     address: str = ""
     hosts: str = ""
+    inner_hosts: str = ""
     proxies: str = "127.0.0.1"
     upload: int = 10
     step_seconds: int = 3
@@ -68,6 +69,9 @@ class Settings:
         for name in filter(None, self.hosts.split(",")):
             if not re.fullmatch(r"\*|(\*\.)?[A-Za-z0-9._-]+", name.strip()):
                 raise QuaestorError(f"hosts: names such as tests.school.example, got '{name.strip()}'")
+        for name in filter(None, self.inner_hosts.split(",")):
+            if not re.fullmatch(r"\*|[A-Za-z0-9._:-]+", name.strip()):
+                raise QuaestorError(f"inner_hosts: names or addresses such as moodle.school.lan, got '{name.strip()}'")
         checked_email(self.email)
         if self.metrics and not _TOKEN.fullmatch(self.metrics):
             raise QuaestorError(f"metrics: a token of at least 16 letters, digits and -._~+/=, got one of {len(self.metrics)} characters")
@@ -124,6 +128,7 @@ MEANINGS = {
     "root": "the path below which a reverse proxy shows the server, e.g. /quaestor",
     "address": "where people reach the server, for printed links, e.g. https://tests.school.example/quaestor",
     "hosts": "further names of the server, with commas, e.g. tests.school.example or *.school.example; * for any",
+    "inner_hosts": "learning platforms inside the server's own network that it may ask, with commas, e.g. moodle.school.lan; * for any",
     "proxies": "addresses whose X-Forwarded-For and X-Forwarded-Proto are believed, with commas; * for all",
     "upload": "the largest upload, in megabytes",
     "step_seconds": "how long a step of a test may take, in seconds; what takes longer goes on with what is known by then",

@@ -4,13 +4,16 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import event, select, update
 
 from helpers.taking import begin, count, finish, later, publish, pupil_of, put, stands, url
 from quaestor.errors import QuaestorError
-from quaestor.store import clock, codes, publishing
+from quaestor.store import clock, codes
 from quaestor.store.attempts import entry, session_cache, taking
+from quaestor.store.attempts.invitations import invited
+from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
-from quaestor.store.models import Published, Pupil
+from quaestor.store.models import Attempt, Published, Pupil
 
 
 def test_two_posts_of_a_pupils_code_at_once_begin_one_attempt(database):
@@ -84,11 +87,42 @@ def test_no_code_opens_two_things(database, monkeypatch):
     drawn = iter([test.code, "AAAAAAAA", test.code, "AAAAAAAA", "BBBBBBBB", "BBBBBBBB", "CCCCCCCC"])
     monkeypatch.setattr(codes, "code", lambda length: next(drawn))
     with database.work() as work:
-        assert publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code == "AAAAAAAA"
-        assert [pupil.code for pupil in publishing.add_pupils(work, work.get(Published, test.id), ["Bob", "Eve"])] == [
+        assert class_lists.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code == "AAAAAAAA"
+        assert [pupil.code for pupil in class_lists.add_pupils(work, work.get(Published, test.id), ["Bob", "Eve"])] == [
             "BBBBBBBB",
             "CCCCCCCC",
         ]
+
+
+def test_how_many_statements_coming_in_takes(database):
+    """A class comes in within a minute: the code of a test is found at the first look, and by its pupils' own at the second at most."""
+    test = publish(database)
+    own, seen = pupil_of(database, test), []
+    event.listen(database.engine, "before_cursor_execute", lambda *told: seen.append(told[2]))
+
+    def statements(do):
+        seen.clear()
+        with database.work() as work:
+            do(work)
+        return len([statement for statement in seen if statement.startswith(("SELECT", "INSERT"))])
+
+    assert statements(lambda work: invited(work, test.code)) == 1
+    assert statements(lambda work: invited(work, own)) == 4  # no attempt, but a pupil: the last attempt, and the test
+    assert statements(lambda work: entry.enter(work, test.code, "Bob", "once")) == 4  # the test, the form, a free code, the attempt
+
+
+def test_a_code_of_any_length_opens_what_it_opens(database):
+    """Their lengths only say where to look first."""
+    test = publish(database)
+    own, key = pupil_of(database, test), begin(database, test.code, "Bob")
+    rows = {Published: Published.id == test.id, Pupil: Pupil.code == own, Attempt: Attempt.key == key}
+    with database.work() as work:
+        rows[Pupil] = Pupil.id == work.scalar(select(Pupil.id).where(rows[Pupil]))
+        for kind, mine in rows.items():
+            for code in ("K" * 6, "K" * 8, "K" * 12, f"{kind.__name__[:3]}4567"):  # the last, to make room for the next kind
+                work.execute(update(kind).where(mine).values(code=code.upper()))
+                found = invited(work, code)
+                assert (found.test.id, found.pupil is not None, found.attempt is not None) == (test.id, kind is Pupil, kind is Attempt)
 
 
 def test_when_no_code_is_free(database, monkeypatch):
@@ -115,7 +149,7 @@ def test_names_and_codes_of_hostile_people(database):
 def test_equal_names_in_one_list_are_refused(database):
     test = publish(database, by_list=True)
     with database.work() as work, pytest.raises(QuaestorError, match=r"Ada \(lines 1 and 3\)"):
-        publishing.add_pupils(work, work.get(Published, test.id), ["Ada", "", " ada "])
+        class_lists.add_pupils(work, work.get(Published, test.id), ["Ada", "", " ada "])
     assert count(database, Pupil) == 0
 
 
@@ -147,7 +181,7 @@ def test_two_class_lists_at_once_put_every_name_there_once(database):
 
     def add(other):
         with other.work() as work:
-            publishing.add_pupils(work, work.get(Published, test.id), names)
+            class_lists.add_pupils(work, work.get(Published, test.id), names)
 
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(add, others))

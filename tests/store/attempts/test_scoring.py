@@ -10,6 +10,7 @@ from quaestor.store import clock, job_queue, publishing, teachers, timing
 from quaestor.store.attempts import session_cache, taking
 from quaestor.store.attempts.entry import enter
 from quaestor.store.attempts.invitations import EntryError
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Job, Published, Pupil, Scoring
 from quaestor.store.outcomes import rescoring, results, verify
 from quaestor.version import VERSION
@@ -231,7 +232,7 @@ def test_a_time_that_cannot_be_is_refused(database, minutes):
 def test_extra_time_is_for_one_taker_and_reaches_beyond_the_closing(database):
     test = publish(database, minutes=10, closes=clock.now() + timedelta(minutes=5), by_list=True)
     with database.work() as work:
-        ada, bob = publishing.add_pupils(work, work.get(Published, test.id), ["Ada", "Bob"])
+        ada, bob = class_lists.add_pupils(work, work.get(Published, test.id), ["Ada", "Bob"])
         timing.give_time(work, ada, 30)
     mine, other = take(database, ada.code, questions=1), take(database, bob.code, questions=1)
     with database.read() as work:
@@ -249,7 +250,7 @@ def test_extra_time_is_for_one_taker_and_reaches_beyond_the_closing(database):
 def test_another_try(database):
     test = publish(database, by_list=True)
     with database.work() as work:
-        (ada,) = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])
+        (ada,) = class_lists.add_pupils(work, work.get(Published, test.id), ["Ada"])
     first = take(database, ada.code, questions=1)
     with database.work() as work:
         assert enter(work, ada.code).id == first

@@ -16,6 +16,7 @@ from helpers.processes import answer_all
 from helpers.taking import begin, count, entry_of, later, publish, put, stands, url
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load_bytes
+from quaestor.session.option_order import option_order
 from quaestor.store import privacy
 from quaestor.store.attempts import session_cache, taking
 from quaestor.store.attempts.state import with_lines
@@ -354,4 +355,4 @@ def test_of_two_processes_one_wins_each_step(database):
 def test_a_sitting_knows_its_options(database):
     now = stands(database, begin(database, publish(database).code))
     question = now.session.next
-    assert now.options(question) == taking.option_order(now.attempt, question)
+    assert now.options(question) == option_order(now.attempt.seed, question)

@@ -16,6 +16,7 @@ from quaestor.formats.files import load_bytes
 from quaestor.store import clock, publishing, teachers, timing
 from quaestor.store.attempts import entry, taking
 from quaestor.store.attempts import state as attempt_state
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Published
 from quaestor.store.outcomes import rescoring, results
 from quaestor.store.outcomes.outcome import Finding, Outcome
@@ -119,7 +120,7 @@ def test_time_that_is_up_ends_an_attempt_that_nobody_ended(database, monkeypatch
 def test_a_pupil_is_shown_with_their_own_code(database):
     test = publish(database, by_list=True)
     with database.work() as work:
-        (pupil,) = publishing.add_pupils(work, test, ["Ada"])
+        (pupil,) = class_lists.add_pupils(work, test, ["Ada"])
     take(database, pupil.code, "")
     (ada,) = found(database, test)
     assert (ada.code, ada.pupil_id, ada.name) == (pupil.code, pupil.id, "Ada")
@@ -151,7 +152,7 @@ def outcome(attempt, pupil=None, state="over", expected=1.0, name="Ada"):
 def test_which_attempt_counts(database, retakes, counts):
     test = publish(database, retakes="any")
     with database.work() as work:
-        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+        code = class_lists.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
     numbers = [take(database, code, "", right=right) for right in (1, 3, 2)]
     numbers.append(take(database, code, "", questions=1))
     others = [take(database, test.code, "Bob"), take(database, test.code, "Eve", questions=1)]
@@ -166,7 +167,7 @@ def test_which_attempt_counts(database, retakes, counts):
 def test_of_equally_good_attempts_the_first_counts(database):
     test = publish(database, retakes="best")
     with database.work() as work:
-        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+        code = class_lists.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
     first, _ = take(database, code, ""), take(database, code, "")
     assert [one.attempt_id for one in found(database, test, every=False)] == [first]
 
@@ -174,7 +175,7 @@ def test_of_equally_good_attempts_the_first_counts(database):
 def test_of_attempts_that_run_one_counts(database):
     test = publish(database, by_list=True)
     with database.work() as work:
-        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+        code = class_lists.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
     assert [one.attempt_id for one in found(database, test, every=False)] == []
     running = take(database, code, "", questions=1)
     assert [one.attempt_id for one in found(database, test, every=False)] == [running]
@@ -239,7 +240,7 @@ def test_no_outcomes_of_another_test(database):
 def test_an_outcome_tells_whether_it_counts(database):
     test = publish(database, by_list=True, retakes="any")
     with database.work() as work:
-        code = publishing.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
+        code = class_lists.add_pupils(work, work.get(Published, test.id), ["Ada"])[0].code
     take(database, code, "")
     take(database, code, "")
     rows = found(database, test)

@@ -14,12 +14,36 @@ from helpers.api_calls import KINDS_BANK, PLACES, ROUTES, begin, right, take
 from quaestor.formats.files import dump_bytes
 from quaestor.store import clock, corrections, publishing, teachers
 from quaestor.store.attempts import state as attempt_state
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Event, Published, Reply
 from quaestor.store.outcomes import rescoring
 from quaestor.web.api import PREFIX
 from quaestor.web.jobs import execution
 
 KEYS = {"correct", "accept", "option_classes", "explanation", "table", "classes", "gain", "probability", "skill", "skills"}
+
+
+def test_questions_of_several_parts_take_maps_lists_and_texts(world):
+    api = world.api()
+    bank = api.post("/banks", {"ending": ".yaml", "content": dump_bytes(qs.load("animals"), ".yaml").decode()}).json()
+    rules = {"score": "order", "first": ["G3", "L1", "G4"], "stop": {"max_questions": 3}}
+    test = api.post("/tests", {"bank": bank["id"], "rules": rules, "mode": "practice"}).json()
+    state = begin(api, test["id"], "Ada")
+    number, asked = state["session"], state["question"]
+    assert [part["name"] for part in asked["parts"]] == ["frog", "cat", "sparrow", "adder"]
+    assert asked["parts"][0]["options"] == asked["options"]
+    wrong = api.post(f"/sessions/{number}/answers", {"step": 1, "entry": {"frog": "fish"}})
+    assert (wrong.status_code, "G3: cat: the entry is empty" in wrong.json()["detail"]) == (422, True)
+    entry = {"frog": "fish", "cat": "mammals", "sparrow": "birds", "adder": "reptiles"}
+    state = api.post(f"/sessions/{number}/answers", {"step": 1, "entry": entry}).json()
+    assert (state["feedback"]["value"], state["feedback"]["parts"]["frog"], state["feedback"]["parts"]["cat"]) == ("partly", False, True)
+    assert json.loads(state["feedback"]["correct"][0]) == {"frog": "amphibians", "cat": "mammals", "sparrow": "birds", "adder": "reptiles"}
+    items = list(qs.load("animals").questions["L1"].options)
+    assert sorted(state["question"]["options"]) == sorted(items)
+    state = api.post(f"/sessions/{number}/answers", {"step": 2, "entry": items}).json()
+    assert (state["feedback"]["value"], state["question"]["parts"][0]) == ("right", {"name": "legs", "kind": "number", "options": []})
+    state = api.post(f"/sessions/{number}/answers", {"step": 3, "entry": json.dumps({"legs": "8", "what": "no insect"})}).json()
+    assert (state["over"], state["feedback"]["value"]) == (True, "right")
 
 
 def test_a_test_from_the_bank_to_the_result(world):
@@ -274,7 +298,7 @@ def test_tests_that_cannot_be_begun(small):
     small.publish(by_list=True)
     assert api.post("/sessions", {"test": 2, "name": "Ada"}).status_code == 409
     with small.database.work() as work:
-        (pupil,) = publishing.add_pupils(work, publishing.published(work, small.teacher, 2), ["Bob"])
+        (pupil,) = class_lists.add_pupils(work, publishing.published(work, small.teacher, 2), ["Bob"])
     first = api.post("/sessions", {"test": 2, "code": pupil.code.lower()}).json()
     again = api.post("/sessions", {"test": 2, "code": pupil.code}).json()
     assert first["session"] == again["session"]
@@ -314,7 +338,7 @@ def test_deleted_sessions_leave_nothing(world):
 def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small):
     api, test = small.api(), small.publish(by_list=True, retakes="any")
     with small.database.work() as work:
-        pupil = publishing.add_pupils(work, work.get(Published, test), ["Ada"])[0]
+        pupil = class_lists.add_pupils(work, work.get(Published, test), ["Ada"])[0]
     for _ in range(2):
         take(api, api.post("/sessions", {"test": test, "code": pupil.code}).json())
     rescoring.score_all(small.database, test, lambda share: True)

@@ -16,8 +16,9 @@ from helpers.taking import url
 from quaestor.store import clock, limits
 from quaestor.store.attempts import entry, taking
 from quaestor.store.attempts.entry import Origin
+from quaestor.store.classes import class_lists
 from quaestor.store.limits import LimitError
-from quaestor.store.models import Attempt, Published, Pupil, Tries
+from quaestor.store.models import Attempt, Published, Tries
 
 SURE = ("sureness", 'class="meter"', "How sure we are", "sure yet", "sure already")
 
@@ -113,7 +114,7 @@ def test_pupils_of_a_class_list_and_tests_without_limits_are_not_counted(make_da
     with database.work() as work:
         test = work.scalars(select(Published)).one()
         test.per_address = 1
-        work.add(Pupil(test_id=test.id, name="Ada", code="ADASCODE"))
+        class_lists.add_pupils(work, test, ["Ada"])[0].code = "ADASCODE"
     origin = Origin("a browser", "192.0.2.1")
     with database.work() as work:
         entry.enter(work, "ADASCODE", origin=origin)

@@ -12,6 +12,7 @@ from helpers import browsing
 from helpers.browsing import KINDS, Browser, application, enter, give
 from quaestor.store import clock, publishing, teachers
 from quaestor.store.attempts import entry, state
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Event
 from quaestor.web.jobs import execution
 
@@ -59,7 +60,7 @@ def test_every_kind_of_question_is_shown(app, database):
     assert len(re.findall(r'type="checkbox" name="entry"', browser.page.text)) == 3
     assert "Tick all that are right." in text_of(browser.page)
     browser.fill("/answer", entry=["two"])
-    assert 'class="number"' in browser.page.text
+    assert 'class="number" inputmode="decimal"' in browser.page.text
     browser.fill("/answer", entry="3")
     assert "The capital of <France>?" in text_of(browser.page)
     assert "<France>" not in browser.page.text
@@ -187,7 +188,7 @@ def test_pupils_of_a_class_list(app, database):
     code = give(database, by_list=True)
     with database.work() as work:
         test = publishing.published_by(work, teachers.owner(work, ""))[0]
-        own = publishing.add_pupils(work, test, ["Ada L."])[0].code
+        own = class_lists.add_pupils(work, test, ["Ada L."])[0].code
     browser = Browser(app)
     browser.go(f"/c/{code}")
     assert "Enter your own code: it is on your card." in text_of(browser.page)

@@ -7,6 +7,7 @@ import pytest
 
 from helpers.browsing import Browser, application, give
 from quaestor.store import publishing, teachers
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt
 
 ANSWERS = ["3/4", ["two", "four"], "7/2", "Paris"]
@@ -26,7 +27,7 @@ def pupil_of(database, **conditions):
     code = give(database, by_list=True, **conditions)
     with database.work() as work:
         test = publishing.published_by(work, teachers.owner(work, ""))[0]
-        return code, publishing.add_pupils(work, test, ["Ada L."])[0].code
+        return code, class_lists.add_pupils(work, test, ["Ada L."])[0].code
 
 
 def begin(app, own):

@@ -7,8 +7,9 @@ from html import unescape
 import pytest
 
 from helpers.teacher_pages import one, put_test, take
-from quaestor.store import clock, publishing, timing
+from quaestor.store import clock, timing
 from quaestor.store.attempts.taking import answer, enter
+from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.privacy import erase_names
 
@@ -17,7 +18,7 @@ SAME = {"minutes": "", "closing": "same", "closes": ""}
 
 def pupil(kept, name="Eve"):
     with kept.work() as work:
-        return publishing.add_pupils(work, work.query(Published).one(), [name])[0].id
+        return class_lists.add_pupils(work, work.query(Published).one(), [name])[0].id
 
 
 def attempts(kept):
@@ -103,22 +104,26 @@ def test_one_of_the_two_ways_to_close_is_chosen(kept, ada):
 def test_extra_time_for_a_pupil_before_and_during(kept, ada):
     where = put_test(ada, minutes="10", by_list="yes").headers["location"]
     number = pupil(kept)
-    form = f"{where}/pupils/{number}/time"
-    assert f'href="{form}"' in ada.get(where).text
-    page = ada.get(form).text
-    assert "Extra time for Eve" in page
-    assert "The time limit of the test is 10 min." in page
-    assert ada.fill(form, {"extra": "7,5"}).headers["location"] == where
+    whom = f"/desk/classes/{one(kept, Pupil).class_id}/pupils/{number}"
+    form = f"{whom}/time"
+    assert f'href="{whom}"' in ada.get(where).text
+    assert f'action="{form}"' in ada.get(whom).text
+    assert ada.fill(form, {"extra": "7,5", "factor": "1.0"}).headers["location"] == whom
     assert "+7.5 min" in ada.get(where).text
     with kept.work() as work:
-        begun = publishing.pupils_of(work, work.query(Published).one())[0]
+        begun = class_lists.pupils_of(work, work.query(Published).one())[0]
         enter(work, begun.code)
     (running,) = attempts(kept)
     assert running.due == running.started + timedelta(minutes=17.5)
     ada.fill(form, {"extra": "20"})
     assert attempts(kept)[0].due == running.started + timedelta(minutes=30)
-    ada.fill(form, {"extra": ""})
-    assert one(kept, Pupil).extra == 0
+    ada.fill(form, {"extra": "", "factor": "1.5"})
+    assert (one(kept, Pupil).extra, one(kept, Pupil).factor) == (0, 1.5)
+    assert attempts(kept)[0].due == running.started + timedelta(minutes=15)
+    assert "time × 1.5" in ada.get(where).text
+    page = ada.fill(form, {"extra": "much", "factor": "9"})
+    assert (page.status_code, "Please" in page.text or "One of 1, 1.25, 1.5, 2, got 9" in page.text) == (400, True)
+    assert 'value="much"' in page.text
 
 
 @pytest.mark.parametrize("extra", ["-1", "1441", "nan", "inf", "much", "9" * 400])

@@ -16,6 +16,7 @@ from quaestor.report.groups import Member, groups, next_skills, spread
 from quaestor.store import publishing, teachers
 from quaestor.store.attempts import answers, taking
 from quaestor.store.attempts.answers import Clock
+from quaestor.store.classes import class_lists
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Event, Published
 from quaestor.store.outcomes.outcome import Finding, Outcome
@@ -130,7 +131,7 @@ def test_the_live_view(app, database):
     code = give(database, by_list=True, title="A <i>test</i>")
     with database.work() as work:
         test = publishing.published_by(work, teachers.owner(work, ""))[0]
-        listed = publishing.add_pupils(work, test, ["Ada <b>", "Bob", "Eve", "Kim", "Zoe"])
+        listed = class_lists.add_pupils(work, test, ["Ada <b>", "Bob", "Eve", "Kim", "Zoe"])
         codes = {pupil.name: pupil.code for pupil in listed}
     take(database, codes["Ada <b>"], "", 4)
     long_ago(database, take(database, codes["Bob"], "", 1), 5)

@@ -7,10 +7,11 @@ import pytest
 import quaestor as qs
 from helpers.browsing import PICTURE
 from helpers.teacher_pages import BANK, FORM, count, freeze, one, put_bank, put_test, take
+from quaestor.errors import QuaestorError
 from quaestor.formats.files import dump_bytes
+from quaestor.formats.name_lists import from_file, pasted
 from quaestor.store.attempts.taking import enter
 from quaestor.store.models import BankVersion, Media, Published, Pupil
-from quaestor.web.teacher.class_list import from_file, pasted
 
 # Banks
 
@@ -236,7 +237,8 @@ def test_names_are_read_from_files():
     assert from_file("a.csv", b"class,last name,first name\n7b,Meier,Anna\n7b,Ott") == ["Anna Meier", "Ott"]
     assert from_file("a.csv", b'Name\n"Meier, Anna"\n') == ["Meier, Anna"]
     assert from_file("a.csv", b"") == []
-    assert from_file("a.csv", b"\x00\xff;\n") != []
+    with pytest.raises(QuaestorError, match="the file is no text that can be read"):
+        from_file("a.csv", b"\x00\xff;\n")
 
 
 def test_a_pupil_is_removed_with_what_is_kept_of_them(kept, ada):
@@ -245,11 +247,14 @@ def test_a_pupil_is_removed_with_what_is_kept_of_them(kept, ada):
     with kept.work() as work:
         anna = work.query(Pupil).filter_by(name="Anna").one()
         enter(work, anna.code)
-    assert "cannot be brought back" in ada.get(f"{where}/pupils/{anna.id}/delete").text
-    assert ada.fill(f"{where}/pupils/{anna.id}/delete").headers["location"] == where
+    whom = f"/desk/classes/{anna.class_id}/pupils/{anna.id}"
+    assert f'href="{whom}"' in ada.get(where).text
+    assert "This cannot be undone." in ada.get(f"{whom}/erase").text
+    assert "nothing was erased" in ada.fill(f"{whom}/erase", {"name": "Ben"}).text
+    assert ada.fill(f"{whom}/erase", {"name": "anna"}).headers["location"] == f"/desk/classes/{anna.class_id}"
     assert "Anna" not in ada.get(where).text
     assert "Anna" not in ada.get(f"{where}/results").text
-    assert ada.fill(f"{where}/pupils/{anna.id}/delete").status_code == 404
+    assert ada.fill(f"{whom}/erase", {"name": "Anna"}).status_code == 404
 
 
 def test_closing_and_deleting(kept, ada):

@@ -5,6 +5,7 @@ A gap with several choices is none of our gaps: its right answers are filled in,
 
 import re
 from collections.abc import Callable, Sequence
+from html import unescape
 
 from quaestor.errors import format_value
 from quaestor.formats.exchange import keys
@@ -60,7 +61,7 @@ def _gap(kind: str, answers: list[Answer], line: Line, notes: list[str]) -> Fiel
     if _TYPED.fullmatch(kind):
         if kind.endswith("C"):
             notes.append(keys.CASE)
-        return keys.typed([Answer(re.sub(r"<[^>]*>", "", answer.text), answer.worth) for answer in answers], notes)
+        return keys.typed([Answer(unescape(re.sub(r"<[^>]*>", "", answer.text)), answer.worth) for answer in answers], notes)
     if _NUMBER.fullmatch(kind):
         parted = [(answer.text.partition(":"), answer.worth) for answer in answers]
         return keys.number([Answer(value.strip(), worth, off.strip() or "0") for (value, _, off), worth in parted], notes)

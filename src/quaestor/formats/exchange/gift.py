@@ -83,29 +83,38 @@ def _keep_bank(found: Collection, block: _Block) -> None:
 
 def _read_block(found: Collection, block: _Block, category: tuple[str, ...]) -> None:
     place = say("line {line}", line=block.line)
-    text = _ESCAPE.sub(lambda sign: "\n" if sign[1] == "n" else _HIDDEN[sign[1]], "\n".join(block.lines).strip())
+    text = hidden("\n".join(block.lines).strip())
     found.bank = found.bank or own.bank_of(block.comments)
     marks = [mark for comment in block.comments for mark in _IN_COMMENT.findall(comment)]
     name = ""
     if (titled := _NAME.match(text)) is not None:
         name, text = _letters(titled[1]), text[titled.end() :]
     notes: list[str] = []
+    reason, visible = "", None
     try:
-        fields = _fields(text, notes)
-        fields, kept = own.merged(fields, block.comments, notes)
-        known = next((value.strip() for kind, value in marks if kind == "id"), "")
-        tags = [value.strip() for kind, value in marks if kind == "tag"]
-        found.add(kept or known or name or fields.get("text", ""), fields, place, notes, category, tags)
-    except Refused as reason:
-        found.refuse(name or _letters(text.partition("{")[0])[:100], place, reason.args[0])
+        visible = fields_of(text, notes)
+    except Refused as error:
+        reason = error.args[0]
+    fields, kept = own.merged(visible, block.comments, notes)
+    if fields is None:
+        found.refuse(name or _letters(text.partition("{")[0])[:100], place, reason)
+        return
+    known = next((value.strip() for kind, value in marks if kind == "id"), "")
+    tags = [value.strip() for kind, value in marks if kind == "tag"]
+    found.add(kept or known or name or fields.get("text", ""), fields, place, notes, category, tags, is_ours=bool(kept))
 
 
 def _letters(text: str) -> str:
     return " ".join(text.translate(_SHOWN).split())
 
 
-def _fields(text: str, notes: list[str]) -> Fields:
-    """The fields of a question from its text, with the answers in braces."""
+def hidden(text: str) -> str:
+    """A text whose signs with a backslash before them stand as private letters."""
+    return _ESCAPE.sub(lambda sign: "\n" if sign[1] == "n" else _HIDDEN[sign[1]], text)
+
+
+def fields_of(text: str, notes: list[str]) -> Fields:
+    """The fields of a question from its text without a name (`hidden`), with the answers in braces."""
     begin, end = text.find("{"), text.rfind("}")
     if begin < 0:
         raise Refused(NO_QUESTION["description"])

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from quaestor.bankfile.bank import NEWEST
+from quaestor.bankfile.bank import NEWEST, Bank
 from quaestor.bankfile.statements import STATEMENTS
+from quaestor.errors import BankError, Problem
 from quaestor.formats.exchange.names import clean_name, unique
 from quaestor.i18n import Said, say
 
@@ -56,6 +57,23 @@ class Imported:
     places: dict[str, str] = field(default_factory=dict)
     bank: Fields = field(default_factory=dict)
 
+    def to_bank(self, skills_by: str = "category") -> Bank:
+        """The bank of these questions (`to_document`); BankError where there is none."""
+        if not self.questions:
+            first = self.refused[0].sentence if self.refused else ""
+            found = say("{count} refused", count=len(self.refused)) if self.refused else say("none")
+            raise BankError([Problem("file", say("at least one question can be kept"), found, first)])
+        return Bank(to_document(self, skills_by))
+
+    @property
+    def summary(self) -> Said:
+        """How many questions were understood, how many of them with notes, and how many refused."""
+        noted = len({note.question for note in self.notes if note.question})
+        said = say("{count} {count:question|questions} understood", count=len(self.questions))
+        if noted:
+            said = say("{words}, {count} of them not in every respect", words=said, count=noted)
+        return say("{words}; {count} refused", words=said, count=len(self.refused)) if self.refused else said
+
     @property
     def count(self) -> int:
         """The number of items in the file: those understood and those refused."""
@@ -83,11 +101,15 @@ class Collection:
         notes: Iterable[str] = (),
         category: tuple[str, ...] = (),
         tags: Iterable[str] = (),
+        is_ours: bool = False,
     ) -> str:
-        """Keep a question and what was lost of it; its id is made of its name. Its tags are kept as its field `tags` too."""
-        own = unique(clean_name(name), self._questions)
+        """Keep a question and what was lost of it; its id is made of its name. Its tags are kept as its field `tags` too.
+
+        `is_ours`: Quaestor wrote it; the name is its id and the fields are complete.
+        """
+        own = unique(name if is_ours else clean_name(name), self._questions)
         kept = tuple(dict.fromkeys(tag for tag in map(clean_name, tags) if tag))
-        self._questions[own] = {**fields, **({"tags": list(kept)} if kept else {})}
+        self._questions[own] = {**fields, **({"tags": list(kept)} if kept and not is_ours else {})}
         self._categories[own], self._tags[own], self._places[own] = category, kept, place
         self.notes += [Note(place, own, words) for words in dict.fromkeys(notes)]
         return own
@@ -138,7 +160,7 @@ def to_document(imported: Imported, skills_by: str = "category") -> Fields:
                 skills[names[path]] = {}
             scope = {"skill": names[path]}
         questions[own] = {**fields, **scope, **{name: value for name, value in stated.items() if name not in fields}}
-    title = {"title": imported.title} if imported.title else {}
+    title = {"title": imported.title} if imported.title and not bank else {}
     return {"quaestor": NEWEST, **title, **bank, "skills": skills, "questions": questions}
 
 

@@ -1,5 +1,6 @@
 """Moodle XML: questions of every type that can be marked here, with their categories, tags, pictures and sounds."""
 
+from functools import lru_cache
 from html import unescape
 from pathlib import PurePath
 from statistics import median
@@ -15,6 +16,8 @@ from quaestor.formats.exchange.media import from_base64, keeper
 from quaestor.formats.exchange.xml import Element, outermost, parse
 from quaestor.i18n import say
 from quaestor.numerals import read_number
+
+_number = lru_cache(maxsize=1000)(read_number)  # a file has the same few numbers many times
 
 _DRAWN_NUMBERS = say("its numbers are drawn anew for everyone")
 _DRAWN = say("it stands for questions that Moodle draws")
@@ -39,7 +42,7 @@ def read(data: bytes, name: str) -> Imported:
     root = parse(data)
     found = Collection(PurePath(name).stem)
     found.bank = own.bank_of(root.comments)
-    grades = [float(grade) for element in root.all("question") if (grade := read_number(element.words("defaultgrade"))) is not None]
+    grades = [float(grade) for element in root.all("question") if (grade := _number(element.words("defaultgrade"))) is not None]
     usual = median(grades) if grades else 1.0
     category: tuple[str, ...] = ()
     for element in root.all("question"):
@@ -66,16 +69,22 @@ def path_of(text: str) -> tuple[str, ...]:
 
 def _read_question(found: Collection, element: Element, category: tuple[str, ...], usual: float) -> None:
     name = " ".join(unescape(element.words("name", "text")).split())
+    item = Item(element, found)
+    tags = [tag.words("text") for group in element.all("tags") for tag in group.all("tag")]
+    reason, visible = "", None
     try:
-        item = Item(element, found)
-        fields = item.fields()
-        tags = [tag.words("text") for group in element.all("tags") for tag in group.all("tag")]
+        visible = item.fields()
+    except Refused as error:
+        reason = error.args[0]
+    fields, kept = own.merged(visible, element.comments, item.notes)
+    if fields is None:
+        found.refuse(name or element.words("questiontext", "text"), element.place, reason)
+        return
+    if not kept:
         fields |= _difficulty(element, usual, item.notes)
         _note_the_rest(element, item.notes)
-        fields, kept = own.merged(fields, element.comments, item.notes)
-        found.add(kept or element.words("idnumber") or name or fields.get("text", ""), fields, element.place, item.notes, category, tags)
-    except Refused as reason:
-        found.refuse(name or element.words("questiontext", "text"), element.place, reason.args[0])
+    called = kept or element.words("idnumber") or name or fields.get("text", "")
+    found.add(called, fields, element.place, item.notes, category, tags, is_ours=bool(kept))
 
 
 class Item:
@@ -195,7 +204,7 @@ _TYPES = {
 
 
 def _worth(element: Element) -> float:
-    value = read_number(element.attributes.get("fraction", "0"))
+    value = _number(element.attributes.get("fraction", "0"))
     if value is None:
         raise Refused(say("what an answer is worth is a number, got {value}", value=format_value(element.attributes["fraction"])))
     return float(value)
@@ -203,12 +212,12 @@ def _worth(element: Element) -> float:
 
 def _difficulty(element: Element, usual: float, notes: list[str]) -> Fields:
     """A word for how difficult a question is, where the file tells something: how many got it right, or points far from the usual."""
-    facility = read_number(element.words("facility"))
+    facility = _number(element.words("facility"))
     if facility is not None and 0 <= facility <= 1:
         near = min(DIFFICULTY, key=lambda word: abs(DIFFICULTY[word] - float(1 - facility)))
         notes.append(say("'{word}' is taken from the share that got it right, {share:.0%}", word=near, share=float(facility)))
         return {"difficulty": near}
-    grade = read_number(element.words("defaultgrade"))
+    grade = _number(element.words("defaultgrade"))
     if grade is None or element.attributes.get("type") in ("cloze", "multianswer"):  # there points count the gaps
         return {}
     if grade not in (1, usual):
@@ -234,7 +243,7 @@ def _note_the_rest(element: Element, notes: list[str]) -> None:
         notes.append(say("feedback to right, partly right and wrong answers was left out"))
     if element.all("hint"):
         notes.append(say("hints were left out"))
-    if read_number(element.words("penalty")):
+    if _number(element.words("penalty")):
         notes.append(say("the penalty for further tries was left out"))
     if element.words("shuffleanswers").lower() in ("true", "1") and element.attributes.get("type") in ("multichoice", "multichoiceset"):
         notes.append(keys.SHUFFLED)

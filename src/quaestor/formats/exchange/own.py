@@ -33,15 +33,20 @@ def bank_of(comments: Iterable[str]) -> Fields:
     return found if isinstance(found, dict) else {}
 
 
-def merged(visible: Fields, comments: Iterable[str], notes: list[str]) -> tuple[Fields, str]:
-    """The fields of a question, and its id if a comment has one (or an empty text); `notes` keep what still holds."""
+def merged(visible: Fields | None, comments: Iterable[str], notes: list[str]) -> tuple[Fields | None, str]:
+    """The fields of a question, and its id if a comment has one (or an empty text); `notes` keep what still holds.
+
+    `visible`: what other programs see of it; None where that is no question.
+    """
     found = _unpacked(comments)
     fields = found.get("fields")
     if not isinstance(fields, dict):
         return visible, ""
-    if found.get("seen") == _digest(visible):
+    if found.get("seen") == _digest(visible or {}):
         notes.clear()
         return fields, str(found.get("id", ""))
+    if visible is None:
+        return None, ""
     notes.append(say("it was changed since Quaestor wrote it: its text and key are those of the file, its numbers and skills stay"))
     return {**visible, **{name: value for name, value in fields.items() if name in _KEPT}}, str(found.get("id", ""))
 

@@ -4,9 +4,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import BankError, Problem
-from quaestor.formats.exchange import adapquest, adapquest_sheets, aiken, gift, google_forms, moodle_xml, quiz_sheets, word
+from quaestor.formats.exchange import (
+    adapquest,
+    adapquest_sheets,
+    aiken,
+    gift,
+    gift_writer,
+    google_forms,
+    moodle_writer,
+    moodle_xml,
+    quiz_sheets,
+    word,
+)
 from quaestor.formats.exchange.checking import checked
+from quaestor.formats.exchange.exported import Exported, Media
 from quaestor.formats.exchange.imported import Imported
 from quaestor.formats.exchange.qti import packages
 from quaestor.formats.limits import read_bytes
@@ -39,17 +52,21 @@ READERS = (
 )
 
 
-def question_endings() -> tuple[str, ...]:
-    """The endings of all files that can be read as questions of other systems."""
-    return tuple(dict.fromkeys(ending for reader in READERS for ending in reader.endings))
+QUESTION_ENDINGS = tuple(dict.fromkeys(ending for reader in READERS for ending in reader.endings))
+WRITERS: dict[str, Callable[[Bank, Media], Exported]] = {".xml": moodle_writer.write, ".gift": gift_writer.write}  # by the ending of a file
+
+
+def recognised(data: bytes, name: str) -> QuestionFormat | None:
+    """The format of a file of questions; None where it is of none that is known."""
+    return next((reader for reader in READERS if reader.recognise(data, name)), None)
 
 
 def read_questions_bytes(data: bytes, name: str) -> Imported:
     """What is understood of the content of a file with this name; BankError where it is of no known format, or broken as a whole."""
     try:
-        for reader in READERS:
-            if reader.recognise(data, name):
-                return checked(reader.read(data, name))
+        reader = recognised(data, name)
+        if reader is not None:
+            return checked(reader.read(data, name))
     except BankError as error:
         raise BankError(error.problems, name) from error
     known = ", ".join(reader.name for reader in READERS)
@@ -59,4 +76,8 @@ def read_questions_bytes(data: bytes, name: str) -> Imported:
 
 def read_questions(path: str | Path) -> Imported:
     """Read the questions of another system's file, of any known format; every item is understood or refused with a reason."""
-    return read_questions_bytes(read_bytes(Path(path)), str(path))
+    try:
+        data = read_bytes(Path(path))
+    except BankError as error:
+        raise BankError(error.problems, str(path)) from error
+    return read_questions_bytes(data, str(path))

@@ -64,7 +64,7 @@ def pulse(work: Work, test: Published) -> str:
     of_test = select(Attempt.id).where(Attempt.test_id == test.id)
     answers = work.execute(select(func.count(), func.max(Event.at)).where(Event.attempt_id.in_(of_test))).one()
     running, over = counts(work, [test], now()).get(test.id, (0, 0))
-    listed = work.scalar(select(func.count()).where(Pupil.test_id == test.id))
+    listed = work.scalar(select(func.count()).where(Pupil.class_id == test.class_id))
     minute = f"{now():%d %H:%M}" if running else ""
     return hashlib.sha256(repr((*answers, running, over, listed, minute)).encode()).hexdigest()[:16]
 
@@ -123,4 +123,4 @@ def _changed(before: tuple[Question, Mapping[str, str]], after: tuple[Question, 
 
 
 def _key(question: Question) -> tuple[object, ...]:
-    return question.kind, question.classes, frozenset(question.correct), dict(question.accept), question.tolerance
+    return question.kind, question.classes, frozenset(question.correct), dict(question.accept), question.tolerance, question.parts

@@ -14,7 +14,8 @@ from quaestor.store import limits
 from quaestor.store.attempts.invitations import NAMELESS, EntryError, invited, is_past
 from quaestor.store.attempts.pace import is_quick, work_out
 from quaestor.store.attempts.scoring import keep
-from quaestor.store.attempts.session_cache import begun, remember
+from quaestor.store.attempts.session_cache import begun, remember, start_of
+from quaestor.store.attempts.starting import start_for
 from quaestor.store.attempts.state import by_key, deadline, end, state_of
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
@@ -25,18 +26,18 @@ from quaestor.store.texts import line
 _TRIES = 5
 
 
-def look_ahead(work: Work, written: str, seed: int) -> Session | None:
+def look_ahead(work: Work, written: str, seed: int, test: int | None = None) -> Session | None:
     """Do for `enter` what needs no writing, so that no writer waits for the engine: load the bank and compute the first question.
 
     Returns the session of a new attempt with this seed; None if an earlier attempt will be continued, whose session is then in the cache.
     """
-    found = invited(work, written)
+    found = invited(work, written, test=test)
     earlier = found.attempt or found.earlier
     if earlier is not None:
         over = state_of(work, earlier).over
         if not over or found.test.retakes == "none":
             return None
-    first = begun(found.test, seed)
+    first = begun(found.test, seed, start_of(start_for(work, found.test, found.pupil)))
     work_out(first)
     return first
 
@@ -49,30 +50,38 @@ class Origin:
     address: str
 
 
-def enter(work: Work, written: str, name: str = "", form: str = "", first: Session | None = None, origin: Origin | None = None) -> Attempt:
-    """Begin or continue a test.
+def enter(
+    work: Work,
+    written: str,
+    name: str = "",
+    form: str = "",
+    first: Session | None = None,
+    origin: Origin | None = None,
+    test: int | None = None,
+) -> Attempt:
+    """Begin or continue a test; `test`: which one, where a pupil's own code opens several.
 
     A running attempt of a pupil is continued; if it is over, a new one begins where retakes are allowed, else the finished attempt is
     returned, also after the test was closed. `form`: a random value of the submitted form, so that submitting it twice begins one attempt.
     `first`: the result of `look_ahead`. `origin`: who begins, for the limits that the teacher set for those who enter with the code of the
     test; LimitError if there were too many.
     """
-    found = invited(work, written, lock=True)
+    found = invited(work, written, lock=True, test=test)
     if found.attempt is not None:
         return found.attempt
-    test, pupil = found.test, found.pupil
+    pupil = found.pupil
     if found.earlier is not None and _is_kept(work, found.earlier):
         return found.earlier
     if found.shut:
         raise EntryError(found.shut)
-    if pupil is None and test.by_list:
+    if pupil is None and found.test.by_list:
         raise EntryError(say("this test is for pupils of a class list: please enter your own code"))
     called = found.name or line(name, 200)
     if not called:
         raise EntryError(NAMELESS)
-    key = hashed(f"{form}\n{test.code}\n{called}")[:32] if form and pupil is None else ""
-    made = _begin(work, test, pupil, called, key, new_seed() if first is None else first.seed, origin)
-    if first is not None and made.seed == first.seed and _is_present(first, test):
+    key = hashed(f"{form}\n{found.test.code}\n{called}")[:32] if form and pupil is None else ""
+    made = _begin(work, found.test, pupil, called, key, new_seed() if first is None else first.seed, origin)
+    if first is not None and made.seed == first.seed and _is_present(first, found.test) and start_of(made.start) == first.start:
         remember(made, first, made.started)
         if not is_quick(first.bank):
             keep(work, made, first, made.started)
@@ -130,6 +139,8 @@ def _begin(work: Work, test: Published, pupil: Pupil | None, name: str, key: str
             ended=None,
             reason="",
             extra=pupil.extra if pupil is not None else 0.0,
+            factor=pupil.factor if pupil is not None else 1.0,
+            start=start_for(work, test, pupil),
             test=test,
         )
         made.due = deadline(made)[0]

@@ -5,14 +5,16 @@ reads the remaining lines, and one that is ahead (its unit of work was rolled ba
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.model.question import Question
 from quaestor.selection.rules_file import read_rules
-from quaestor.session.log import Answer
+from quaestor.session.log import Answer, Late
 from quaestor.session.session import Session
 from quaestor.store.attempts.kept_steps import stored_step
 from quaestor.store.attempts.pace import is_quick, work_out
@@ -32,9 +34,15 @@ _KEYS = select(Correction.question).where(Correction.test_id == bindparam("test"
 _sizes: Memory[int, tuple[int, int]] = Memory(10_000)  # by test: the bytes of a session, and for how many more that is believed
 
 
-def begun(test: Published, seed: int) -> Session:
-    """The session at the beginning of a test."""
-    return Session(open_bank(test.bank), read_rules(test.rules), seed)
+def begun(test: Published, seed: int, start: tuple[Late, ...] = ()) -> Session:
+    """The session at the beginning of a test; `start`: what is known beside the bank."""
+    return Session(open_bank(test.bank), read_rules(test.rules), seed, start=start)
+
+
+def start_of(stored: Mapping[str, Any] | None) -> tuple[Late, ...]:
+    """What an attempt started from, as it is stored with it."""
+    lines = stored["lines"] if stored is not None else ()
+    return tuple(Late(one["skill"], tuple(tuple(two) if isinstance(two, list) else two for two in one["likelihood"])) for one in lines)
 
 
 def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
@@ -52,9 +60,9 @@ def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
     if session is not None and not lines:
         return _copy(session), at
     if session is None:
-        session = begun(attempt.test, attempt.seed)
+        session = begun(attempt.test, attempt.seed, start_of(attempt.start))
     if lines:
-        session, at = Session(session.bank, session.rules, session.seed, (*session.log, *(line for line, _ in lines))), lines[-1][1]
+        session, at = replace(session, log=(*session.log, *(line for line, _ in lines))), lines[-1][1]
     if not is_quick(session.bank) and (found := stored_step(work, attempt, session, at)) is not None:
         found.into(session)
     remember(attempt, session, at)

@@ -9,9 +9,10 @@ from sqlalchemy.orm import joinedload
 from sqlalchemy.orm.attributes import set_committed_value
 
 from quaestor.i18n import say
+from quaestor.model.entries import Part
 from quaestor.model.question import Question
+from quaestor.session.option_order import option_order
 from quaestor.session.session import Session
-from quaestor.store.attempts.option_order import option_order
 from quaestor.store.attempts.scoring import keep
 from quaestor.store.attempts.session_cache import AHEAD, LINE, first_wanted, session_of
 from quaestor.store.clock import now
@@ -55,9 +56,9 @@ class State:
         stopped = self.session.stopped if reason not in (TIME_UP, CLOSED) else None
         return stopped.reason if stopped is not None and stopped.reason == reason else reason
 
-    def options(self, question: Question) -> tuple[str, ...]:
-        """The options of a question in this attempt's order."""
-        return option_order(self.attempt, question)
+    def options(self, question: Question, part: Part | None = None) -> tuple[str, ...]:
+        """The options of a question, or of one of its parts, in this attempt's order."""
+        return option_order(self.attempt.seed, question, part)
 
 
 def by_key(work: Work, key: str) -> Attempt | None:
@@ -110,9 +111,10 @@ def stand(attempt: Attempt, session: Session, put: datetime, at: datetime | None
 def deadline(attempt: Attempt) -> tuple[datetime | None, str]:
     """The latest end of an attempt, by its time limit or the closing of the test (None without either), and the reason.
 
-    Extra time is added to both: who has more time may use it after the others have to stop.
+    Extra time, a part of the time limit and minutes, is added to both: who has more time may use it after the others have to stop.
     """
-    test, extra = attempt.test, timedelta(minutes=attempt.extra)
+    test = attempt.test
+    extra = timedelta(minutes=attempt.extra + (attempt.factor - 1) * (test.minutes or 0.0))
     up = attempt.started + timedelta(minutes=test.minutes) + extra if test.minutes is not None else None
     if test.closes is not None and (up is None or test.closes + extra < up):
         return test.closes + extra, CLOSED

@@ -23,7 +23,6 @@ from quaestor.session.session import Session
 from quaestor.store import counters
 from quaestor.store.attempts.entry import enter
 from quaestor.store.attempts.invitations import EntryError, UnknownCodeError
-from quaestor.store.attempts.option_order import option_order
 from quaestor.store.attempts.pace import work_out
 from quaestor.store.attempts.scoring import keep, outcome_row, with_line
 from quaestor.store.attempts.session_cache import forget, remember
@@ -48,7 +47,6 @@ __all__ = [
     "end",
     "enter",
     "mark",
-    "option_order",
     "prepare",
     "put",
     "skip",
@@ -57,6 +55,7 @@ __all__ = [
 ]
 
 LONGEST = 10_000  # characters of an entry
+Written = str | Iterable[str] | Mapping[str, str]  # what was typed or ticked; in a question of several parts in each of them
 _EVENT = Event.__table__
 _NAMES = [column.name for column in _EVENT.columns]
 _PRESENT = select(Published.revision).where(Published.id == bindparam("test_id", type_=Integer)).scalar_subquery()
@@ -105,7 +104,7 @@ class Ready:
     seconds: float
 
 
-def answer(work: Work, attempt: Attempt, step: int, entry: str | Iterable[str]) -> State:
+def answer(work: Work, attempt: Attempt, step: int, entry: Written) -> State:
     """Answer the question of a step with what was typed or ticked."""
     return write(work, prepare(work, attempt, step, entry))
 
@@ -115,9 +114,7 @@ def skip(work: Work, attempt: Attempt, step: int) -> State:
     return write(work, prepare(work, attempt, step, None))
 
 
-def prepare(
-    work: Work, attempt: Attempt, step: int, entry: str | Iterable[str] | None, asked: str = "", at: datetime | None = None
-) -> Ready:
+def prepare(work: Work, attempt: Attempt, step: int, entry: Written | None, asked: str = "", at: datetime | None = None) -> Ready:
     """Check an answer (None: a skip) and compute the next question, without writing; a unit of work that only reads is enough.
 
     So the unit of work that writes is short: SQLite has one writer at a time, who must not wait for the engine. `asked`: the id of the
@@ -132,12 +129,19 @@ def prepare(
         raise OverError(say("the test is over: {reason}", reason=state.over))
     if asked and asked not in (question.id, mark(question)):
         raise ChangedError(state.step)
-    written = entry if entry is None else clean(entry) if isinstance(entry, str) else [clean(one) for one in entry]
+    written = entry if entry is None else cleaned(entry)
     moment = max(at or now(), state.put)  # the clock may have been set back
     seconds = (moment - state.put).total_seconds()
     then = _answered(state.session, question, written, seconds)
     work_out(then)
     return Ready(attempt, step, then, moment, seconds)
+
+
+def cleaned(entry: Written) -> str | list[str] | dict[str, str]:
+    """An entry without the signs that a database cannot keep."""
+    if isinstance(entry, str):
+        return clean(entry)
+    return {clean(name): clean(one) for name, one in entry.items()} if isinstance(entry, Mapping) else [clean(one) for one in entry]
 
 
 def mark(question: Question) -> str:
@@ -205,13 +209,13 @@ def _taken(ready: Ready) -> None:
     counters.ANSWERS.inc()
 
 
-def _answered(session: Session, question: Question, entry: str | list[str] | None, seconds: float) -> Session:
+def _answered(session: Session, question: Question, entry: str | list[str] | dict[str, str] | None, seconds: float) -> Session:
     if entry is None:
         try:
             return session.skip(question.id, seconds / 60)
         except AnswerError as error:
             raise _ruled_out(question) from error
-    length = sum(map(len, entry))
+    length = sum(map(len, entry.values() if isinstance(entry, dict) else entry))
     if length > LONGEST:
         raise AnswerError(placed(question.id, got(say("an entry has at most {most} letters", most=LONGEST), str(length))))
     question.classify(entry)  # raises for an invalid entry

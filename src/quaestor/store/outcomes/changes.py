@@ -161,7 +161,7 @@ def foresee(work: Work, test: Published, question: str, bank: Bank, rules: Mappi
 
 def _replayed(work: Work, attempt: Attempt, bank: Bank, rules: Mapping[str, Any], anew: Mapping[str, Question]) -> Told:
     """What would be told of an attempt by a bank and rules."""
-    session = replay(work, attempt.id, attempt.seed, bank, rules, anew)
+    session = replay(work, attempt.id, bank, rules, anew)
     found = scored(session)
     return Told(found["points"], found["counted"], _levels(found["skills"], least_answers(bank, session.rules)))
 

@@ -37,10 +37,11 @@ class Scheme:
 
     def grade(self, outcome: Outcome) -> str:
         """The grade of an outcome; empty while it runs, where there are too few answers for one, and by levels where one is not decided."""
-        share = self._share(outcome)
+        share = self.share(outcome)
         return "" if share is None else next(grade for least, grade in self.cuts if share >= least - _NEAR)
 
-    def _share(self, outcome: Outcome) -> float | None:
+    def share(self, outcome: Outcome) -> float | None:
+        """The percentage that a grade is given for; None where there is none to tell."""
         if outcome.state != "over" or outcome.waits:
             return None
         if self.by == POINTS:

@@ -82,6 +82,7 @@ class Outcome:
     while the attempt runs, and where this was not worked out yet. `code`: the pupil's own, or that of the attempt. `counts`: whether it is
     the attempt that counts for its taker; not if the teacher has `set_aside` it. `waits`: whether what the answers came to is still to be
     worked out; `anew`: whether it was scored anew after a correction. `grade`: by the scheme of the test, if it has one and can give one.
+    `starts`: whether it began with what earlier tests told.
     """
 
     attempt_id: int
@@ -106,3 +107,4 @@ class Outcome:
     anew: bool = False
     set_aside: bool = False
     waits: bool = False
+    starts: bool = False

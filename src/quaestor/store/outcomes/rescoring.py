@@ -124,7 +124,7 @@ def _before(work: Work, attempt: Attempt) -> tuple[Session, int] | None:
     revision = sum(one.at <= attempt.ended for one in corrections_of(work, test))
     if revision == test.revision or work.scalars(stored).first() is not None:
         return None
-    return session_at(work, test, attempt.id, attempt.seed, revision), revision
+    return session_at(work, test, attempt.id, revision), revision
 
 
 def _misfits(session: Session) -> bool:

@@ -47,6 +47,12 @@ def outcome_of(work: Work, attempt: Attempt) -> Outcome:
     return found
 
 
+def of_pupil(work: Work, test: Published, pupil: int) -> Outcome | None:
+    """The outcome of a pupil in a test: that of the attempt that counts, once it is over and worked out."""
+    found = _made(work, test, _query(test).where(Attempt.pupil_id == pupil))
+    return next((one for one in found if one.counts and one.state == "over" and not one.waits), None)
+
+
 def _query(test: Published) -> Select[Any]:
     """The attempts of a test, each with its last scoring, the pupil's code, the attempt's rank among those of the
     same pupil, and the first revision by which it was scored.
@@ -119,6 +125,7 @@ def _outcome(
         set_aside=attempt.set_aside is not None,
         anew=scoring is not None and first is not None and first < scoring.revision,
         waits=ended is not None and (scoring is None or scoring.revision < attempt.test.revision),
+        starts=attempt.start is not None,
     )
 
 

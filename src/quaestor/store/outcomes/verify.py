@@ -32,10 +32,10 @@ class Verified:
 
 def verify(work: Work, test: Published) -> Iterator[Verified]:
     """Replay the logs of all stored outcomes of a test; those of earlier revisions by the bank and the rules of that time."""
-    rows = select(Scoring, Attempt.seed).join(Attempt, Attempt.id == Scoring.attempt_id).where(Attempt.test_id == test.id)
-    for row, seed in work.execute(rows.order_by(Scoring.attempt_id, Scoring.revision)).all():
+    rows = select(Scoring).join(Attempt, Attempt.id == Scoring.attempt_id).where(Attempt.test_id == test.id)
+    for row in work.scalars(rows.order_by(Scoring.attempt_id, Scoring.revision)).all():
         try:
-            session = session_at(work, test, row.attempt_id, seed, row.revision)
+            session = session_at(work, test, row.attempt_id, row.revision)
             work_out(session)
             found = tuple(_differences(row, scored(session)))
         except QuaestorError as error:

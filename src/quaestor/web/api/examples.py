@@ -17,7 +17,8 @@ questions:
 """
 _RULES = {"score": "mode", "stop": {"any_of": [{"max_questions": 20}, {"probability_above": 0.9}]}}
 NEW_TEST = {"bank": 1, "title": "Multiplication, class 5b", "rules": _RULES, "mode": "practice", "minutes": 30, "retakes": "any"}
-QUESTION = {"id": "Q1", "kind": "choice", "text": "What is $10 \\times 5$?", "options": ["15", "50", "105"], "image": None, "alt": ""}
+_OPTIONS: dict[str, Any] = {"options": ["15", "50", "105"], "parts": []}
+QUESTION = {"id": "Q1", "kind": "choice", "text": "What is $10 \\times 5$?", **_OPTIONS, "image": None, "alt": ""}
 STATE: dict[str, Any] = {
     "session": 12,
     "step": 1,
@@ -41,7 +42,7 @@ SESSION = {
     "skills": 1,
     "sure": 0,
 }
-FEEDBACK = {"question": "Q1", "value": "right", "correct": ["50"], "explanation": "Ten fives are fifty."}
+FEEDBACK = {"question": "Q1", "value": "right", "correct": ["50"], "explanation": "Ten fives are fifty.", "parts": {}}
 FOUND = {
     "skill": "multiplication",
     "title": "Multiplying whole numbers",

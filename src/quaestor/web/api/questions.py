@@ -39,14 +39,16 @@ def question(request: Request, stands: State, asked: Question) -> dict[str, Any]
     """A question, with its options in the order of this session."""
     image = image_of(stands.attempt, asked)
     shown = url(request, "api-image", session=stands.attempt.id, image=image) if image else None
-    options = list(stands.options(asked)) if asked.kind in ("choice", "choices") else []
-    return {"id": asked.id, "kind": asked.kind, "text": asked.text, "options": options, "image": shown, "alt": asked.alt}
+    parts = [{"name": part.name, "kind": part.kind, "options": list(stands.options(asked, part))} for part in asked.parts]
+    told = {"id": asked.id, "kind": asked.kind, "text": asked.text, "options": list(stands.options(asked)), "parts": parts}
+    return {**told, "image": shown, "alt": asked.alt}
 
 
 def feedback(asked: Question, line: Answer) -> dict[str, Any]:
     """What an answer was worth, and what would have been right."""
     told = {"value": worth(asked, line), "correct": right_answers(asked), "explanation": asked.explanation}
-    return {"question": asked.id, **told}
+    marks = zip(asked.parts, asked.marks(line.entry), strict=True) if asked.parts and line.entry is not None else ()
+    return {"question": asked.id, **told, "parts": {part.name: right for part, right in marks}}
 
 
 def result(stands: State, stored: Outcome | None = None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from quaestor.store.attempts.entry import Origin, look_ahead
 from quaestor.store.attempts.invitations import holds_back
 from quaestor.store.attempts.shown_images import shown, with_images
 from quaestor.store.attempts.state import by_number
-from quaestor.store.attempts.taking import OverError, StaleError, State, end, enter, prepare, state_of, write
+from quaestor.store.attempts.taking import OverError, StaleError, State, Written, end, enter, prepare, state_of, write
 from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.outcomes.results import outcome_of
 from quaestor.store.publishing import MissingError, published
@@ -54,11 +54,11 @@ def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: K
 
     def plan(work: Work, token: Token) -> Write:
         code = _code(work, published(work, token.teacher, body.test), body)
-        first = look_ahead(work, code, seed(request))
+        first = look_ahead(work, code, seed(request), body.test)
         origin = Origin(body.taker or "", body.address or address(request))
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
-            stands = state_of(work, enter(work, code, body.name or "", first=first, origin=origin))
+            stands = state_of(work, enter(work, code, body.name or "", first=first, origin=origin, test=body.test))
             return 201, {**state(request, stands), **_begun(request, stands.attempt)}
 
         return write
@@ -73,7 +73,7 @@ def _code(work: Work, test: Published, body: shapes.NewSession) -> str:
     if body.code is None:
         return test.code
     typed = tidy(body.code)
-    if work.scalar(select(Pupil.id).where(Pupil.code == typed, Pupil.test_id == test.id)) is None:
+    if work.scalar(select(Pupil.id).where(Pupil.code == typed, Pupil.class_id == test.class_id)) is None:
         raise QuaestorError("code: the code of a pupil on the class list of this test, got another one")
     return typed
 
@@ -131,7 +131,7 @@ def leave(request: Request, number: Number, body: shapes.NewSkip, bearer: ForSes
 
 
 def _step(
-    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: str | list[str] | None
+    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: Written | None
 ) -> Response:
     """An answer or a skip; when it comes too late, the problem tells where the session stands."""
 

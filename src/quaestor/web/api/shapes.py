@@ -33,8 +33,12 @@ class NewSession(Asked):
     address: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
+Entry = Annotated[str, Field(max_length=LONGEST)]
+
+
 class NewAnswer(Asked):
-    """The answer to the question of a step: what was typed, or the option that was chosen; a list where several may be.
+    """The answer to the question of a step: what was typed, or the option that was chosen; a list where several may be. A question of
+    several parts takes a map from the names of its parts to entries, or a list with an entry for each.
 
     `question`: its id; an answer to a question that a correction of the test has replaced meanwhile is then refused.
     """
@@ -42,7 +46,7 @@ class NewAnswer(Asked):
     model_config = example(step=1, question="Q1", entry="50")
     step: Number
     question: str = Field(default="", max_length=200)
-    entry: Annotated[str, Field(max_length=LONGEST)] | Annotated[list[Annotated[str, Field(max_length=LONGEST)]], Field(max_length=200)]
+    entry: Entry | Annotated[list[Entry], Field(max_length=200)] | Annotated[dict[Entry, Entry], Field(max_length=200)]
 
 
 class NewSkip(Asked):
@@ -81,14 +85,26 @@ class NewTest(Asked):
     per_address: Annotated[int, BeforeValidator(whole), Field(ge=1, le=100_000)] | None = None
 
 
+class PartShape(Sent):
+    """A part of a question: what is to be matched, a place in an order, or a gap, which stands in the text as `[[name]]`."""
+
+    name: str
+    kind: Literal["choice", "number", "text"]
+    options: list[str]
+
+
 class Question(Sent):
-    """A question as a taker may see it. `text` and `options` are Markdown with LaTeX between `$`; `image` is a path of this API."""
+    """A question as a taker may see it. `text` and `options` are Markdown with LaTeX between `$`; `image` is a path of this API.
+
+    `parts`: of `matching`, `ordering` and `gaps`, which take an entry for each of them.
+    """
 
     model_config = example(**examples.QUESTION)
     id: str
-    kind: Literal["choice", "choices", "number", "text"]
+    kind: Literal["choice", "choices", "number", "text", "truefalse", "matching", "ordering", "gaps"]
     text: str
     options: list[str]
+    parts: list[PartShape]
     image: str | None
     alt: str
 
@@ -130,13 +146,14 @@ class SessionShape(Begun):
 
 
 class Feedback(Sent):
-    """What an answer was worth; only in practice mode."""
+    """What an answer was worth; only in practice mode. `parts`: of a question of several parts, which of them were right."""
 
     model_config = example(**examples.FEEDBACK)
     question: str
     value: Literal["right", "partly", "wrong", "skipped"]
     correct: list[str]
     explanation: str
+    parts: dict[str, bool]
 
 
 class Level(Sent):

@@ -14,6 +14,7 @@ from quaestor.store.attempts import session_cache
 from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.outcomes import rescoring
+from quaestor.store.platforms import frames, logins
 from quaestor.store.privacy import erase_names, forgetful
 from quaestor.web.operations.garbage import look_at_all
 
@@ -22,6 +23,8 @@ _OLD: dict[str, Callable[[Work, datetime], None]] = {
     "replies of the API": replies.forget_old,
     "links and sign-ins": teachers.forget_old,
     "jobs": job_queue.forget_old,
+    "logins of platforms": logins.forget_old,
+    "frames of platforms": frames.forget_old,
     "images": lambda work, _: media.drop_unused(work),
 }
 _log = logging.getLogger("quaestor.web")
@@ -29,20 +32,20 @@ _log = logging.getLogger("quaestor.web")
 
 async def keep_house(database: Database) -> None:
     """Tidy up at the start and every hour; several workers may do so at once."""
-    await _again_and_again(tidy, database, EVERY)
+    await again_and_again(tidy, database, EVERY)
 
 
 async def keep_purging(database: Database) -> None:
     """Forget every minute what is to be kept for minutes, and finish erasures that were held up."""
-    await _again_and_again(purge, database, MINUTE)
+    await again_and_again(purge, database, MINUTE)
 
 
 async def keep_scoring(database: Database) -> None:
     """See every few seconds that what the attempts came to is worked out."""
-    await _again_and_again(look_after, database, SCORING)
+    await again_and_again(look_after, database, SCORING)
 
 
-async def _again_and_again(do: Callable[[Database], None], database: Database, every: float) -> None:
+async def again_and_again(do: Callable[[Database], object], database: Database, every: float) -> None:
     """Whatever goes wrong is tried again next time."""
     while True:
         try:

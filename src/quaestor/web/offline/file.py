@@ -23,9 +23,9 @@ from quaestor.model.question import ONE_CHOICE, Question
 from quaestor.numerals import read_number
 from quaestor.selection.rules import Rules
 from quaestor.selection.sureness import sure_above
+from quaestor.session.option_order import is_ordered
 from quaestor.session.session import Session
 from quaestor.simulate.policy import policy
-from quaestor.store.attempts.option_order import is_ordered
 from quaestor.store.media import chosen, kind_of
 from quaestor.web.offline.engine import UnsupportedError, engine_of, skipped
 from quaestor.web.offline.words import Speak, findings, interface

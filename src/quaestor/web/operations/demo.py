@@ -4,7 +4,7 @@ Each taker has true levels drawn from the bank, answers as the bank's tables say
 The rows are those that taking the test would have written, but for the moments, which lie in the past. Everything is drawn from one seed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.formats.files import load
 from quaestor.model.network import topological_order
-from quaestor.model.question import Question
+from quaestor.model.question import ONE_CHOICE, Question
 from quaestor.numerals import read_number
 from quaestor.selection.rules import Rules
 from quaestor.selection.stopping.combined import any_of
@@ -25,6 +25,7 @@ from quaestor.session.session import Session
 from quaestor.session.sufficiency import asks_enough
 from quaestor.store import publishing
 from quaestor.store.attempts import scoring
+from quaestor.store.classes import class_lists
 from quaestor.store.clock import now
 from quaestor.store.codes import OWN_CODE, free_codes
 from quaestor.store.database import Database
@@ -88,7 +89,7 @@ def _fill(work: Work, owner: Teacher) -> Published:
     kept = publishing.keep_bank(work, owner, bank)
     test = publishing.publish(work, owner, kept, rules, publishing.Conditions(by_list=True, retakes="any"), TITLE)
     test.created = now() - timedelta(hours=2)
-    pupils = publishing.add_pupils(work, test, [name.strip() for name in NAMES.replace("\n", " ").split(";")])
+    pupils = class_lists.add_pupils(work, test, [name.strip() for name in NAMES.replace("\n", " ").split(";")])
     random = np.random.default_rng(SEED)
     codes = free_codes(work, len(pupils), OWN_CODE)
     for place, (number, code) in enumerate(zip(random.permutation(len(pupils)), codes, strict=True)):
@@ -150,12 +151,14 @@ def _answers(session: Session, random: np.random.Generator) -> Iterator[_Line]:
             continue
         entry = written(question, answer, random)
         session = session.enter(question.id, entry, seconds / 60)
-        yield _Line(question.id, answer, entry, seconds)
+        yield _Line(question.id, question.classify(entry), entry, seconds)
 
 
 def written(question: Question, answer: str, random: np.random.Generator) -> str:
     """Something that a taker enters for an answer of a class."""
-    if question.kind == "choice":
+    if question.parts:
+        return question.written(_filled(question, answer, random))
+    if question.kind in ONE_CHOICE:
         fitting = [option for option in question.options if question.option_classes[option] == answer]
         liking = np.arange(len(fitting), 0, -1.0) ** 1.5  # one mistake is more typical than another
         return fitting[int(random.choice(len(fitting), p=liking / liking.sum()))]
@@ -163,6 +166,25 @@ def written(question: Question, answer: str, random: np.random.Generator) -> str
         return " | ".join(_ticked(question, answer, random))
     accepted = [text for text, kind in question.accept.items() if kind == answer]
     return accepted[0] if accepted else _slip(question, random)
+
+
+def _filled(question: Question, answer: str, random: np.random.Generator) -> list[str]:
+    """Entries for the parts that come nearest to an answer of a class."""
+    wanted, keys = question.classes.index(answer), [part.accept[0] for part in question.parts]
+    if wanted == len(question.classes) - 1:
+        return keys
+    tries = [_tried(question, keys, random) for _ in range(50)]
+    return min(tries, key=lambda entries: abs(question.classes.index(question.classify(entries)) - wanted))
+
+
+def _tried(question: Question, keys: Sequence[str], random: np.random.Generator) -> list[str]:
+    if question.kind == "ordering":
+        first, second = (int(one) for one in random.choice(len(keys), 2, replace=False))
+        swapped = [*keys]
+        swapped[first], swapped[second] = keys[second], keys[first]
+        return swapped if random.random() < 0.5 else [str(one) for one in random.permutation(keys)]
+    wrong = [[*(one for one in part.options if one not in part.accept), *([] if part.options else ["1"])] for part in question.parts]
+    return [str(random.choice(others)) if others and random.random() < 0.5 else key for key, others in zip(keys, wrong, strict=True)]
 
 
 def _ticked(question: Question, answer: str, random: np.random.Generator) -> list[str]:

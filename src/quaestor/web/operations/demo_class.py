@@ -87,11 +87,11 @@ def _next(work: Work, test: Published) -> list[Attempt]:
     if (work.scalar(select(func.count()).where(Attempt.test_id == test.id)) or 0) >= MOST:
         return []
     at_it = select(Attempt.pupil_id).where(Attempt.test_id == test.id, Attempt.ended.is_(None))
-    idle = select(Pupil).outerjoin(Attempt, Attempt.pupil_id == Pupil.id).where(Pupil.test_id == test.id, Pupil.id.not_in(at_it))
+    idle = select(Pupil).outerjoin(Attempt, Attempt.pupil_id == Pupil.id).where(Pupil.class_id == test.class_id, Pupil.id.not_in(at_it))
     pupil = work.scalars(idle.group_by(Pupil.id).order_by(func.count(Attempt.id), func.max(Attempt.id), Pupil.id)).first()
     if pupil is None:
         return []
-    return [taking.enter(work, pupil.code)]
+    return [taking.enter(work, pupil.code, test=test.id)]
 
 
 def _answer(work: Work, attempt: Attempt, random: np.random.Generator) -> None:

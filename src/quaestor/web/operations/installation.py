@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
@@ -17,6 +17,7 @@ from quaestor.selection.stopping.combined import any_of
 from quaestor.selection.stopping.criteria import max_questions, probability_above
 from quaestor.session.sufficiency import asks_enough
 from quaestor.store import drafts, publishing, soundness, teachers
+from quaestor.store.clock import now
 from quaestor.store.database import Database
 from quaestor.store.models import Published, Teacher
 from quaestor.web.operations.data_folder import keep_private, private_files
@@ -120,8 +121,14 @@ def begin(database: Database, settings: Settings) -> Begun:
         if first:
             _fill(work, owner)
         link = teachers.sign_in_link(work, owner) if owner.password is None else None
-        demo = work.scalar(select(Published.code).where(Published.teacher_id == owner.id, Published.title == DEMO_TITLE).limit(1))
-    return Begun(link, demo)
+        return Begun(link, demo_code(work))
+
+
+def demo_code(work: Work) -> str | None:
+    """The code of the owner's demo test, as long as it is there and open to everybody."""
+    own = select(Published.code).join(Teacher, Teacher.id == Published.teacher_id).where(Teacher.is_owner, Published.title == DEMO_TITLE)
+    is_open = or_(Published.closes.is_(None), Published.closes > now())
+    return work.scalar(own.where(Published.by_list.is_(False), is_open).order_by(Published.id).limit(1))
 
 
 def _fill(work: Work, owner: Teacher) -> None:

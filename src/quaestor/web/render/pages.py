@@ -15,6 +15,7 @@ from markupsafe import Markup
 from starlette.routing import Route
 
 from quaestor.i18n import Said, prepared
+from quaestor.model.question import Question
 from quaestor.report.marking import right_answers
 from quaestor.session.explain.wording import percent
 from quaestor.store.database import Database
@@ -25,9 +26,10 @@ from quaestor.web.render import pictures, prose
 from quaestor.web.render.language import LANGUAGES, chosen, day, moment, number, translate
 from quaestor.web.render.locations import place
 from quaestor.web.render.writing import writing
-from quaestor.web.security.browsers import form_token, remember, root
+from quaestor.web.security.browsers import form_token, remember, root, site_root
 from quaestor.web.settings import Settings
 
+FRAME = "quaestor.frame"  # where a request knows that it comes from inside a platform's frame (`web.lti.framed`)
 LANGUAGE = "language"  # the cookie of a language chosen by hand
 WAYS: dict[str, Callable[..., str]] = {"day": day, "moment": moment, "number": number}  # filters that write as the language does
 
@@ -44,9 +46,10 @@ def _templates() -> Environment:
         finalize=_in_the_language,
     )
     made.filters.update(
-        prose=prose.block, short=prose.inline, answer=prose.answer, place=place, **{name: _spoken(said) for name, said in WAYS.items()}
+        prose=prose.block, short=prose.inline, answer=_answer, place=place, **{name: _spoken(said) for name, said in WAYS.items()}
     )
     made.globals.update(pictures=pictures, percent=percent, right_answers=right_answers)
+    made.globals.update(gapped=prose.gapped, needs_drawing=prose.needs_drawing, truths=prose.TRUTHS)
     return made
 
 
@@ -60,6 +63,12 @@ def read_templates() -> None:
 def _in_the_language(context: Context, value: object) -> object:
     """What a template prints: a sentence of the engine is said in the language of the page."""
     return translate(context["language"], value) if isinstance(value, Said) else value
+
+
+@pass_context
+def _answer(context: Context, text: str, question: Question) -> Markup:
+    """An answer to a question, with the words of this page's language."""
+    return prose.answer(text, question, partial(translate, context["language"]))
 
 
 def _spoken(said: Callable[..., str]) -> Callable[..., str]:
@@ -133,7 +142,7 @@ def climbs(name: str) -> bool:
 def public_url(request: Request, name: str, /, **places: object) -> str:
     """The address of a route as people elsewhere would type it: for links and QR codes."""
     stated = settings(request).address.rstrip("/")
-    here = f"{request.url.scheme}://{request.url.netloc}{root(request)}"
+    here = f"{request.url.scheme}://{request.url.netloc}{site_root(request)}"
     return (stated or here) + _path(request.app, name, **places)
 
 
@@ -161,7 +170,7 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
         "t": interface,
         "said": message,
         "url": partial(url, request),
-        "static": lambda name: root(request) + _static(name),
+        "static": lambda name: site_root(request) + _static(name),
         "form_token": form_token(request),
         "language": tongue,
         "languages": LANGUAGES,
@@ -171,6 +180,7 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
         "whose": getattr(request.state, "whose", ""),
         "here": here(request),
         "once": token,
+        "framed": request.scope.get(FRAME),
         **values,
     }
     response = HTMLResponse(_templates().get_template(template).render(context), status)

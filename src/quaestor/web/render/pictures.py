@@ -8,12 +8,15 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from quaestor.bankfile.bank import Bank
+from quaestor.i18n import listed, say
 from quaestor.model.beliefs import Bounds
 from quaestor.model.question import Question
 from quaestor.session.explain.wording import percent
-from quaestor.web.render.language import translate
+from quaestor.store.classes.growth import Growth, Point
+from quaestor.web.render.language import day, translate
 
 WIDTH, BAR, LINE = 320, 14, 30
+ROW, COLUMN, LETTER, LONGEST = 24, 150, 8, 18  # of a ladder: pixels; letters of a name that are shown
 
 
 def band(low: float, high: float, words: str) -> Markup:
@@ -74,3 +77,52 @@ def shares(bank: Bank, question: Question) -> list[tuple[str, float, float]]:
     classes = len(question.classes)
     low, high = (ends.reshape(-1, classes)[:, -1].tolist() for ends in (question.table.lower, question.table.upper))
     return list(zip(names, low, high, strict=True))
+
+
+@pass_context
+def ladder(page: Context, growth: Growth) -> Markup:
+    """A skill over its tests: a column a test, a row a level, the highest at the top; a bar is as long as the level is probable.
+
+    Dark up to the lower, pale up to the upper probability; a line joins the most probable levels. Dashed where nobody knows.
+    """
+    language, levels = page["language"], growth.levels[::-1]
+    left = 16 + LETTER * min(max(map(len, levels)), LONGEST)
+    parts = [f'<text x="0" y="{ROW * row + 16}">{escape(_short(level, LONGEST))}</text>' for row, level in enumerate(levels)]
+    joints = []
+    for number, point in enumerate(growth.points):
+        x = left + COLUMN * number
+        parts += _column(point, x, len(levels))
+        if point.level:
+            joints.append(f"{x + 4},{ROW * levels.index(point.level) + 11}")
+        named = ("→ " if point.starts else "") + _short(point.title, LONGEST)
+        parts.append(f'<text x="{x}" y="{ROW * len(levels) + 18}">{escape(named)}</text>')
+        parts.append(f'<text class="date" x="{x}" y="{ROW * len(levels) + 34}">{escape(day(language, point.at))}</text>')
+    line = f'<polyline class="path" points="{" ".join(joints)}"/>' if len(joints) > 1 else ""
+    width, height = left + COLUMN * len(growth.points), ROW * len(levels) + 40
+    told = escape(". ".join([growth.title, *(translate(language, _told(growth, point)) for point in growth.points)]))
+    frame = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+    return Markup(f'<svg class="ladder" {frame} role="img" aria-label="{told}">{"".join(parts)}{line}</svg>')
+
+
+def _column(point: Point, x: int, rows: int) -> list[str]:
+    """The bars of one test, the highest level first."""
+    room = COLUMN - 24
+    if not point.is_known:
+        return [f'<rect class="unknown" x="{x + 1}" y="3" width="{room - 2}" height="{ROW * rows - 8}" rx="4"/>']
+    found = []
+    for row, (low, high) in enumerate(zip(point.lows[::-1], point.highs[::-1], strict=True)):
+        for kind, share in (("empty", 1.0), ("may", high), ("is", low)):
+            found.append(f'<rect class="{kind}" x="{x}" y="{ROW * row + 4}" width="{room * share:.1f}" height="{BAR}" rx="3"/>')
+    return found
+
+
+def _told(growth: Growth, point: Point) -> str:
+    if not point.is_known:
+        return say("{title}: too few answers to tell", title=point.title)
+    places = range(len(growth.levels))
+    shares = [say("{level} {share}", level=growth.levels[place], share=percent(point.lows[place], point.highs[place])) for place in places]
+    return say("{title}: {levels}", title=point.title, levels=listed(shares))
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

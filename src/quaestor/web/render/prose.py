@@ -4,7 +4,8 @@ Raw HTML in a text is shown as it was written; whatever Markdown and LaTeX make 
 is no text of the bank: `2*3*4` stays `2*3*4`.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from sys import getsizeof
 
 import nh3
@@ -13,9 +14,14 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markupsafe import Markup
 
+from quaestor.errors import AnswerError
+from quaestor.i18n import say
+from quaestor.model.entries import GAP
 from quaestor.model.question import Question
 from quaestor.store.memory import cached
 
+TRUTHS = {"true": say("True"), "false": say("False")}
+_PLACE = re.compile("\ue000(\\d+)\ue001")  # where a gap stands in a text that was made into HTML
 _ENTRY = 400  # bytes of an entry of the cache besides its texts
 TAGS = {
     *("p", "br", "em", "strong", "code", "pre", "blockquote", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
@@ -79,7 +85,25 @@ def _reader() -> MarkdownIt:
     return reader
 
 
-_markdown = _reader()
+def _gap(state: StateInline, silent: bool) -> bool:
+    """`[[name]]`: a gap, marked by its number; not inside of formulas and code."""
+    found = GAP.match(state.src, state.pos)
+    if found is None or found.end() > state.posMax:
+        return False
+    if not silent:
+        state.push("gap", "", 0).content = found[1].strip()
+    state.pos = found.end()
+    return True
+
+
+def _reader_of_gaps() -> MarkdownIt:
+    reader = _reader()
+    reader.inline.ruler.before("escape", "gap", _gap)
+    reader.add_render_rule("gap", lambda self, tokens, i, options, env: f"\ue000{env['gaps'].get(tokens[i].content, '')}\ue001")
+    return reader
+
+
+_markdown, _with_gaps = _reader(), _reader_of_gaps()
 
 
 def block(text: str) -> Markup:
@@ -92,6 +116,23 @@ def inline(text: str) -> Markup:
     return _kept(_markdown.renderInline, text)
 
 
+def gapped(question: Question, fields: Sequence[Markup]) -> Markup:
+    """The text of a question with a field for each of its gaps; those of gaps inside a formula or code stand below it."""
+    numbers = {part.name: number for number, part in enumerate(question.parts)}
+    plain = question.text.translate({0xE000: None, 0xE001: None})
+    html = str(_clean(_with_gaps.render(plain, {"gaps": numbers})))
+    placed = {int(number) for number in _PLACE.findall(html)}
+    below = [field for number, field in enumerate(fields) if number not in placed]
+    filled = _PLACE.sub(lambda found: str(fields[int(found[1])]), html)
+    return Markup(filled) + Markup("").join(Markup("<p>{}</p>").format(field) for field in below)
+
+
+def needs_drawing(text: str) -> bool:
+    """Whether a text is more than letters: it has a formula or a picture, which a list of choices cannot show."""
+    made = str(inline(text))
+    return "<math" in made or "<img" in made
+
+
 def _kept(render: Callable[[str], str], text: str) -> Markup:
     """A text as HTML; those used last are cached."""
     key = ("text", (render.__name__, text))
@@ -102,11 +143,36 @@ def _kept(render: Callable[[str], str], text: str) -> Markup:
     return found
 
 
-def answer(text: str, question: Question) -> Markup:
-    """An answer to a question: an option as the bank's text that it is; what people type, and the key it is compared with, as typed."""
-    if question.kind in ("choice", "choices"):
-        return inline(text)
+def answer(text: str, question: Question, translate: Callable[[str], str] = str) -> Markup:
+    """An answer to a question: an option as the bank's text that it is; what people type, and the key it is compared with, as typed.
+
+    An answer of several parts is a list; where not all of them are right, each is marked.
+    """
+    if question.parts:
+        try:
+            return _parts(question, text, translate)
+        except AnswerError:  # of an answer that was kept in another form
+            return _typed(text)
+    if question.kind == "truefalse":
+        return Markup.escape(translate(TRUTHS.get(text.strip().lower(), text)))
+    return inline(text) if question.options else _typed(text)
+
+
+def _typed(text: str) -> Markup:
     return Markup('<span class="typed">{}</span>').format(text)
+
+
+def _parts(question: Question, text: str, translate: Callable[[str], str]) -> Markup:
+    marks = question.marks(text)
+    sign = Markup(' <span class="mark {}"><span aria-hidden="true">{}</span><span class="unseen">({})</span></span>')
+    signs = {True: sign.format("yes", "✓", translate(say("right"))), False: sign.format("no", "✗", translate(say("not right")))}
+    lines = []
+    for part, entry, right in zip(question.parts, question.entries(text), marks, strict=True):
+        shown = inline(entry) if part.options else _typed(entry)
+        line = Markup("{} – {}").format(inline(part.name), shown) if question.kind == "matching" else shown
+        lines.append(Markup("<li>{}{}</li>").format(line, "" if all(marks) else signs[right]))
+    kind = Markup("ul" if question.kind == "matching" else "ol")
+    return Markup('<{0} class="parts">{1}</{0}>').format(kind, Markup("").join(lines))
 
 
 def _clean(html: str) -> Markup:

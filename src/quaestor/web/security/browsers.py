@@ -68,6 +68,11 @@ def root(request: Request) -> str:
     return str(request.scope.get("root_path", "")).rstrip("/")
 
 
+def site_root(request: Request) -> str:
+    """The same where the page is shown inside a platform's frame, below a path of its own (`web.lti.framed`): for what is not its own."""
+    return str(request.scope.get("site_root", root(request)))
+
+
 async def posted(request: Request) -> AsyncIterator[FormData]:
     """The fields of a form of ours; a dependency of every route that changes something. Uploaded files are closed at the end."""
     try:
@@ -89,6 +94,11 @@ def field(form: FormData, name: str) -> str:
     """A text field of a form, without spaces around it; empty where it is missing or a file."""
     value = form.get(name, "")
     return value.strip() if isinstance(value, str) else ""
+
+
+def fields(form: FormData, name: str) -> list[str]:
+    """All text fields of a form with this name, as they were filled in."""
+    return [value for value in form.getlist(name) if isinstance(value, str)]
 
 
 def whole(text: str) -> int:

@@ -87,9 +87,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 status, started = message["status"], True
                 present = {name.lower() for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], number, *(header for header in HEADERS if header[0] not in present)]
-                if b"cache-control" not in present:
-                    message["headers"].append((b"cache-control", b"no-store"))
+                message["headers"] = [*message["headers"], number, *_missing(present)]
             await send(message)
 
         seen = 0
@@ -128,6 +126,12 @@ class Guard:
 
     async def _refuse(self, error: BaseException, scope: Scope, receive: Receive, send: Send) -> None:
         await self.answer(Request(scope), error)(scope, receive, send)
+
+
+def _missing(present: set[bytes]) -> list[tuple[bytes, bytes]]:
+    """The headers that a response lacks. A page for a platform's frame has a policy of its own, which says who may show it."""
+    framed = {b"x-frame-options"} if b"content-security-policy" in present else set()
+    return [header for header in (*HEADERS, (b"cache-control", b"no-store")) if header[0] not in present | framed]
 
 
 def _without_body(send: Send) -> Send:

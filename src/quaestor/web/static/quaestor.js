@@ -24,6 +24,16 @@ for (const box of document.querySelectorAll("form.question .options input")) {
   box.addEventListener("keydown", (event) => { if (event.key === "Enter") { event.preventDefault(); box.form.requestSubmit(); } });
 }
 
+// Items in an order: a place that another one has is exchanged with it.
+for (const list of document.querySelectorAll("[data-places]")) {
+  const places = [...list.querySelectorAll("select")], before = new Map(places.map((place) => [place, place.value]));
+  list.addEventListener("change", ({ target }) => {
+    const other = places.find((place) => place !== target && place.value && place.value === target.value);
+    if (other) before.set(other, other.value = before.get(target));
+    before.set(target, target.value);
+  });
+}
+
 // The clock: the server says what is left when it makes the page. Shortly before the end what is filled in is sent by itself, so that it
 // counts; after the end the page asks the server. A form that came back with what is wrong with it is not sent again as it is.
 const filledIn = (field) => /radio|checkbox/.test(field.type)
@@ -34,7 +44,7 @@ for (const clock of document.querySelectorAll("[data-left]")) {
   const made = performance.getEntriesByType("navigation")[0]?.responseStart ?? 0;
   const end = Date.now() - performance.now() + made + Number(clock.dataset.left);
   const show = clock.querySelector("[data-show]"), hint = document.querySelector("[data-last-minute]");
-  const form = document.querySelector("form.question"), entries = [...form.querySelectorAll("[name=entry]")];
+  const form = document.querySelector("form.question"), entries = [...form.querySelectorAll("[name=entry], [name=part], [name=place]")];
   const tick = () => {
     const left = end - Date.now(), seconds = Math.max(0, Math.ceil(left / 1000));
     show.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;

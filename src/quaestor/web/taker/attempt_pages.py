@@ -1,5 +1,6 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
+from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError
 from quaestor.report.advice import SURE, ending, findings, progress
 from quaestor.report.letters import ENDED, Letter, letter
@@ -24,12 +26,13 @@ from quaestor.store.outcomes.results import outcome_of
 from quaestor.web.jobs.execution import Patient, came, in_turn, quickly
 from quaestor.web.render import notes
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field, posted
+from quaestor.web.security.browsers import posted
 from quaestor.web.taker.device import let_in, own, path_of
-from quaestor.web.taker.refusals import Tried, missed, tried, wrong_with
+from quaestor.web.taker.refusals import Tried, faults_of, missed, sent, tried, wrong_with
 
 routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
+DIGITS = re.compile(r"\d+([.,]\d+)?")
 LONG = 100  # options from which on a page takes too long to make where others wait
 
 
@@ -98,13 +101,22 @@ def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
         image=image_of(stands.attempt, asked),
         options=stands.options(asked),
         entries=(answer.entries if answer is not None else None) or (),
+        places=answer.places if answer is not None else {},
+        faults=faults_of(asked, answer),
         wrong=shown.wrong,
         lost=shown.lost,
         shares=[_sureness(one.low, len(one.bounds.states)) for one in found],
         sure=sum(one.sure for one in found),
         progress=progress(stands.step, stands.session.at_most),
         may_skip=stands.session.rules.may_skip,
+        digits=asked.kind == "number" and in_digits(stands.session.bank),
     )
+
+
+def in_digits(bank: Bank) -> bool:
+    """Whether the pad of digits of a phone, which has no minus and no stroke, is enough for every number of a bank: so it tells of none."""
+    asked = [one for one in bank.questions.values() if one.kind == "number"]
+    return all(DIGITS.fullmatch(value) for one in asked for value in one.accept)
 
 
 def _sureness(low: float, levels: int) -> float:
@@ -115,10 +127,7 @@ def _sureness(low: float, levels: int) -> float:
 @routes.post("/answer", name="answer")
 async def put(request: Request, attempt: int, form: Posted) -> Response:
     """An answer or a skip; whatever happens, the page after it shows where the test stands."""
-    entries = [value for value in form.getlist("entry") if isinstance(value, str)]
-    step = field(form, "step")
-    number = int(step) if step.isdecimal() and len(step) < 9 else 0
-    answer = Tried(number, None if "skip" in form else entries, field(form, "asked"))
+    answer = sent(form)
     try:
         ready = await quickly(request, partial(_prepared, request, attempt, answer))
         after = await in_turn(request, partial(taking.put, database(request), ready))

@@ -1,49 +1,66 @@
 """What a taker is told about an answer that was not taken, in words for a child of eleven."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from fastapi import Request
 from sqlalchemy.orm import Session as Work
+from starlette.datastructures import FormData
 
 from quaestor.errors import AnswerError, unplaced
 from quaestor.i18n import said, say
+from quaestor.model.entries import PartsError
 from quaestor.model.question import Question
 from quaestor.session.log import Answer, SessionError
-from quaestor.store.attempts.taking import LONGEST, ConflictError, OverError, StaleError, State, mark, prepare
-from quaestor.store.texts import clean
+from quaestor.store.attempts.taking import LONGEST, ConflictError, OverError, StaleError, State, cleaned, mark, prepare
 from quaestor.web.render import notes
+from quaestor.web.security.browsers import field as one_field
+from quaestor.web.security.browsers import fields
 
 EMPTY = {
     "choice": say("Please choose an answer first."),
     "choices": say("Please tick an answer first."),
     "number": say("Please write your answer first."),
     "text": say("Please write your answer first."),
+    "truefalse": say("Please choose an answer first."),
+    "matching": say("Please choose what belongs to each."),
+    "ordering": say("Please give each its place."),
+    "gaps": say("Please fill in the gaps."),
 }
 STRANGE = {
     "choice": say("Please choose one of these answers."),
     "choices": say("Please tick only answers that stand here."),
     "number": say("Please write one answer."),
     "text": say("Please write one answer."),
+    "truefalse": say("Please choose one of these answers."),
+    "matching": say("Please choose only answers that stand here."),
+    "ordering": say("Please give each a place of its own."),
+    "gaps": say("Please fill in the gaps once more."),
 }
 
 
 @dataclass(frozen=True)
 class Tried:
-    """An answer as a form sent it: the step, what was entered (None for a skip), and the mark of the question that the page showed."""
+    """An answer as a form sent it: the step, what was entered (None for a skip), and the mark of the question that the page showed.
+
+    `parted`: an entry for each part of the question; `places`: where items are ordered, the place of each as it was chosen.
+    """
 
     step: int
     entries: list[str] | None
     asked: str = ""
+    parted: bool = False
+    places: dict[str, str] = field(default_factory=dict)
 
     @property
     def given(self) -> str | list[str] | None:
         """What was entered, as the store takes it."""
-        return self.entries[0] if self.entries is not None and len(self.entries) == 1 else self.entries
+        return self.entries[0] if self.entries is not None and len(self.entries) == 1 and not self.parted else self.entries
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was entered."""
-        return self.entries is not None and not any(one.strip() for one in self.entries)
+        return self.entries is not None and not any(one.strip() for one in (*self.entries, *self.places.values()))
 
     @property
     def mark(self) -> "Tried":
@@ -67,16 +84,50 @@ class Tried:
         if not 1 <= self.step <= len(stands.session.log):
             return False
         line = stands.session.log[self.step - 1]
-        written = None if self.entries is None else " | ".join(clean(one) for one in self.entries)
-        return isinstance(line, Answer) and line.entry == written
+        if not isinstance(line, Answer):
+            return False
+        try:
+            given = self.given
+            written = None if given is None else stands.session.bank.questions[line.question].written(cleaned(given))
+        except AnswerError:
+            return False
+        return line.entry == written
+
+
+def sent(form: FormData) -> Tried:
+    """The answer in a taker's form."""
+    entries, parts, items, places = (fields(form, name) for name in ("entry", "part", "item", "place"))
+    chosen = {item: place for item, place in zip(items, places, strict=False) if place}
+    if items:
+        by_place = {str(number): [item for item, place in chosen.items() if place == str(number)] for number in range(1, len(items) + 1)}
+        parts = [held[0] if len(held) == 1 else "" for held in by_place.values()]
+    step = one_field(form, "step")
+    number = int(step) if step.isdecimal() and len(step) < 9 else 0
+    return Tried(number, None if "skip" in form else parts or entries, one_field(form, "asked"), bool(parts), chosen)
 
 
 def tried(request: Request) -> Tried | None:
     """The refused answer that this browser's note tells of."""
     note = notes.read(request)
-    step, entries, asked = note.get("step"), note.get("entries"), note.get("asked", "")
+    step, entries, asked, places = note.get("step"), note.get("entries"), note.get("asked", ""), note.get("places", {})
     listed = entries is None or (isinstance(entries, list) and all(isinstance(one, str) for one in entries))
-    return Tried(step, entries, asked) if isinstance(step, int) and isinstance(asked, str) and listed else None
+    placed = isinstance(places, dict) and all(isinstance(one, str) for one in places.values())
+    if not (isinstance(step, int) and isinstance(asked, str) and listed and placed):
+        return None
+    return Tried(step, entries, asked, note.get("parted") is True, places)
+
+
+def faults_of(question: Question, answer: Tried | None) -> Mapping[str, str]:
+    """What is wrong with the parts of an answer, by their names."""
+    if answer is None or answer.given is None or not question.parts:
+        return {}
+    try:
+        question.entries(answer.given)
+    except PartsError as error:
+        return error.faults
+    except AnswerError:
+        return {}
+    return {}
 
 
 def wrong_with(work: Work, stands: State, answer: Tried) -> str:
@@ -103,6 +154,27 @@ def _plain(question: Question, answer: Tried, error: AnswerError | SessionError)
         return say(
             "We cannot read “{entry}” as a number. Please write it like this: 12, 0.75, 3/4 or 1 1/2.",
             entry=answer.given[:60],
+        )
+    return _of_parts(question, answer) if question.parts else STRANGE[question.kind]
+
+
+def _of_parts(question: Question, answer: Tried) -> str:
+    """What is wrong with the parts of an answer, and which they are."""
+    faults = faults_of(question, answer)
+    names = {part.name: str(number) if question.kind == "gaps" else part.name for number, part in enumerate(question.parts, start=1)}
+    entered = dict(zip(names, answer.entries or (), strict=False))
+    empty = [names[name] for name in faults if not entered.get(name, "").strip()]
+    filled = [(names[name], entered[name]) for name in faults if entered.get(name, "").strip()]
+    if question.kind == "matching" and empty:
+        return say("Please choose something for each. Still open: {names}.", names=", ".join(empty))
+    if question.kind == "gaps" and empty:
+        return say("{count:This gap is|These gaps are} still empty: {names}.", count=len(empty), names=", ".join(empty))
+    if question.kind == "gaps" and filled:
+        number, entry = filled[0]
+        return say(
+            "In gap {number} we cannot read “{entry}” as a number. Please write it like this: 12, 0.75, 3/4 or 1 1/2.",
+            number=number,
+            entry=entry[:60],
         )
     return STRANGE[question.kind]
 

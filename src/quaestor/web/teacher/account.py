@@ -4,6 +4,7 @@ A token is shown once: after the redirect, from a note in a cookie, so that load
 """
 
 from functools import partial
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
@@ -15,6 +16,7 @@ from quaestor.store import handover, teachers
 from quaestor.store.identities import identity_of
 from quaestor.store.limits import counting
 from quaestor.store.models import Token
+from quaestor.store.platforms import instructors
 from quaestor.store.publishing import MissingError
 from quaestor.store.secrets import hashed, password_fits
 from quaestor.store.texts import line
@@ -33,7 +35,8 @@ CHANGED = say("the password was changed; all other browsers are signed out, and 
 @routes.get("", name="account")
 def account(request: Request, changed: bool = False) -> Response:
     """Name, password and tokens; `changed`: the password has just been changed."""
-    return _show(request, secret=str(notes.read(request).get("token", "")), notice=CHANGED if changed else "")
+    note = notes.read(request)
+    return _show(request, secret=str(note.get("token", "")), notice=CHANGED if changed else "", code=str(note.get("code", "")))
 
 
 @routes.post("/name", name="rename")
@@ -66,6 +69,16 @@ def _change(request: Request, present: str, wanted: str) -> Response:
     except QuaestorError as error:
         return _show(request, wrong={"password": told(error)})
     return RedirectResponse(url(request, "account") + "?changed=yes", 303)
+
+
+@routes.post("/connect", name="connection-code")
+def connect(request: Request, form: Posted) -> Response:
+    """A code with which the account is connected inside a learning platform."""
+    with database(request).work() as work:
+        code = instructors.connection_code(work, signed_in(request, work))
+    response = RedirectResponse(url(request, "account") + "#connect", 303)
+    notes.leave(request, response, PATH, {"code": code})
+    return response
 
 
 @routes.post("/tokens", name="make-token")
@@ -115,16 +128,18 @@ def hand_over(request: Request, form: Posted) -> Response:
     return go(request, "desk")
 
 
-def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "", notice: str = "") -> Response:
+def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "", notice: str = "", code: str = "") -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
+        connection = code if instructors.is_code_of(work, teacher, code) else ""
         tokens = work.scalars(select(Token).where(Token.teacher_id == teacher.id).order_by(Token.id)).all()
         connected = identity_of(work, teacher)
     shown = secret if hashed(secret) in {token.token for token in tokens} else ""
-    values = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": shown, "notice": notice}
+    values: dict[str, Any] = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": shown, "notice": notice}
+    values |= {"connection": connection, "minutes": instructors.MINUTES}
     provider: Provider | None = request.app.state.provider
-    values["provider"] = provider.name if provider is not None else ""
+    values |= {"connected": connected, "provider": provider.name if provider is not None else ""}
     status, shortest = 400 if wrong else 200, teachers.SHORTEST_PASSWORD
-    response = page(request, "teacher/account.html", status, teacher=teacher, shortest=shortest, connected=connected, **values)
+    response = page(request, "teacher/account.html", status, teacher=teacher, shortest=shortest, **values)
     notes.drop(request, response, PATH)
     return response

@@ -1,66 +1,44 @@
-"""Names for a class list: pasted, a line a name, or out of a text or CSV file; and what is told of those that were sent."""
+"""What a form for names holds, as it was sent, and what is told of the names that were taken."""
 
-import csv
-import io
 from typing import Any
 
 from sqlalchemy.orm import Session as Work
+from starlette.datastructures import FormData, UploadFile
 
 from quaestor.errors import QuaestorError
+from quaestor.formats.name_lists import from_file, pasted
+from quaestor.formats.oneroster import Roster
 from quaestor.i18n import listed, say, together
+from quaestor.store.classes.class_lists import sort_names
 from quaestor.store.models import Published
-from quaestor.store.publishing import sort_names
+from quaestor.web.security import uploads
+from quaestor.web.security.browsers import field
 from quaestor.web.teacher import access
 
-FIRST = {"first name", "firstname", "given name", "vorname", "rufname", "prénom"}
-LAST = {"last name", "lastname", "surname", "family name", "nachname", "familienname", "nom"}
-WHOLE = {"name", "full name", "names", "pupil", "student", "schüler", "schülerin", "schüler/in"}
+
+def sent(form: FormData) -> list[str] | Roster:
+    """The names of a form, pasted and of a file; or the classes of a OneRoster file."""
+    names, file = pasted(field(form, "names")), form.get("file")
+    if not isinstance(file, UploadFile) or not file.filename:
+        return names
+    ending, content = file.filename.lower().rpartition(".")[2], file.file.read()
+    if ending == "zip":
+        return uploads.read_classes(content)
+    return names + (uploads.read_names(content) if ending == "xlsx" else from_file(file.filename, content))
 
 
-def pasted(text: str) -> list[str]:
-    """A line a name; the columns of a sheet, which are pasted with tabs between them, are parts of the name."""
-    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
-
-
-def from_file(name: str, content: bytes) -> list[str]:
-    """The names in a file: a line each, or the columns of a CSV file that a first row calls name, first name, last name."""
-    text = _decoded(content)
-    if not name.lower().endswith(".csv"):
-        return pasted(text)
-    start = text.lstrip().split("\n", 1)[0]
-    delimiter = max(";,\t", key=start.count)
-    try:
-        lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        rows = [row for line in lines if any(row := [cell.strip() for cell in line])]
-    except csv.Error:
-        return pasted(text)
-    columns = _columns(rows[0]) if rows else []
-    if columns:
-        return pasted("\n".join(" ".join(row[place] for place in columns if place < len(row)) for row in rows[1:]))
-    return pasted("\n".join(" ".join(row) for row in rows))
-
-
-def _columns(header: list[str]) -> list[int]:
-    """Where a header has the name, first name first; empty when the row is no header."""
-    words = [cell.lower() for cell in header]
-    whole = [place for place, word in enumerate(words) if word in WHOLE][:1]
-    first = [place for place, word in enumerate(words) if word in FIRST][:1]
-    last = [place for place, word in enumerate(words) if word in LAST][:1]
-    return first + (last or whole) if first else whole or last
-
-
-def _decoded(content: bytes) -> str:
-    """UTF-8, or what spreadsheet programs write on Windows."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
+def names_in(form: FormData) -> list[str]:
+    """The names of a form for one class."""
+    found = sent(form)
+    if isinstance(found, Roster):
+        raise QuaestorError(say("a OneRoster file has several classes; send it on the page of all classes"))
+    return found
 
 
 def wrong_with(work: Work, test: Published, names: str) -> str:
     """Why names, one a line, were not taken, found by trying once more; empty when nothing is wrong with them."""
     try:
-        sort_names(work, test, pasted(names))
+        sort_names(work, test.class_id, pasted(names))
     except QuaestorError as error:
         return access.told(error)
     return ""

@@ -21,12 +21,11 @@ from quaestor.store.publishing import open_bank
 from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field
+from quaestor.web.security.browsers import field, fields
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted, reach_test, told
 
 routes = APIRouter(prefix="/desk/tests/{number}/correct", route_class=Patient)
-TICKED = ("choice", "choices")  # kinds whose key is ticked; that of others is typed, one a line
 
 
 @dataclass(frozen=True)
@@ -57,9 +56,8 @@ class Wish:
 
 
 def _sent(form: FormData, question: Question) -> Wish:
-    ticked = [one for one in form.getlist("right") if isinstance(one, str)]
     typed, seen = field(form, "typed"), field(form, "seen")
-    right = ticked if question.kind in TICKED else typed.splitlines()
+    right = fields(form, "part") if question.parts else fields(form, "right") if question.options else typed.splitlines()
     return Wish(field(form, "act"), right, field(form, "note"), int(seen) if seen.isdecimal() and len(seen) < 9 else -1)
 
 
@@ -116,7 +114,7 @@ def _show(
         key=key,
         is_withdrawn=is_withdrawn,
         has_open_key=corrections.has_open_key(question),
-        is_ticked=question.kind in TICKED,
+        is_ticked=bool(question.options),
         wish=wish or Wish(usual, key, "", test.revision),
         revision=test.revision,
         foreseen=foreseen,

@@ -25,9 +25,8 @@ def overview(request: Request) -> Response:
         shared = sharing.lent_to(work, teacher, Published)
         borrowed = [one.thing for one in shared]
         takers = progress.counts(work, [*tests, *borrowed], now())
-        mine = select(Published.id).where(sharing.within_reach(teacher, Published))
-        listed = select(Pupil.test_id, func.count()).where(Pupil.test_id.in_(mine)).group_by(Pupil.test_id)
-        pupils = dict(iter(work.execute(listed)))
+        listed = select(Published.id, func.count()).join(Pupil, Pupil.class_id == Published.class_id)
+        pupils = dict(iter(work.execute(listed.where(sharing.within_reach(teacher, Published)).group_by(Published.id))))
         banks = drafts.drafts_of(work, teacher)
         readers = sharing.readers(work, teacher, Published)
     states = {test.id: state(test) for test in (*tests, *borrowed)}

@@ -21,11 +21,12 @@ from quaestor.report.groups import Member, groups
 from quaestor.selection.rules_file import read_rules
 from quaestor.selection.sureness import sure_above
 from quaestor.store.attempts import answers
+from quaestor.store.classes.class_lists import pupils_of
 from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
 from quaestor.store.models import Published
 from quaestor.store.outcomes import results
-from quaestor.store.publishing import open_bank, pupils_of
+from quaestor.store.publishing import open_bank
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import class_colours
 from quaestor.web.render.pages import database, page

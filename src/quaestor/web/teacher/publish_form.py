@@ -14,7 +14,7 @@ from quaestor.selection.rules import MISSING, WRONG, Rules
 from quaestor.store import limits
 from quaestor.store.clock import now
 from quaestor.store.outcomes import grades
-from quaestor.store.publishing import AT_ONCE, CLOSED, MODES, RETAKES, Conditions
+from quaestor.store.publishing import AT_ONCE, CLOSED, LONGEST_HALF_LIFE, MODES, RETAKES, Conditions
 from quaestor.web.teacher.rules_form import RulesForm, blank_rules, sent_rules
 
 MOST_DAYS, FAR = 3650, 20 * 60
@@ -36,6 +36,8 @@ def blank(bank: Bank, title: str) -> dict[str, str]:
         "closes": "",
         "retakes": "none",
         "by_list": EXAM,
+        "class": "",
+        "half_life": "",
         "results": SAFE,
         "per_browser": str(limits.LIMITS["begun"].failures),
         "per_address": str(limits.LIMITS["begun by address"].failures),
@@ -49,9 +51,10 @@ def blank(bank: Bank, title: str) -> dict[str, str]:
 
 @dataclass
 class PublishForm(RulesForm):
-    """A form that was sent. `offsets`: by how many minutes the browser's clock is behind UTC, by field."""
+    """A form that was sent. `offsets`: by how many minutes the browser's clock is behind UTC, by field; `classes`: titles by number."""
 
     offsets: dict[str, str] = field(default_factory=dict)
+    classes: dict[str, str] = field(default_factory=dict)
 
     def rules(self, bank: Bank) -> Rules | None:
         """The rules with what a skip means, and in exams with a draw; rules that were written say both themselves."""
@@ -87,11 +90,14 @@ class PublishForm(RulesForm):
         by_list = listed == YES or (listed == EXAM and mode == "exam")
         if results == SAFE:
             results = AT_ONCE if mode == "practice" or (by_list and retakes == "none") else CLOSED
+        of_class, half_life = self._class(), self._whole("half_life", 1, LONGEST_HALF_LIFE)
+        if half_life is not None and of_class is None and "class" not in self.wrong:
+            self.wrong["half_life"] = say("only pupils of a class have earlier tests to start from; choose a class above")
         most = (None, None) if by_list else self.limits() if mode == "exam" else (self._whole("practised", 1, MOST_BEGUN), None)
         if self.wrong:
             return None
         try:
-            return Conditions(mode, minutes, opens, closes, retakes, by_list, days, results, *most)
+            return Conditions(mode, minutes, opens, closes, retakes, by_list, days, results, *most, of_class, half_life)
         except QuaestorError as error:
             words = said(error)
             place, _, _ = words.partition(": ")
@@ -99,6 +105,13 @@ class PublishForm(RulesForm):
                 words = say("please choose a time after it opens")
             self.wrong[place if place in self.filled else "title"] = words
             return None
+
+    def _class(self) -> int | None:
+        """The number of the class that takes it, one of those that were offered; None: no class yet."""
+        chosen = self.filled["class"]
+        if chosen and chosen not in self.classes:
+            self.wrong["class"] = say("please choose one of your classes")
+        return int(chosen) if chosen in self.classes else None
 
     def limits(self) -> tuple[int | None, int | None]:
         """How often the test may be begun within a day, in one browser and from one address."""
@@ -120,9 +133,9 @@ class PublishForm(RulesForm):
             return None
 
 
-def sent(bank: Bank, title: str, value: Callable[[str], str]) -> PublishForm:
-    """The form as it was sent; `value` gives the text of a field."""
+def sent(bank: Bank, title: str, value: Callable[[str], str], classes: dict[str, str]) -> PublishForm:
+    """The form as it was sent; `value` gives the text of a field, `classes`: the titles of those that can be chosen, by number."""
     filled = {**{name: value(name) for name in blank(bank, title)}, **sent_rules(value)}
     filled["by_list"], filled["results"] = filled["by_list"] or NO, filled["results"] or SAFE
     filled["skips"], filled["grades_by"] = filled["skips"] or EXAM, filled["grades_by"] or grades.POINTS
-    return PublishForm(filled, offsets={name: value(f"{name}_offset") for name in ("opens", "closes")})
+    return PublishForm(filled, offsets={name: value(f"{name}_offset") for name in ("opens", "closes")}, classes=classes)

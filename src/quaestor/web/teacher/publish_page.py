@@ -11,6 +11,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import bundled_banks, load
 from quaestor.i18n import say
+from quaestor.store.classes.class_lists import classes_of
 from quaestor.store.models import BankVersion, Published, Teacher
 from quaestor.store.publishing import open_bank, open_with, publish
 from quaestor.store.sharing import EDIT
@@ -33,7 +34,8 @@ def ask(request: Request, number: int, trial: int | None = None, side: int = 0) 
         teacher, kept, bank = _found(request, work, number)
         others = open_with(work, teacher, kept)
         tried = rules_of(work, teacher, trial, side) if trial is not None else {}
-    return _show(request, teacher, kept, bank, others, PublishForm({**blank(bank, kept.title), **tried}))
+        classes = _classes(work, teacher)
+    return _show(request, teacher, kept, bank, others, PublishForm({**blank(bank, kept.title), **tried}, classes=classes))
 
 
 @routes.post("", name="publish-now")
@@ -41,8 +43,8 @@ def put(request: Request, number: int, form: Posted) -> Response:
     """Publish, or the form again with what is wrong beside each field."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
-        others = open_with(work, teacher, kept)
-    asked = sent(bank, kept.title, lambda name: field(form, name))
+        others, classes = open_with(work, teacher, kept), _classes(work, teacher)
+    asked = sent(bank, kept.title, lambda name: field(form, name), classes)
     rules, conditions, scheme = asked.rules(bank), asked.conditions(), asked.scheme()
     if not asked.filled["title"]:
         asked.wrong["title"] = say("please enter a title")
@@ -56,6 +58,11 @@ def put(request: Request, number: int, form: Posted) -> Response:
         except QuaestorError as error:
             asked.wrong["form"] = told(error)
     return _show(request, teacher, kept, bank, others, asked, 400)
+
+
+def _classes(work: Work, teacher: Teacher) -> dict[str, str]:
+    """The classes that a test can be for: their titles by number."""
+    return {str(one.id): one.title for one in classes_of(work, teacher)}
 
 
 def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVersion, Bank]:

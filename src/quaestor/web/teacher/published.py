@@ -1,20 +1,32 @@
 """A published test: its code, link and QR code, its class list with codes to print, closing and deleting it."""
 
+from typing import Any
+
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import func, select
-from starlette.datastructures import UploadFile
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.selection.rules_file import read_rules
 from quaestor.store import job_queue, privacy, timing
 from quaestor.store.attempts import progress
+from quaestor.store.classes import child
+from quaestor.store.classes.class_lists import (
+    MOST_NAMED,
+    add_pupils,
+    class_of,
+    classes_of,
+    give_class,
+    pupils_of,
+    sort_names,
+    tests_of,
+)
 from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
-from quaestor.store.models import Attempt, Published, Teacher
+from quaestor.store.models import Attempt, Published, SchoolClass, Teacher
 from quaestor.store.outcomes import changes, rescoring
-from quaestor.store.publishing import MOST_NAMED, add_pupils, pupil_of, pupils_of, sort_names
+from quaestor.store.platforms.seats import placements_of
 from quaestor.store.sharing import EDIT, OWN
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
@@ -42,12 +54,20 @@ def show(request: Request, number: int) -> Response:
 
 
 def shown(
-    request: Request, number: int, names: str | None = None, notice: str = "", status: int = 200, time: TimeForm | None = None
+    request: Request,
+    number: int,
+    names: str | None = None,
+    notice: str = "",
+    status: int = 200,
+    time: TimeForm | None = None,
+    wrong: str = "",
 ) -> Response:
-    """The page of a test; `names`: names that were sent, but not taken; `time`: a form for its time that came back."""
+    """The page of a test; `names`: names that were sent, but not taken, `wrong`: why; `time`: a form for its time that came back."""
     with database(request).read() as work:
         teacher, test = reach_test(request, work, number)
-        wrong = "" if names is None else class_list.wrong_with(work, test, names)
+        wrong = wrong or ("" if names is None else class_list.wrong_with(work, test, names))
+        of_class = work.get(SchoolClass, test.class_id) if test.class_id is not None else None
+        others = classes_of(work, teacher) if of_class is None and test.teacher_id == teacher.id else []
         bank = test.bank
         pupils = pupils_of(work, test)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
@@ -55,6 +75,7 @@ def shown(
         done = changes.effects(work, test)
         left = changes.left(work, test) if corrected else 0
         scoring = job_queue.jobs_of(work, teacher, rescoring.KIND, f"test {test.id}", 1) if left else []
+        placements = placements_of(work, test)
         there = {one for one in work.scalars(select(Attempt.pupil_id).where(Attempt.test_id == test.id)) if one is not None}
     link = public_url(request, "code", code=test.code)
     return page(
@@ -69,7 +90,10 @@ def shown(
         link=link,
         picture=qr.inline(link),
         pupils=pupils,
+        of_class=of_class,
+        classes=others,
         there=there,
+        placements=placements,
         running=running,
         over=over,
         names=names or "",
@@ -97,15 +121,15 @@ def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the class list: those that were pasted, and those of a file."""
     with database(request).read() as work:
         reach_test(request, work, number, EDIT)  # before anything is read
-    file = form.get("file")
-    listed = class_list.pasted(field(form, "names"))
-    if isinstance(file, UploadFile) and file.filename:
-        listed += class_list.from_file(file.filename, file.file.read())
     response = RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
+    try:
+        listed = class_list.names_in(form)
+    except QuaestorError as error:
+        return shown(request, number, field(form, "names"), status=400, wrong=told(error))
     try:
         with database(request).work() as work:
             _, test = reach_test(request, work, number, EDIT)
-            _, known = sort_names(work, test, listed)
+            _, known = sort_names(work, test.class_id, listed)
             added = add_pupils(work, test, listed)
     except QuaestorError as error:
         told(error)  # what is not about the names goes on to its own answer
@@ -120,6 +144,16 @@ def _path(number: int) -> str:
     return f"/desk/tests/{number}"
 
 
+@routes.post("/class", name="choose-class")
+def choose(request: Request, number: int, form: Posted) -> Response:
+    """Give a test without a class one."""
+    chosen = field(form, "class")
+    with database(request).work() as work:
+        teacher, test = reach_test(request, work, number, OWN)
+        give_class(test, class_of(work, teacher, int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0))
+    return RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
+
+
 @routes.get("/cards", name="cards")
 def cards(request: Request, number: int) -> Response:
     """A card for each pupil, to print and cut."""
@@ -128,26 +162,9 @@ def cards(request: Request, number: int) -> Response:
         pupils = pupils_of(work, test)
     drawn = pupils if len(pupils) <= MOST_PICTURES else []
     pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
-    return page(request, "teacher/cards.html", teacher=teacher, test=test, pupils=pupils, qrs=pictures, address=public_url(request, "home"))
-
-
-@routes.get("/pupils/{pupil}/delete", name="ask-drop-pupil")
-def ask_drop_pupil(request: Request, number: int, pupil: int) -> Response:
-    """Whether somebody should really leave the class list."""
-    with database(request).read() as work:
-        teacher, test = reach_test(request, work, number, EDIT)
-        found = pupil_of(work, test, pupil)
-        count = work.scalar(select(func.count()).where(Attempt.pupil_id == found.id)) or 0
-    return page(request, "teacher/drop_pupil.html", teacher=teacher, test=test, pupil=found, count=count)
-
-
-@routes.post("/pupils/{pupil}/delete", name="drop-pupil")
-def drop_pupil(request: Request, number: int, pupil: int, form: Posted) -> Response:
-    """Take somebody off the class list, with all that is kept of them."""
-    with database(request).work() as work:
-        _, test = reach_test(request, work, number, EDIT)
-        privacy.delete_pupil(work, pupil_of(work, test, pupil))
-    return go(request, "test", number=number)
+    way = (url(request, "desk"), say("Tests"), url(request, "test", number=number), test.title)
+    about: dict[str, Any] = {"title": test.title, "way": way, "pupils": pupils, "qrs": pictures, "address": public_url(request, "home")}
+    return page(request, "teacher/cards.html", teacher=teacher, **about)
 
 
 @routes.post("/close", name="close")
@@ -169,7 +186,10 @@ def ask_drop(request: Request, number: int) -> Response:
 def _ask_drop(request: Request, teacher: Teacher, test: Published, wrong: str = "") -> Response:
     with database(request).read() as work:
         count = work.scalar(select(func.count()).where(Attempt.test_id == test.id)) or 0
-    return page(request, "teacher/drop_test.html", 400 if wrong else 200, teacher=teacher, test=test, count=count, wrong=wrong)
+        of_class = work.get(SchoolClass, test.class_id) if test.class_id is not None else None
+        is_only = of_class is not None and len(tests_of(work, of_class)) == 1
+    known = {"count": count, "of_class": of_class, "is_only": is_only, "wrong": wrong}
+    return page(request, "teacher/drop_test.html", 400 if wrong else 200, teacher=teacher, test=test, **known)
 
 
 @routes.post("/delete", name="drop-test")
@@ -178,6 +198,9 @@ def drop(request: Request, number: int, form: Posted) -> Response:
     with database(request).work() as work:
         teacher, test = reach_test(request, work, number, OWN)
         sure = "".join(field(form, "code").split()).upper() == test.code
+        of_class = work.get(SchoolClass, test.class_id) if field(form, "class") and test.class_id is not None else None
+        if sure and of_class is not None and len(tests_of(work, of_class)) == 1:
+            child.erase_class(work, of_class)
         if sure:
             privacy.delete_test(work, test)
     if not sure:

@@ -11,15 +11,17 @@ from quaestor.report.statistics import LIKELY, Statistic, probabilities, statist
 from quaestor.selection.rules_file import read_rules
 from quaestor.selection.sureness import sure_above
 from quaestor.store.attempts import answers
+from quaestor.store.classes.class_lists import pupils_of
 from quaestor.store.clock import now
 from quaestor.store.models import Published
 from quaestor.store.outcomes import results
 from quaestor.store.outcomes.outcome import Outcome
-from quaestor.store.publishing import open_bank, pupils_of
+from quaestor.store.publishing import open_bank
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import class_colours
 from quaestor.web.render.pages import database, page
 from quaestor.web.teacher.access import reach_test
+from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 EACH = 50  # questions on a page
@@ -41,6 +43,7 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         "teacher/statistics.html",
         teacher=teacher,
         test=test,
+        state=state(test),
         bank=bank,
         found=found[(at - 1) * EACH : at * EACH],
         asked=len(found),
@@ -78,6 +81,7 @@ def report(request: Request, number: int, pupils: bool = False) -> Response:
         "teacher/report.html",
         teacher=teacher,
         test=test,
+        state=state(test),
         bank=bank,
         over=over,
         running=len(counted) - len(over),

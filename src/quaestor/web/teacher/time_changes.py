@@ -11,8 +11,7 @@ from quaestor.i18n import say
 from quaestor.store import timing
 from quaestor.store.attempts.state import attempt_of
 from quaestor.store.attempts.taking import state_of
-from quaestor.store.models import Attempt, Published, Pupil, Teacher
-from quaestor.store.publishing import pupil_of
+from quaestor.store.models import Attempt, Published, Teacher
 from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page, url
@@ -23,7 +22,7 @@ from quaestor.web.teacher.published import shown
 from quaestor.web.teacher.time_form import sent_time
 
 routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
-PUPIL, TAKER = "/pupils/{pupil}", "/takers/{attempt}"
+TAKER = "/takers/{attempt}"
 
 
 def _of(request: Request, work: Work, number: int) -> tuple[Teacher, Published]:
@@ -42,25 +41,6 @@ def change(request: Request, number: int, form: Posted) -> Response:
             timing.change_time(work, test, minutes, closes)
             timing.change_limits(test, per_browser, per_address)
     return go(request, "test", number=number) if chosen is not None else shown(request, number, status=400, time=filled)
-
-
-@routes.get(f"{PUPIL}/time", name="pupil-time")
-def ask_pupil_time(request: Request, number: int, pupil: int) -> Response:
-    """How much more time a pupil has."""
-    with database(request).read() as work:
-        teacher, test = _of(request, work, number)
-        whom = pupil_of(work, test, pupil)
-    return _ask_time(request, teacher, test, whom)
-
-
-@routes.post(f"{PUPIL}/time", name="give-pupil-time")
-def give_pupil_time(request: Request, number: int, pupil: int, form: Posted) -> Response:
-    """Give a pupil of the class list more time, in all their attempts."""
-    with database(request).work() as work:
-        teacher, test = _of(request, work, number)
-        whom = pupil_of(work, test, pupil)
-        wrong = _give(work, whom, field(form, "extra"))
-    return _ask_time(request, teacher, test, whom, field(form, "extra"), wrong) if wrong else go(request, "test", number=number)
 
 
 @routes.get(f"{TAKER}/time", name="taker-time")
@@ -84,7 +64,7 @@ def give_time(request: Request, number: int, attempt: int, form: Posted) -> Resp
     return go(request, "path", number=number, attempt=attempt)
 
 
-def _give(work: Work, whom: Attempt | Pupil, written: str) -> str:
+def _give(work: Work, whom: Attempt, written: str) -> str:
     """Give extra time; what is wrong with it, if anything is."""
     try:
         minutes = float(written.replace(",", ".") or "0")
@@ -92,17 +72,12 @@ def _give(work: Work, whom: Attempt | Pupil, written: str) -> str:
         minutes = math.nan
     if not 0 <= minutes <= timing.MOST_EXTRA:
         return say("please enter a number of minutes from 0 to {most}", most=timing.MOST_EXTRA)
-    timing.give_time(work, whom, minutes)
+    timing.give_time(work, whom, minutes, whom.factor)
     return ""
 
 
-def _ask_time(
-    request: Request, teacher: Teacher, test: Published, whom: Attempt | Pupil, extra: str | None = None, wrong: str = ""
-) -> Response:
-    places = {"number": test.id}
-    is_pupil = isinstance(whom, Pupil)
-    action, back = ("give-pupil-time", "test") if is_pupil else ("give-taker-time", "path")
-    one = {"pupil" if is_pupil else "attempt": whom.id}
+def _ask_time(request: Request, teacher: Teacher, test: Published, whom: Attempt, extra: str | None = None, wrong: str = "") -> Response:
+    places = {"number": test.id, "attempt": whom.id}
     return page(
         request,
         "teacher/extra_time.html",
@@ -112,8 +87,8 @@ def _ask_time(
         whom=whom,
         extra=f"{whom.extra:g}" if extra is None else extra,
         wrong=wrong,
-        action=url(request, action, **places, **one),
-        back=url(request, back, **places, **({} if is_pupil else one)),
+        action=url(request, "give-taker-time", **places),
+        back=url(request, "path", **places),
     )
 
 

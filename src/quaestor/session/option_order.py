@@ -1,11 +1,10 @@
-"""The order of a question's options on the page: random for each attempt, but the same on every device and after every restart."""
+"""The order in which a taker sees the options of a question: drawn from the seed of the session, so the same wherever it goes on."""
 
 import hashlib
 import re
 
-from quaestor.model.entries import loose
+from quaestor.model.entries import Part, loose
 from quaestor.model.question import Question
-from quaestor.store.models import Attempt
 
 _NUMBER = re.compile(r"[^\w]*\d")  # a digit at the beginning, possibly after a sign, a bracket or $
 _OTHERS = re.compile(
@@ -16,15 +15,17 @@ _OTHERS = re.compile(
 _SCALE = {"yes", "no", "true", "false", "right", "wrong", "ja", "nein", "richtig", "falsch", "wahr", "oui", "non", "vrai", "faux"}
 
 
-def option_order(attempt: Attempt, question: Question) -> tuple[str, ...]:
-    """The options of a question in the order of this attempt.
+def option_order(seed: int, question: Question, part: Part | None = None) -> tuple[str, ...]:
+    """The options of a question, or of one of its parts, in the order of the session with this seed.
 
-    Options of `choice` and `choices` are shuffled by the attempt's seed, except where the author's order has a meaning: all begin with a
-    number, all are single letters, all are words such as yes and no or true and false, or one refers to the others (`none of the above`).
+    They are shuffled, except where the author's order has a meaning: all begin with a number, all are single letters, all are words such as
+    yes and no or true and false, or one refers to the others (`none of the above`). What is to be matched or ordered is always shuffled:
+    there the author's order is the solution.
     """
-    if question.kind not in ("choice", "choices") or is_ordered(question.options):
-        return question.options
-    return tuple(sorted(question.options, key=lambda option: _draw(attempt.seed, question.id, option)))
+    options = question.options if part is None else part.options
+    if question.kind not in ("matching", "ordering") and is_ordered(options):
+        return options
+    return tuple(sorted(options, key=lambda option: _draw(seed, question.id, option)))
 
 
 def is_ordered(options: tuple[str, ...]) -> bool:

@@ -4,14 +4,13 @@ import pytest
 
 import quaestor as qs
 from quaestor.model.question import Question
-from quaestor.store.attempts.option_order import option_order
-from quaestor.store.models import Attempt
+from quaestor.session.option_order import option_order
 
 
 def ordered(*options, kind="choice", seed=1, name="Q1"):
     question = qs.load("german").questions["V1"]
     made = Question(name, question.skills, question.classes, question.table, kind=kind, options=options, correct=options[:1])
-    return option_order(Attempt(seed=seed), made)
+    return option_order(seed, made)
 
 
 def test_options_are_shuffled_by_attempt_and_question():

@@ -1,0 +1,1 @@
+"""Classes above tests: their pupils, how they grow, and all that is kept of one child."""

@@ -1,0 +1,228 @@
+"""A teacher's classes: lists that are made once and used by many tests, brought in from a school's own system, archived in the end."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import RedirectResponse, Response
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session as Work
+
+from quaestor.errors import QuaestorError
+from quaestor.formats.oneroster import Roster, RosterClass
+from quaestor.i18n import say, together
+from quaestor.store.attempts import progress
+from quaestor.store.classes import child, class_lists
+from quaestor.store.classes.growth import class_growth
+from quaestor.store.classes.rosters import Taken, take_classes
+from quaestor.store.clock import now
+from quaestor.store.models import Attempt, SchoolClass, Teacher
+from quaestor.web.jobs.execution import Patient
+from quaestor.web.render import notes, qr
+from quaestor.web.render.pages import database, go, page, public_url, url
+from quaestor.web.security.browsers import field
+from quaestor.web.teacher import class_list
+from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.teacher.home import state
+
+routes = APIRouter(prefix="/desk/classes", route_class=Patient)
+HERE = "/desk/classes"
+MOST_PICTURES = 200  # QR codes on a page of cards
+_CLASSES = TypeAdapter(list[RosterClass])
+
+
+def own_class(request: Request, work: Work, number: int) -> tuple[Teacher, SchoolClass]:
+    """Who is signed in, and one of their classes."""
+    teacher = signed_in(request, work)
+    return teacher, class_lists.class_of(work, teacher, number)
+
+
+@routes.get("", name="classes")
+def index(request: Request) -> Response:
+    """All classes, and a form for another one; after a file was taken, what came of it."""
+    note = notes.read(request)
+    response = _index(request, notice=_taken(note))
+    if note:
+        notes.drop(request, response, HERE)
+    return response
+
+
+def _index(request: Request, notice: str = "", wrong: str = "", title: str = "", names: str = "") -> Response:
+    with database(request).read() as work:
+        teacher = signed_in(request, work)
+        classes, over = class_lists.classes_of(work, teacher), class_lists.classes_of(work, teacher, archived=True)
+        known = {"classes": classes, "over": over, "sizes": class_lists.sizes(work, [*classes, *over])}
+    filled = {"notice": notice, "wrong": wrong, "title": title, "names": names}
+    return page(request, "teacher/classes.html", 400 if wrong else 200, teacher=teacher, **known, **filled)
+
+
+@routes.post("", name="make-class")
+def make(request: Request, form: Posted) -> Response:
+    """A class of names that were pasted or sent as a file; the classes of a OneRoster file are shown first."""
+    with database(request).read() as work:
+        teacher = signed_in(request, work)  # before anything is read
+    title, names = field(form, "title"), field(form, "names")
+    try:
+        sent = class_list.sent(form)
+        if isinstance(sent, Roster):
+            return _choose(request, teacher, sent)
+        with database(request).work() as work:
+            made = class_lists.make_class(work, signed_in(request, work), title)
+            if sent:
+                class_lists.add_names(work, made, sent)
+        return go(request, "class", number=made.id)
+    except QuaestorError as error:
+        return _index(request, wrong=told(error), title=title, names=names)
+
+
+def _choose(request: Request, teacher: Teacher, roster: Roster) -> Response:
+    """The classes of a file, to choose from: the file itself is not kept."""
+    carried = _CLASSES.dump_json(list(roster.classes)).decode()
+    return page(request, "teacher/roster.html", teacher=teacher, roster=roster, carried=carried)
+
+
+@routes.post("/roster", name="take-roster")
+def take(request: Request, form: Posted) -> Response:
+    """Make the classes that were chosen, or bring them up to date."""
+    with database(request).read() as work:
+        signed_in(request, work)
+    wanted = {value for value in form.getlist("class") if isinstance(value, str)}
+    try:
+        classes = [one for one in _CLASSES.validate_json(field(form, "roster")) if one.source in wanted]
+    except ValidationError:
+        return _index(request, wrong=say("the list of classes did not arrive whole; please send the file again"))
+    try:
+        with database(request).work() as work:
+            done = take_classes(work, signed_in(request, work), classes)
+    except QuaestorError as error:
+        return _index(request, wrong=told(error))
+    response = go(request, "classes")
+    notes.leave(request, response, HERE, _sums(done))
+    return response
+
+
+def _sums(done: Sequence[Taken]) -> dict[str, int]:
+    sums = {name: sum(getattr(one, name) for one in done) for name in ("added", "moved", "known")}
+    return {"classes": len(done), **sums, "left": sum(len(one.left) for one in done)}
+
+
+def _taken(note: dict[str, Any]) -> str:
+    """What became of a file of classes."""
+    if set(note) != {"classes", "added", "moved", "known", "left"} or not all(isinstance(one, int) for one in note.values()):
+        return ""
+    words = [say("{classes} {classes:class is|classes are} up to date: {added} {added:pupil was|pupils were} added.", **note)]
+    if note["moved"]:
+        words.append(say("{moved} {moved:pupil was|pupils were} moved from one of these classes to another.", **note))
+    if note["left"]:
+        words.append(
+            say("{left} {left:pupil is|pupils are} on these lists and not in the file; they stay until you move or erase them.", **note)
+        )
+    return together(words)
+
+
+@routes.get("/{number}", name="class")
+def show(request: Request, number: int) -> Response:
+    """A class: its pupils, its tests, and what can be done with it; after names were sent, also what came of them."""
+    note = notes.read(request)
+    response = _show(request, number, class_list.told(note))
+    if note:
+        notes.drop(request, response, f"{HERE}/{number}")
+    return response
+
+
+def _show(request: Request, number: int, notice: str = "", wrong: str = "", names: str = "", status: int = 200) -> Response:
+    with database(request).read() as work:
+        teacher, found = own_class(request, work, number)
+        pupils, tests = class_lists.pupils_in(work, found.id), class_lists.tests_of(work, found)
+        takers = progress.counts(work, tests, now())
+        done = select(Attempt.pupil_id, func.count(Attempt.test_id.distinct())).where(Attempt.pupil_id.in_([one.id for one in pupils]))
+        counts = dict(iter(work.execute(done.group_by(Attempt.pupil_id))))
+    states = {test.id: state(test) for test in tests}
+    known = {"pupils": pupils, "counts": counts, "tests": tests, "takers": takers, "states": states}
+    return page(request, "teacher/class.html", status, teacher=teacher, found=found, **known, notice=notice, wrong=wrong, names=names)
+
+
+@routes.post("/{number}/pupils", name="add-to-class")
+def add(request: Request, number: int, form: Posted) -> Response:
+    """Put names on the list: those that were pasted, and those of a file."""
+    with database(request).read() as work:
+        own_class(request, work, number)  # before anything is read
+    names = field(form, "names")
+    try:
+        listed = class_list.names_in(form)
+        with database(request).work() as work:
+            _, found = own_class(request, work, number)
+            _, known = class_lists.sort_names(work, found.id, listed)
+            added = class_lists.add_names(work, found, listed)
+    except QuaestorError as error:
+        return _show(request, number, wrong=told(error), names=names, status=400)
+    response = RedirectResponse(url(request, "class", number=number), 303)
+    some = known[: class_lists.MOST_NAMED]
+    notes.leave(request, response, f"{HERE}/{number}", {"added": len(added), "known": len(known), "some": some})
+    return response
+
+
+@routes.post("/{number}/title", name="rename-class")
+def rename(request: Request, number: int, form: Posted) -> Response:
+    """Call a class otherwise."""
+    try:
+        with database(request).work() as work:
+            class_lists.rename_class(own_class(request, work, number)[1], field(form, "title"))
+    except QuaestorError as error:
+        return _show(request, number, wrong=told(error), status=400)
+    return go(request, "class", number=number)
+
+
+@routes.post("/{number}/archive", name="archive-class")
+def archive(request: Request, number: int, form: Posted) -> Response:
+    """Put a class away, or take it up again."""
+    with database(request).work() as work:
+        class_lists.archive(own_class(request, work, number)[1], field(form, "over") != "no")
+    return go(request, "class", number=number)
+
+
+@routes.get("/{number}/cards", name="class-cards")
+def cards(request: Request, number: int) -> Response:
+    """A card for each pupil, to print and cut; the code on it opens all tests of the class."""
+    with database(request).read() as work:
+        teacher, found = own_class(request, work, number)
+        pupils = class_lists.pupils_in(work, found.id)
+    drawn = pupils if len(pupils) <= MOST_PICTURES else []
+    pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
+    way = (url(request, "classes"), say("Classes"), url(request, "class", number=number), found.title)
+    about: dict[str, Any] = {"title": found.title, "way": way, "pupils": pupils, "qrs": pictures, "address": public_url(request, "home")}
+    return page(request, "teacher/cards.html", teacher=teacher, **about)
+
+
+@routes.get("/{number}/growth", name="class-growth")
+def growth(request: Request, number: int) -> Response:
+    """Each skill of a class over all its tests."""
+    with database(request).read() as work:
+        teacher, found = own_class(request, work, number)
+        grown = class_growth(work, found)
+    return page(request, "teacher/class_growth.html", teacher=teacher, found=found, grown=grown)
+
+
+@routes.get("/{number}/delete", name="ask-erase-class")
+def ask_erase(request: Request, number: int) -> Response:
+    """Whether a class should really go, with all that is kept of its pupils."""
+    return _ask_erase(request, number)
+
+
+def _ask_erase(request: Request, number: int, wrong: str = "") -> Response:
+    with database(request).read() as work:
+        teacher, found = own_class(request, work, number)
+        count = class_lists.sizes(work, [found])[found.id]
+    return page(request, "teacher/erase_class.html", 400 if wrong else 200, teacher=teacher, found=found, count=count, wrong=wrong)
+
+
+@routes.post("/{number}/delete", name="erase-class")
+def erase(request: Request, number: int, form: Posted) -> Response:
+    """Erase a class with all that is kept of its pupils, once its name was typed."""
+    with database(request).work() as work:
+        _, found = own_class(request, work, number)
+        sure = field(form, "title").casefold() == found.title.casefold()
+        if sure:
+            child.erase_class(work, found)
+    return go(request, "classes") if sure else _ask_erase(request, number, say("this is not the name of the class; nothing was erased"))

@@ -1,0 +1,83 @@
+"""`quaestor convert` with questions of other systems."""
+
+import json
+
+import pytest
+
+import quaestor as qs
+from helpers.paths import ROOT
+from quaestor.cli import main
+
+SAMPLE = ROOT / "docs" / "examples" / "moodle-quiz.xml"
+
+
+@pytest.fixture
+def convert(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments):
+        code = main(["convert", *map(str, arguments)])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_questions_become_a_bank_and_the_report_adds_up(convert):
+    code, out, _ = convert(SAMPLE, "bank.yaml", "--json")
+    report = json.loads(out)
+    assert code == 0
+    assert (report["wrote"], report["understood"], len(report["refused"])) == ("bank.yaml", 4, 1)
+    assert report["refused"][0] == {"question": "Explain", "place": "line 53", "words": "answers are written freely and marked by people"}
+    assert {note["question"] for note in report["notes"]} == {"Halves", "Amphibians", "Kinds"}
+    assert [*qs.load("bank.yaml").skills] == ["Fractions", "Animals"]
+
+
+@pytest.mark.parametrize(("by", "skills"), [("tag", ["grade 5", "moodle-quiz"]), ("mathematics", ["mathematics"])])
+def test_skills_come_from_tags_or_are_one(convert, by, skills):
+    convert(SAMPLE, "bank.yaml", "--skills-by", by)
+    assert [*qs.load("bank.yaml").skills] == skills
+
+
+@pytest.mark.parametrize("ending", ["xml", "gift"])
+def test_a_bank_goes_out_and_comes_back(convert, ending):
+    code, out, _ = convert("fractions", f"quiz.{ending}")
+    assert (code, "what other programs will not see of it:" in out) == (0, True)
+    assert convert(f"quiz.{ending}", "again.yaml")[0] == 0
+    assert qs.load("again.yaml").version == qs.load("fractions").version
+
+
+def test_pictures_lie_beside_the_bank_and_go_with_it(convert, tmp_path):
+    picture = b"\x89PNG\r\n\x1a\n0000"
+    (tmp_path / "sign.png").write_bytes(picture)
+    question = {"skill": "a", "right": [0.1, 0.9], "kind": "number", "correct": 3, "media": "sign.png", "text": "![stop](sign.png)?"}
+    qs.dump(qs.Bank({"skills": {"a": {}}, "questions": {"Q": question}}), "bank.yaml")
+    assert convert("bank.yaml", "quiz.xml")[1] == "wrote quiz.xml\n"
+    (tmp_path / "there").mkdir()
+    assert "wrote there/sign.png" in convert("quiz.xml", "there/bank.yaml")[1]
+    assert (tmp_path / "there" / "sign.png").read_bytes() == picture
+    (tmp_path / "there" / "sign.png").write_bytes(b"another")
+    code, _, err = convert("quiz.xml", "there/bank.yaml")
+    assert (code, "already there" in err) == (1, True)
+
+
+def test_a_file_without_a_question_that_can_be_kept_is_refused(convert, tmp_path):
+    (tmp_path / "essay.gift").write_text("::E::Why? {}")
+    code, out, err = convert("essay.gift", "bank.yaml")
+    why = "E: answers are written freely and marked by people [line 1]"
+    assert (code, out) == (1, f"0 questions understood; 1 refused\nrefused:\n  {why}\n")
+    assert err == f"file: at least one question can be kept, got 1 refused ({why})\n"
+
+
+def test_load_warns_of_what_was_lost_and_dump_of_what_others_will_not_see(tmp_path):
+    with pytest.warns(qs.ExchangeWarning, match="4 questions understood, 3 of them not in every respect; 1 refused; quaestor"):
+        bank = qs.load(SAMPLE)
+    assert len(bank.questions) == 4
+    with pytest.warns(qs.ExchangeWarning, match="other programs give credit"):
+        qs.dump(qs.load("fractions"), tmp_path / "x.gift")
+    assert qs.load(tmp_path / "x.gift").version == qs.load("fractions").version
+
+
+def test_the_page_shows_what_is_printed(convert):
+    page = (ROOT / "docs" / "how-to" / "bring-questions-from-elsewhere.md").read_text(encoding="utf-8")
+    shown = page.split("$ quaestor convert docs/examples/moodle-quiz.xml quiz.yaml\n")[1].split("```")[0]
+    assert convert(SAMPLE, "quiz.yaml")[1] == shown
