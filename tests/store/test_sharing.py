@@ -9,6 +9,7 @@ import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.store import corrections, drafts, publishing, sharing, teachers
 from quaestor.store.attempts import taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import BankVersion, Draft, Published, Share, Teacher
 from quaestor.store.sharing import EDIT, LOOK, OWN
 
@@ -116,9 +117,9 @@ def test_lists_say_what_is_shared_by_and_with_whom(database, staff):
             sharing.share(work, thing, cem, EDIT)
         for kind, name in ((Published, "test"), (BankVersion, "bank"), (Draft, "draft")):
             number = made[name].id
-            assert sharing.extents(work, ben, kind) == {number: LOOK}
-            assert sharing.extents(work, cem, kind) == {number: EDIT}
-            assert sharing.extents(work, ada, kind) == {}
+            assert sharing.lent_to(work, ben, kind) == [sharing.Lent(made[name], "ada@school.example", LOOK)]
+            assert sharing.lent_to(work, cem, kind) == [sharing.Lent(made[name], "ada@school.example", EDIT)]
+            assert sharing.lent_to(work, ada, kind) == []
             assert sharing.readers(work, ada, kind) == {number: ["ben@school.example", "Cem"]}
             assert sharing.readers(work, ben, kind) == {}
             assert number in work.scalars(select(kind.id).where(sharing.within_reach(ben, kind))).all()
@@ -152,11 +153,11 @@ def test_what_is_under_way_by_a_share_is_done_before_it_is_withdrawn(database, s
         ending.start()
         ending.join(0.1)
         assert ending.is_alive()
-        publishing.add_pupils(work, found, ["Eve"])
+        class_lists.add_pupils(work, found, ["Eve"])
     ending.join()
     with database.read() as work:
         assert work.scalars(select(Share)).all() == []
-        assert [one.name for one in publishing.pupils_of(work, work.get_one(Published, test))] == ["Eve"]
+        assert [one.name for one in class_lists.pupils_of(work, work.get_one(Published, test))] == ["Eve"]
     with pytest.raises(publishing.MissingError), database.work() as work:
         sharing.published_for(work, ben, test)
 

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import select
 
 from helpers.browsing import Browser
-from quaestor.store import publishing, timing
+from quaestor.store import timing
 from quaestor.store.attempts import taking
+from quaestor.store.classes import class_lists
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published
 
@@ -180,7 +181,7 @@ def test_a_limit_of_practice_is_a_number_or_none(school, practised, status):
 
 def test_a_pupil_goes_on_with_the_own_code(school):
     with school.database.work() as work:
-        pupil = publishing.add_pupils(work, work.get_one(Published, school.places["test"]), ["Mia"])[0]
+        pupil = class_lists.add_pupils(work, work.get_one(Published, school.places["test"]), ["Mia"])[0]
         attempt = taking.enter(work, pupil.code)
         first = attempt.key
     headers = {"cookie": f"visit=x; taker={first}"}
