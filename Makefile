@@ -41,6 +41,7 @@ bench: $(READY)  ## print the figures of benchmarks/README.md
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python benchmarks/web.py
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 PYTHONPATH=tests $(BIN)/python benchmarks/pages.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/exam_key.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/offline.py
 
 docs: $(READY)  ## write docs/api.md from the docstrings
 	$(BIN)/python docs/make_api.py

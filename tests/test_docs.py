@@ -67,7 +67,10 @@ def test_python_examples_give_what_they_show(page, monkeypatch, registries):
 
 
 @blocks("console")
-def test_console_examples_print_what_they_show(page, text):
+def test_console_examples_print_what_they_show(page, text, tmp_path):
+    """In a folder that looks like the checkout, so that what a command writes does not stay in it."""
+    for entry in ROOT.iterdir():
+        (tmp_path / entry.name).symlink_to(entry)
     command, expected = None, []
     for line in [*text.splitlines(), "$ end"]:
         if not line.startswith("$ "):
@@ -75,7 +78,7 @@ def test_console_examples_print_what_they_show(page, text):
             continue
         if command is not None:
             result = subprocess.run(
-                [sys.executable, "-m", *shlex.split(command)], capture_output=True, text=True, cwd=ROOT, timeout=60, check=False
+                [sys.executable, "-m", *shlex.split(command)], capture_output=True, text=True, cwd=tmp_path, timeout=60, check=False
             )
             printed = [printed_line.rstrip() for printed_line in (result.stdout + result.stderr).strip().splitlines()]
             shown = [shown_line.rstrip() for shown_line in "\n".join(expected).strip().splitlines()]

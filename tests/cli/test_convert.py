@@ -38,9 +38,9 @@ def test_skills_come_from_tags_or_are_one(convert, by, skills):
     assert [*qs.load("bank.yaml").skills] == skills
 
 
-@pytest.mark.parametrize("ending", ["xml", "gift"])
-def test_a_bank_goes_out_and_comes_back(convert, ending):
-    code, out, _ = convert("fractions", f"quiz.{ending}")
+@pytest.mark.parametrize(("ending", "more"), [("xml", []), ("gift", []), ("zip", []), ("zip", ["--qti", "2.1"])])
+def test_a_bank_goes_out_and_comes_back(convert, ending, more):
+    code, out, _ = convert("fractions", f"quiz.{ending}", *more)
     assert (code, "what other programs will not see of it:" in out) == (0, True)
     assert convert(f"quiz.{ending}", "again.yaml")[0] == 0
     assert qs.load("again.yaml").version == qs.load("fractions").version

@@ -64,6 +64,8 @@ TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/draf
 CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
 ROSTER = '[{"source": "c1", "title": "6d", "pupils": [{"source": "u1", "name": "Eve"}]}]'
 SESSION = "/api/v1/sessions/{session}"
+CAT = "/ims/cat/v1p0/sections"
+STAGE = {"itemResult": [{"identifier": "one", "outcomeVariables": [{"identifier": "SCORE", "value": [{"value": "1"}]}]}]}
 ROWS = {
     # Everybody
     "GET /": row(ANYONE),
@@ -205,6 +207,7 @@ ROWS = {
     f"GET {TEST}/results.{{ending}}": row(LOOK, ending="csv"),
     f"GET {TEST}/results/columns": row(LOOK),
     f"GET {TEST}/offline.html": row(LOOK),
+    f"GET {TEST}/grades/{{system}}": row(LOOK, system="moodle"),
     f"GET {TEST}/takers/{{attempt}}": row(LOOK),
     f"GET {TEST}/takers/{{attempt}}/why/{{step}}": row(LOOK),
     f"GET {TEST}/takers/{{attempt}}/export.json": row(LOOK),
@@ -252,6 +255,15 @@ ROWS = {
     f"GET {SESSION}/history": row(API, scope="results"),
     f"GET {SESSION}/images/{{image}}": row(API, scope="sessions"),
     f"DELETE {SESSION}": row(API, scope="results", ok=204),
+    f"POST {CAT}": row(API, {"sectionConfiguration": "{section_of_test}"}, scope="tests", ok=201),
+    f"GET {CAT}/{{sectionIdentifier}}": row(API, scope="tests"),
+    f"DELETE {CAT}/{{sectionIdentifier}}": row(API, scope="tests", ok=204),
+    f"POST {CAT}/{{sectionIdentifier}}/sessions": row(API, {}, scope="sessions", ok=201),
+    f"POST {CAT}/{{sectionIdentifier}}/sessions/{{sessionIdentifier}}/results": row(
+        API, {"assessmentResult": STAGE}, scope="sessions", ok=201
+    ),
+    f"DELETE {CAT}/{{sectionIdentifier}}/sessions/{{sessionIdentifier}}": row(API, scope="sessions", ok=204),
+    "GET /ims/cat/v1p0/openapi.json": row(ANYONE),
     "POST /api/v1/banks": row(API_LIST, {"ending": ".yaml", "content": BANK.decode()}, scope="banks", ok=201),
     "GET /api/v1/banks": row(API_LIST, scope="banks"),
     "GET /api/v1/banks/{bank}": row(API, scope="banks"),

@@ -3,7 +3,9 @@
 Cookies are sent as they stand, without a jar that would keep some back: whoever has a secret sends it everywhere.
 """
 
+import json
 import shutil
+from base64 import b64encode
 from contextlib import contextmanager
 from itertools import count
 
@@ -16,7 +18,7 @@ from starlette.testclient import TestClient
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
-from quaestor.store import drafts, job_queue, leaving, publishing, secrets, sharing, teachers, timing
+from quaestor.store import drafts, job_queue, leaving, publishing, secrets, sections, sharing, teachers, timing
 from quaestor.store.attempts import session_cache, taking
 from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
@@ -124,6 +126,12 @@ class School:
             spare_class = class_lists.make_class(work, teacher, "Another class")
             self.places |= {"class": pupil.class_id, "spare_class": spare_class.id}
             self.places |= {"test": test.id, "second": second.id, "bank": kept.id, "spare": spare.id, "draft": draft.id}
+            section = sections.make(work, teacher, kept, ORDER, {})
+            self.places["section_of_test"] = b64encode(json.dumps({"test": test.id}).encode()).decode()
+            self.places |= {
+                "sectionIdentifier": section.id,
+                "sessionIdentifier": sections.keep(work, section, sections.begun(section, 1)).id,
+            }
             self.places |= {"pupil": pupil.id, "attempt": running.id, "over": over.id, "aside": aside.id, "elsewhere": elsewhere.id}
             self.places |= {"token": work.scalar(select(Token.id).where(Token.name == "a platform")), "code": test.code}
 

@@ -282,7 +282,7 @@ def _gap(draw):
 
 
 @st.composite
-def _entry(draw, classes):
+def entries(draw, classes):
     """What a taker's entry is compared with, for every kind of question."""
     kind = draw(st.sampled_from(["nothing", "list", "map", "choices", "number", "text", "truefalse", "matching", "ordering", "gaps"]))
     if kind == "nothing":
@@ -327,7 +327,7 @@ def _question(draw, skills):
     fields = {"skill": next(iter(scope))} if len(scope) == 1 and draw(st.booleans()) else {"skills": list(scope)}
     if classes != ["wrong", "right"] or draw(st.booleans()):
         fields["classes"] = classes
-    return fields | draw(_question_statement(scope, classes)) | draw(CONFIDENT) | draw(ABOUT_QUESTION) | draw(_entry(classes))
+    return fields | draw(_question_statement(scope, classes)) | draw(CONFIDENT) | draw(ABOUT_QUESTION) | draw(entries(classes))
 
 
 @st.composite

@@ -236,7 +236,7 @@ def test_an_image_that_is_being_kept_is_not_dropped(make_database):
 
 
 def test_postgresql_writes_its_tables_anew(make_database, cluster):
-    database = make_database("postgresql")
+    database = make_database("postgresql", unused=True)
     code = publish(database).code
     take(database, code, "Bob", "1 Open Road")
     number = take(database, code)
@@ -250,7 +250,7 @@ def test_postgresql_writes_its_tables_anew(make_database, cluster):
 
 
 def test_postgresql_waits_for_who_still_sees_what_was_erased(make_database, cluster, monkeypatch):
-    database = make_database("postgresql")
+    database = make_database("postgresql", unused=True)
     number = take(database, publish(database).code)
     monkeypatch.setattr("quaestor.store.erasure.PATIENCE", 0.05)
     with database.read() as reading:

@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import select
 
 import quaestor as qs
-from quaestor.store import clock, corrections, publishing, teachers
+from quaestor.store import clock, corrections, privacy, publishing, teachers
 from quaestor.store.attempts import taking
-from quaestor.store.models import Attempt, Published
+from quaestor.store.models import Attempt, Published, Pupil
 from quaestor.store.outcomes import rescoring
 from quaestor.store.platform_tables import Placement, Seat
 from quaestor.store.platforms import outbox, registrations, seats
@@ -189,8 +189,6 @@ def test_a_scheme_of_grades_decides_and_its_grade_is_told(kept):
 
 
 def test_who_is_erased_is_owed_nothing(kept):
-    from quaestor.store import privacy
-
     test = placed(kept, keep_days=1)
     take(kept, seat(kept))
     with kept.work() as work:
@@ -198,6 +196,20 @@ def test_who_is_erased_is_owed_nothing(kept):
         assert privacy.erase_names(work, test, clock.now() + timedelta(days=3)) == 2
         assert work.scalars(select(Seat)).all() == []
     assert owed(kept) == []
+
+
+def test_who_is_erased_from_one_test_of_a_class_keeps_their_grade_at_the_platform(kept):
+    test = placed(kept, keep_days=1)
+    take(kept, seat(kept))
+    told(kept, owed(kept)[0])
+    with kept.work() as work:
+        first = work.get_one(Published, test)
+        second = publishing.publish(work, first.teacher, first.bank, RULES, publishing.Conditions(), "Another")
+        second.class_id = first.class_id
+    with kept.work() as work:
+        privacy.erase_names(work, test, clock.now() + timedelta(days=3))
+        assert work.scalars(select(Pupil.name).where(Pupil.class_id.is_not(None))).all() == ["Ada"]
+    assert owed(kept) == []  # nothing is taken back
 
 
 def test_the_same_learner_at_the_same_moment_has_one_seat(database):

@@ -5,6 +5,7 @@ whether the thing is somebody else's or is not there at all.
 """
 
 import re
+from base64 import b64encode
 
 import pytest
 
@@ -12,6 +13,8 @@ from helpers import rights
 from helpers.rights import FORMS, OK, ROWS, SIGN_IN, THINGS, address, filled, methods_and_paths, send, where
 from helpers.school import opened, steady
 from quaestor.store.secrets import hashed
+
+CONFIGURED, NO_TEST = "section_of_test", b64encode(b'{"test": 123456}').decode()
 
 
 @pytest.fixture(scope="module")
@@ -99,9 +102,10 @@ def test_what_is_anothers_and_what_is_not_there_answer_alike(school, key):
     """The thing nearest to the front of the path, or of the body, is exchanged for one that nobody has."""
     path = key.partition(" ")[2]
     first = re.search(r"\{(\w+)", path)
-    name = first[1] if first else {"/api/v1/sessions": "test", "/api/v1/tests": "bank"}[path]
+    name = first[1] if first else {"/api/v1/sessions": "test", "/api/v1/tests": "bank", "/ims/cat/v1p0/sections": CONFIGURED}[path]
     who = refused_role(key)
-    known, unknown = send(school, key, who), send(school, key, who, **{name: 123456})
+    nobodys = NO_TEST if name == CONFIGURED else 123456
+    known, unknown = send(school, key, who), send(school, key, who, **{name: nobodys})
     assert known.status_code == unknown.status_code
     assert bare(known) == bare(unknown)
     assert set(known.headers) == set(unknown.headers)

@@ -97,9 +97,14 @@ def read_key(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlace, 
     return entry if kind == "text" else {**entry, "tolerance": _read_numbers(fields, correct, accepted, at, report)}
 
 
+def truth_of(word: object) -> str:
+    """`true` or `false`, as a word in any language means it; empty where it means neither."""
+    return next((name for name, words in _TRUTHS.items() if str(word).strip().casefold() in words), "")
+
+
 def _read_truth(correct: tuple[str, ...], classes: Sequence[str], at: FieldPlace, report: Report) -> dict[str, Any]:
-    said = tuple(name for name, words in _TRUTHS.items() for one in correct if one.casefold() in words)
-    if len(said) != 1:
+    said = tuple(truth_of(one) for one in correct)
+    if len(said) != 1 or not said[0]:
         report.error(at("correct"), say("true or false is expected"), ", ".join(correct) if correct else say("none"))
         return {}
     judged = {one: classes[-1] if one == said[0] else classes[0] for one in _TRUTHS}

@@ -9,6 +9,8 @@ from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.networks import bank_from_network
 from quaestor.errors import BankError, QuaestorError
 from quaestor.formats.exchange.imported import Imported, Note
+from quaestor.formats.exchange.qti.writer import VERSIONS
+from quaestor.formats.exchange.qti.writer import write as qti_package
 from quaestor.formats.exchange.registry import QUESTION_ENDINGS, WRITERS, read_questions
 from quaestor.formats.files import BANK_ENDINGS, NETWORK_ENDINGS, dump, is_of_others, load, load_bytes, read_network, save, write_network
 from quaestor.formats.limits import read_bytes
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="category|tag|NAME",
         help="of questions of another system: a skill for each category (the default), for each first tag, or one skill of this name",
     )
+    parser.add_argument("--qti", choices=VERSIONS, default=VERSIONS[0], help="of a package of QTI (.zip): the version to write")
     parser.add_argument("--template", action="store_true", help="write a small example bank to start from (XLSX: with every column)")
     parser.add_argument("--json", action="store_true", help="print what was understood, lost and refused as JSON")
 
@@ -102,7 +105,8 @@ def _write(bank: Bank, arguments: argparse.Namespace, media: dict[str, bytes] | 
     if ending in NETWORK_ENDINGS:
         write_network(bank.network, arguments.target)
     elif ending in WRITERS:
-        exported = WRITERS[ending](bank, _beside(bank, arguments.source) if media is None else media)
+        shown = _beside(bank, arguments.source) if media is None else media
+        exported = qti_package(bank, shown, arguments.qti) if ending == ".zip" else WRITERS[ending](bank, shown)
         save(exported.data, arguments.target)
         report["not_seen_by_others"] = _told(exported.notes)
         if not arguments.json:

@@ -119,8 +119,8 @@ def _of_sheets(read: sheets.Read, unmarked: int) -> Bank:
 def dump(bank: Bank, path: str | Path, media: Mapping[str, bytes] | None = None) -> None:
     """Write a bank to a file; a bank that was loaded from YAML is written to YAML as it was, comments included.
 
-    As Moodle XML (`.xml`) or GIFT (`.gift`) it goes with the `media` that its questions name; an ExchangeWarning lists what others will
-    not see of it.
+    As Moodle XML (`.xml`), GIFT (`.gift`) or a package of QTI 3.0 (`.zip`) it goes with the `media` that its questions name; an
+    ExchangeWarning lists what others will not see of it.
     """
     ending = Path(path).suffix.lower()
     if ending in WRITERS:

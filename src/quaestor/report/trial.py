@@ -15,6 +15,7 @@ from quaestor.bankfile.sentences import has_or_not
 from quaestor.i18n import Said, say
 from quaestor.report.shares import NORMAL, Share, wilson
 from quaestor.selection.step import NO_QUESTION
+from quaestor.simulate.shortfall import GOAL, MOST
 
 MIXED, ALWAYS = 0.3, 0.95
 EARLIER = 0.9  # what was sure in trials that do not say it
@@ -83,6 +84,51 @@ class RulesSummary:
 def told_of(found: Mapping[str, Any]) -> list[RulesSummary]:
     """The results of a trial for each set of rules."""
     return [_summary(found, one) for one in found["sets"]]
+
+
+def too_short(found: Mapping[str, Any], number: int) -> list[int]:
+    """The places of the skills for which a test by a set of rules is too short: by more than chance the right level is found too rarely."""
+    tables = found["sets"][number]["levels"]
+    shares = [wilson(sum(row[level] for level, row in enumerate(table)), sum(map(sum, table))) for table in tables]
+    return [place for place, share in enumerate(shares) if share.high < GOAL]
+
+
+def verdict(found: Mapping[str, Any], number: int) -> list[Said]:
+    """What a trial comes to for a set of rules: long enough, or what it lacks for which skills; empty for trials of earlier versions."""
+    if "shortfalls" not in found:
+        return []
+    goal = hundredth(GOAL)
+    words = say(
+        "Long enough: for every skill the right level is found for at least {goal} of 100 students, as far as chance lets us tell.",
+        goal=goal,
+    )
+    return [_lacking(found, one, goal) for one in found["shortfalls"][number]] or [words]
+
+
+def _lacking(found: Mapping[str, Any], lack: Mapping[str, Any], goal: int) -> Said:
+    skill = next(one for one in found["skills"] if one["id"] == lack["skill"])
+    low, high = (skill["levels"][level] for level in lack["levels"])
+    values = {"skill": skill["title"], "low": low, "high": high, "goal": goal}
+    if lack["question"] is None:
+        return say("No question on {skill} tells “{low}” from “{high}”: it needs questions of another kind.", **values)
+    if lack["more"] is not None:
+        return say(
+            "Too short for {skill}: about {count} more {count:question|questions} that {count:separates|separate} “{low}” from “{high}”, "
+            "as {question} does, would find the right level for {goal} of 100 students.",
+            **values,
+            count=lack["more"],
+            question=lack["question"],
+        )
+    if lack["ended"]:
+        return say(
+            "Too short for {skill}: it mixes up “{low}” and “{high}”. To find out how many more questions it takes took too long.", **values
+        )
+    return say(
+        "Too short for {skill}: not even {most} more questions that separate “{low}” from “{high}” as well as {question} would be enough.",
+        **values,
+        most=MOST,
+        question=lack["question"],
+    )
 
 
 def _end(rule: str) -> Said:

@@ -12,6 +12,7 @@ from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.inserts import insert
 from quaestor.store.models import BankVersion, Correction, Draft, Job, Published, SchoolClass, Share, Teacher
+from quaestor.store.platform_tables import AdaptiveSection
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import hold
 
@@ -36,7 +37,7 @@ def hand_over_all(work: Work, giver: Teacher, to: Teacher) -> None:
     for theirs, mine in work.execute(both).all():
         _replace_bank(work, theirs, mine)
         _drop_bank(work, theirs)
-    for kind in (BankVersion, Published, SchoolClass, Draft, Job):
+    for kind in (BankVersion, Published, SchoolClass, Draft, Job, AdaptiveSection):
         work.execute(update(kind).where(kind.teacher_id == giver.id).values(teacher_id=to.id))
     _forget_shares(work, to)
 
@@ -54,7 +55,8 @@ def hand_over_test(work: Work, test: Published, to: Teacher) -> None:
     for theirs in work.scalars(select(BankVersion).where(or_(BankVersion.id == test.bank_id, BankVersion.id.in_(before)))).all():
         _replace_bank(work, theirs.id, _copy_bank(work, theirs.id, to), test.id)
         corrected = select(Correction.test_id).where(Correction.bank_id == theirs.id)
-        others = select(Published.id).where(Published.bank_id == theirs.id).union(corrected)
+        sections = select(AdaptiveSection.id).where(AdaptiveSection.bank_id == theirs.id)
+        others = select(Published.id).where(Published.bank_id == theirs.id).union(corrected, sections)
         if work.scalar(others.limit(1)) is None:
             _drop_bank(work, theirs.id)
     work.execute(update(Job).where(Job.subject == f"test {test.id}").values(teacher_id=to.id))
@@ -76,6 +78,8 @@ def _replace_bank(work: Work, theirs: int, mine: int, test: int | None = None) -
     tests, made = update(Published).where(Published.bank_id == theirs), update(Correction).where(Correction.bank_id == theirs)
     if test is not None:
         tests, made = tests.where(Published.id == test), made.where(Correction.test_id == test)
+    else:
+        work.execute(update(AdaptiveSection).where(AdaptiveSection.bank_id == theirs).values(bank_id=mine))
     work.execute(tests.values(bank_id=mine))
     work.execute(made.values(bank_id=mine))
 

@@ -1,4 +1,4 @@
-"""The tables of learning platforms.
+"""The tables of learning platforms, and of delivery systems that use us as their adaptive engine.
 
 A *platform* is one registration: an issuer and our client id there. A *login* lives from the moment a platform sends a browser until the
 browser comes back with a signed message. A *placement* is an activity of a course; a *seat* is a learner in it, who is a pupil of its test,
@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import JSON, ForeignKey, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
-from quaestor.store.models import NEVER_AGAIN, Base, Published, Pupil, Teacher
+from quaestor.store.models import NEVER_AGAIN, BankVersion, Base, Published, Pupil, Teacher
 
 ADDRESS, NAME = 1000, 255  # letters of an address; of a name that the standard limits to 255
 
@@ -153,3 +153,31 @@ class Frame(Base):
     choosing: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     expires: Mapped[datetime] = mapped_column(index=True)
     platform: Mapped[Platform] = relationship(lazy="joined", innerjoin=True)
+
+
+class AdaptiveSection(Base):
+    """A section of a delivery system that uses us as its adaptive engine (CAT 1.0): a bank and rules. `sent`: as it was sent."""
+
+    __tablename__ = "cat_section"
+    __table_args__ = NEVER_AGAIN
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), index=True)
+    bank_id: Mapped[int] = mapped_column(ForeignKey("bank.id"), index=True)
+    rules: Mapped[dict[str, Any]]
+    sent: Mapped[dict[str, Any]]
+    created: Mapped[datetime]
+    bank: Mapped[BankVersion] = relationship()
+
+
+class AdaptiveSession(Base):
+    """A candidate in such a section, of whom nothing is known but the answers. `log`: the session as JSON."""
+
+    __tablename__ = "cat_session"
+    __table_args__ = NEVER_AGAIN
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    section_id: Mapped[int] = mapped_column(ForeignKey("cat_section.id", ondelete="CASCADE"), index=True)
+    log: Mapped[str] = mapped_column(Text)
+    changed: Mapped[datetime] = mapped_column(index=True)
+    section: Mapped[AdaptiveSection] = relationship()

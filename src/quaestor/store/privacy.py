@@ -20,7 +20,7 @@ from quaestor.store.clock import now
 from quaestor.store.corrections import corrections_of
 from quaestor.store.erasure import erased
 from quaestor.store.models import Attempt, Event, Published, Pupil, Reply, Scoring
-from quaestor.store.platform_tables import Seat
+from quaestor.store.platform_tables import Placement, Seat
 from quaestor.store.publishing import open_bank
 from quaestor.store.secrets import code, token
 
@@ -208,6 +208,8 @@ def _untie(work: Work, test: Published) -> int:
         work.flush()
         theirs = update(Attempt).where(Attempt.pupil_id == pupil, Attempt.test_id == test.id)
         work.execute(theirs.values(pupil_id=nobody.id), execution_options=_APART)
+        at_test = select(Placement.id).where(Placement.test_id == test.id)  # the grade at a platform stays as it is
+        work.execute(delete_rows(Seat).where(Seat.pupil_id == pupil, Seat.placement_id.in_(at_test)), execution_options=_APART)
     return len(found)
 
 

@@ -17,6 +17,7 @@ from quaestor.store.database import Database
 from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
 from quaestor.web.api import routes as api
+from quaestor.web.cat import endpoint as cat
 from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, trial, versions
 from quaestor.web.jobs import worker
 from quaestor.web.jobs.housekeeping import keep_house, keep_purging, keep_scoring
@@ -42,6 +43,7 @@ from quaestor.web.teacher import (
     colleagues,
     correcting,
     frozen_banks,
+    gradebook_files,
     grading,
     home,
     job_progress,
@@ -62,7 +64,7 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, device, attempt_pages)
-SHOWN = (results_table, path, live, projector, statistics, offline_file)
+SHOWN = (results_table, path, live, projector, statistics, offline_file, gradebook_files)
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 CLASSES = (class_pages, pupil_pages)
 TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
@@ -107,6 +109,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
     for part in PAGES:
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)
+    cat.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     metrics.add(app, settings, kept)
     failures.handle(app)

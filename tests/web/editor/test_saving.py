@@ -68,7 +68,7 @@ def shown_and_read(document, section, key):
     form = part_form.question_form(entry, template)
     fields = _texts(form) | ({"pilot": "yes"} if form["pilot"] else {})
     skills = [name for name in document["skills"] if name in form["skills"]]  # boxes are ticked in the order of the bank
-    return entry, *part_form.read_question(fields, form["options"], skills, template, entry)
+    return entry, *part_form.read_question(fields, form["options"], skills, template, entry, form["parts"])
 
 
 def _texts(form):

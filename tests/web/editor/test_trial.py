@@ -10,7 +10,7 @@ import quaestor as qs
 from helpers.browsing import Browser, application
 from quaestor.errors import QuaestorError
 from quaestor.report.shares import wilson
-from quaestor.report.trial import compared, told_of
+from quaestor.report.trial import compared, told_of, too_short
 from quaestor.simulate.trial import FIRST, alike, try_out
 from quaestor.store import drafts, job_queue, publishing, teachers
 from quaestor.store.models import BankVersion, Job
@@ -194,6 +194,10 @@ def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     assert side.length in said
     assert all(level.words in said for skill in side.skills for level in skill.levels)
     assert "60 simulated students took this test." in said
+    assert said.index("Is it long enough?") < said.index("How long is it?")
+    short = [FRACTIONS.skills[list(FRACTIONS.skills)[place]].title for place in too_short(found, 0)]
+    assert short
+    assert all(f"Too short for {title}: about " in said for title in short)
     assert "max_questions: 5" in said
     assert "style=" not in ada.page.text
     assert "http-equiv" not in ada.page.text

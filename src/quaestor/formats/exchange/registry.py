@@ -21,7 +21,7 @@ from quaestor.formats.exchange import (
 from quaestor.formats.exchange.checking import checked
 from quaestor.formats.exchange.exported import Exported, Media
 from quaestor.formats.exchange.imported import Imported
-from quaestor.formats.exchange.qti import packages
+from quaestor.formats.exchange.qti import packages, writer
 from quaestor.formats.limits import read_bytes
 from quaestor.i18n import say
 
@@ -53,7 +53,11 @@ READERS = (
 
 
 QUESTION_ENDINGS = tuple(dict.fromkeys(ending for reader in READERS for ending in reader.endings))
-WRITERS: dict[str, Callable[[Bank, Media], Exported]] = {".xml": moodle_writer.write, ".gift": gift_writer.write}  # by the ending of a file
+WRITERS: dict[str, Callable[[Bank, Media], Exported]] = {  # by the ending of a file
+    ".xml": moodle_writer.write,
+    ".gift": gift_writer.write,
+    ".zip": writer.write,
+}
 
 
 def recognised(data: bytes, name: str) -> QuestionFormat | None:

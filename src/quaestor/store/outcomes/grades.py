@@ -52,6 +52,19 @@ class Scheme:
         return sum(100 * finding.place / (len(finding.levels) - 1) for finding in found) / len(found)
 
 
+def score_of(outcome: Outcome, scheme: Scheme | None) -> float | None:
+    """The score of an attempt in per cent, as other systems take it: by the scheme of its grades; without one the expected level, from the
+    lowest (0) to the highest (100) of all skills. None where there is none to tell: it runs, waits, or has too few answers on a skill.
+    """
+    if scheme is not None:
+        share = scheme.share(outcome)
+    else:
+        is_known = outcome.state == "over" and not outcome.waits and all(finding.enough for finding in outcome.skills.values())
+        most = sum(len(finding.levels) - 1 for finding in outcome.skills.values())
+        share = 100 * outcome.expected / most if is_known and most else None
+    return None if share is None else round(min(max(share, 0.0), 100.0), 2)
+
+
 def stored(document: Mapping[str, Any] | None) -> Scheme | None:
     """The scheme of a test, if it has one."""
     return None if document is None else Scheme(document["by"], tuple((float(least), str(grade)) for least, grade in document["cuts"]))

@@ -98,11 +98,12 @@ def described(bank: Bank, above: float = USUAL) -> list[tuple[str, str, str]]:
 
 def csv_bytes(frame: "pd.DataFrame") -> bytes:
     """A table as CSV, in UTF-8 with a byte-order mark for spreadsheets."""
-    safe = frame.map(_neutral).rename(columns=_neutral)
+    safe = frame.map(neutral).rename(columns=neutral)
     return safe.to_csv(index=False, lineterminator="\r\n", date_format="%Y-%m-%d %H:%M:%S").encode("utf-8-sig")
 
 
-def _neutral(cell: Any) -> Any:
+def neutral(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula."""
     is_risky = isinstance(cell, str) and (cell.startswith(_RISKY) or cell.lstrip().startswith(_RISKY))
     return f"'{cell}" if is_risky else cell
 

@@ -19,7 +19,7 @@ from quaestor.i18n import packed
 from quaestor.store.attempts.invitations import holds_back
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, Published, Scoring
-from quaestor.store.outcomes.grades import Scheme, stored
+from quaestor.store.outcomes.grades import Scheme, score_of, stored
 from quaestor.store.outcomes.outcome import Outcome
 from quaestor.store.outcomes.results import outcomes
 from quaestor.store.platform_tables import Placement, Seat
@@ -104,23 +104,11 @@ def _score(outcome: Outcome | None, scheme: Scheme | None, is_held_back: bool, s
         return {"activityProgress": "Initialized", "gradingProgress": "NotReady"}  # what counted before was set aside
     if outcome.waits or is_held_back:
         return None
-    share = share_of(outcome, scheme)
+    share = score_of(outcome, scheme)
     if share is None:
         return {"activityProgress": "Completed", "gradingProgress": "PendingManual"}
     told = {"activityProgress": "Completed", "gradingProgress": "FullyGraded", "scoreGiven": share, "scoreMaximum": MAXIMUM}
     return {**told, "comment": outcome.grade} if outcome.grade else told
-
-
-def share_of(outcome: Outcome, scheme: Scheme | None) -> float | None:
-    """The score of an attempt in per cent: by the scheme of its grades; without one the expected level, from the lowest to the highest of
-    all skills. None where it cannot be told.
-    """
-    if scheme is not None:
-        share = scheme.share(outcome)
-    else:
-        most = sum(len(finding.levels) - 1 for finding in outcome.skills.values())
-        share = 100 * outcome.expected / most if most and outcome.counted else None
-    return None if share is None else round(min(max(share, 0.0), 100.0), 2)
 
 
 def claim(work: Work, away: Sequence[int] = ()) -> Owed | None:

@@ -16,6 +16,7 @@ from quaestor.formats import yaml_text
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.i18n import say
 from quaestor.web.editor.option_rows import Mark, Row, classes_of, empty_rows, marked, options_said, rows_of
+from quaestor.web.editor.part_rows import FIELDS, Parts, parts_of, read_parts
 
 Entry = dict[str, Any]
 WORDS, SHARES, NEEDS, WRITTEN, TEMPLATE = "words", "shares", "needs", "written", "template"
@@ -26,7 +27,7 @@ WAYS: dict[str, tuple[str, ...]] = {
     WRITTEN: (),
     TEMPLATE: ("confidence",),
 }
-CHOICES = ("choice", "choices")
+CHOICES, TYPED = ("choice", "choices"), ("number", "text")
 PLAIN = ("text", "kind", "correct", "accept", "tolerance", "classes", "explanation", "media", "alt", "minutes", "group", "tags", "template")
 SKILL_PLAIN = ("title", "description", "link", "levels", "prior", "shares", "strength", "confidence", "abilities", "table")
 NOTHING: Mapping[str, Any] = {}
@@ -47,8 +48,9 @@ def question_form(entry: Mapping[str, Any], template: Mapping[str, Any] = NOTHIN
     classes = classes_of(entry, template)
     rows = rows_of(merged(entry, template), classes)
     form["options"] = rows + empty_rows(rows, classes)
-    if form["kind"] in CHOICES:
+    if form["kind"] not in TYPED:
         form["correct"] = ""
+    form["parts"] = parts_of({"kind": form["kind"], **merged(entry, template)}).with_empty_rows()
     return form
 
 
@@ -88,20 +90,23 @@ def read_question(
     skills: Sequence[str],
     template: Mapping[str, Any] = NOTHING,
     before: Mapping[str, Any] = NOTHING,
+    parts: Parts | None = None,
 ) -> tuple[Entry, list[Problem]]:
     """The question that a form says, and what cannot be read in it.
 
-    `rows`: options with their classes; `before`: the entry that the form showed. What can be said in several ways and was not changed
-    stays as it was written there, so that saving an untouched form changes nothing.
+    `rows`: options with their classes; `parts`: pairs, items and gaps; `before`: the entry that the form showed. What can be said in
+    several ways and was not changed stays as it was written there, so that saving an untouched form changes nothing.
     """
     problems: list[Problem] = []
     kind = fields.get("kind") or kind_of(template)
-    names = [name for name in PLAIN if name not in (("correct", "accept", "tolerance") if kind in CHOICES else ())]
+    names = [name for name in PLAIN if name not in (("correct", "accept", "tolerance") if kind not in TYPED else ())]
     entry = _read({name: fields.get(name, "") for name in names}, problems)
     if kind == kind_of(template) and kind != before.get("kind"):
         entry.pop("kind", None)
     if kind in CHOICES:
         entry |= _read_options(entry, rows, kind, template, before, problems)
+    if kind in FIELDS:
+        entry |= read_parts(parts or Parts(), kind, entry, template, before, problems)
     entry |= _scope(skills, before)
     entry |= _pilot(bool(fields.get("pilot")), template, before)
     way = fields.get("way", WORDS)

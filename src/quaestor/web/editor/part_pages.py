@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from itertools import count
+from itertools import count, starmap
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -11,6 +11,7 @@ from starlette.datastructures import FormData
 
 from quaestor.errors import Problem, QuaestorError, placed
 from quaestor.i18n import say
+from quaestor.model.entries import GAP
 from quaestor.store import drafts
 from quaestor.store.models import Edition
 from quaestor.store.parts import Document, moved, part, renamed, with_part
@@ -20,6 +21,7 @@ from quaestor.web.editor import part_form
 from quaestor.web.editor.check import graph, meaning
 from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker
 from quaestor.web.editor.option_rows import classes_of
+from quaestor.web.editor.part_rows import Gap, Parts
 from quaestor.web.editor.vocabulary import LEVELS, told
 from quaestor.web.editor.vocabulary import written as in_file
 from quaestor.web.jobs.execution import Patient
@@ -66,8 +68,9 @@ def _read(request: Request, edited: EditedDraft, form: FormData, section: Sectio
         typed: dict[str, Any] = {**fields, "parents": parents}
     else:
         rows, skills, template = _rows(form), _texts(form, "skills"), _template(edited, fields.get("template", ""))
-        entry, problems = part_form.read_question(fields, rows, skills, template, before)
-        typed = {**fields, "skills": skills, "pilot": bool(fields.get("pilot"))}
+        parts = _parts(form)
+        entry, problems = part_form.read_question(fields, rows, skills, template, before, parts)
+        typed = {**fields, "skills": skills, "pilot": bool(fields.get("pilot")), "parts": parts.with_empty_rows()}
         typed["options"] = part_form.typed_rows(rows, entry, template, before)
     if not name or name.startswith("~") or climbs(name):
         problems.append(Problem("id", say("each has a short name of its own"), f"'{name}'"))
@@ -80,6 +83,17 @@ def _rows(form: FormData) -> list[tuple[str, str | bool]]:
     if groups:
         return list(zip(texts, groups, strict=False))
     return [(text, str(place) in ticked) for place, text in enumerate(texts)]
+
+
+def _parts(form: FormData) -> Parts:
+    """Pairs, items and gaps as a form has them; rows that are empty are left out."""
+    pairs = [pair for pair in zip(_texts(form, "left"), _texts(form, "belongs"), strict=False) if any(one.strip() for one in pair)]
+    columns = (_texts(form, f"gap_{name}") for name in ("name", "kind", "right", "options", "tolerance"))
+    gaps = [gap for gap in starmap(Gap, zip(*columns, strict=False)) if gap.name.strip() or gap.right.strip() or gap.options.strip()]
+    named = {gap.name.strip() for gap in gaps}
+    found = dict.fromkeys(name.strip() for name in GAP.findall(browsers.field(form, "text")))
+    gaps += [Gap(name) for name in found if name not in named and browsers.field(form, "kind") == "gaps"]
+    return Parts(browsers.field(form, "truth"), pairs, browsers.field(form, "others"), browsers.field(form, "items"), gaps)
 
 
 def _before(edited: EditedDraft, form: FormData, section: Section, old: str) -> part_form.Entry:

@@ -14,7 +14,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem, QuaestorError
 from quaestor.formats import yaml_text
 from quaestor.i18n import unpacked
-from quaestor.report.trial import compared, told_of
+from quaestor.report.trial import compared, told_of, verdict
 from quaestor.selection.rules_file import read_rules
 from quaestor.store import drafts, job_queue, sharing
 from quaestor.store.models import Job, Teacher
@@ -162,6 +162,7 @@ def show(request: Request, job: int) -> Response:
     }
     if found.state == job_queue.DONE:
         sides = told_of(found.found)
+        values["verdicts"] = [verdict(found.found, number) for number in range(len(sides))]
         values |= {"sides": sides, "compared": compared(found.found, sides), "pictures_of": [histogram(side.lengths) for side in sides]}
     return page(request, "editor/trial.html", teacher=teacher, job=found, asked=asked, found=found.found, **values)
 

@@ -9,7 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
-from quaestor.store import job_queue, limits, media, replies, teachers
+from quaestor.store import job_queue, limits, media, replies, sections, teachers
 from quaestor.store.attempts import session_cache
 from quaestor.store.clock import now
 from quaestor.store.database import Database
@@ -25,6 +25,7 @@ _OLD: dict[str, Callable[[Work, datetime], None]] = {
     "jobs": job_queue.forget_old,
     "logins of platforms": logins.forget_old,
     "frames of platforms": frames.forget_old,
+    "sessions of delivery systems": sections.forget_old,
     "images": lambda work, _: media.drop_unused(work),
 }
 _log = logging.getLogger("quaestor.web")

@@ -18,7 +18,9 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
 from quaestor.parent import leave_with
+from quaestor.report.trial import too_short
 from quaestor.selection.rules_file import read_rules
+from quaestor.simulate.shortfall import shortfall
 from quaestor.simulate.trial import try_out
 from quaestor.store import drafts, job_queue
 from quaestor.store.database import Database, UnavailableError
@@ -31,6 +33,7 @@ from quaestor.web.operations.process_limits import limit_memory
 from quaestor.web.settings import from_environment
 
 NICENESS = 5
+TRIED = 0.8  # how far a trial is when the test itself was tried
 _log = logging.getLogger("quaestor.web")
 GoOn = Callable[[float], bool]
 
@@ -98,10 +101,19 @@ def work_off(database: Database, number: int, worker: str, longest: float = LONG
 
 
 def trial(database: Database, asked: dict[str, Any], go_on: GoOn) -> dict[str, Any]:
-    """Simulated students take a test by the rules that were asked for."""
+    """Simulated students take a test by the rules that were asked for; then longer ones, where it is too short."""
     bank = bank_of_source(database, asked["source"])
     sets = [read_rules(one["rules"]) for one in asked["sets"]]
-    return try_out(bank, sets, asked["students"], asked["seed"], go_on)
+    found = try_out(bank, sets, asked["students"], asked["seed"], lambda share: go_on(TRIED * share))
+    skills, seed = list(bank.skills), found["seed"]
+    found["shortfalls"] = [
+        [
+            shortfall(bank, rules, skills[place], found["sets"][number]["levels"][place], seed, lambda: go_on(TRIED))
+            for place in too_short(found, number)
+        ]
+        for number, rules in enumerate(sets)
+    ]
+    return found
 
 
 def bank_of_source(database: Database, source: dict[str, int]) -> Bank:

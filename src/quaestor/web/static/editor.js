@@ -25,12 +25,11 @@ for (const form of document.querySelectorAll("form.writing")) {
   form.addEventListener("input", () => { sort(); clearTimeout(waiting); waiting = setTimeout(show, 400); });
 
   // A last empty row for another option, whenever the last one is filled in.
-  const rows = form.querySelector(".rows");
-  rows?.addEventListener("input", () => {
+  for (const rows of form.querySelectorAll(".rows")) rows.addEventListener("input", () => {
     const last = rows.lastElementChild;
-    if (!last.querySelector("[name=option]").value) return;
+    if (!last.querySelector("[name=option], [name=left]").value) return;
     const made = last.cloneNode(true), place = rows.children.length;
-    for (const field of made.querySelectorAll("[name=option]")) { field.value = ""; field.ariaLabel = field.ariaLabel.replace(/\d+/, place + 1); }
+    for (const field of made.querySelectorAll("[name=option], [name=left], [name=belongs]")) { field.value = ""; field.ariaLabel = field.ariaLabel.replace(/\d+/, place + 1); }
     for (const box of made.querySelectorAll("[name=is_right]")) { box.checked = false; box.value = place; }
     for (const list of made.querySelectorAll("select")) { list.selectedIndex = 0; list.ariaLabel = list.ariaLabel.replace(/\d+/, place + 1); }
     for (const number of made.querySelectorAll(".unseen")) number.textContent = ` ${place + 1}`;

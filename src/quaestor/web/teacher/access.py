@@ -26,6 +26,7 @@ KINDS = {
     "html": "text/html; charset=utf-8",
     "svg": "image/svg+xml",
     "pdf": "application/pdf",
+    "zip": "application/zip",
 }
 FORMATS = {"xlsx": "Excel", "csv": "CSV", "yaml": "YAML", "json": "JSON"}  # in which a bank can be downloaded
 

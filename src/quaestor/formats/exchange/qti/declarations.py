@@ -84,23 +84,39 @@ class Scoring:
 
     def ranges(self, declaration: Declaration, notes: list[str]) -> list[Range]:
         """The right numbers of a response, with the tolerance of the comparison that scores it."""
-        found: list[Range] = []
-        for comparison in self.rules.walk() if self.rules is not None else ():
-            parts = {kind(part): part for part in comparison.children}
-            if kind(comparison) != "equal" or attribute(parts.get("variable", comparison), "identifier") != declaration.name:
-                continue
-            if "correct" in parts:
-                values = [as_number(value) for value in declaration.correct]
-            elif "baseValue" in parts:
-                values = [as_number(parts["baseValue"].text.strip())]
-            else:
-                continue
-            found += [_within(value, comparison, notes) for value in values]
-        if found:
-            return found
+        scored: list[tuple[Fraction | None, Range]] = []
+        for holder in self.rules.walk() if self.rules is not None else ():
+            for comparison in (one for one in holder.children if kind(one) == "equal"):
+                values = _compared(comparison, declaration)
+                scored += [(_points(holder), _within(value, comparison, notes)) for value in values]
+        best = max((points for points, _ in scored if points is not None), default=None)
+        if any(points is not None and points != best and points > 0 for points, _ in scored):
+            notes.append(
+                keys.partly_right([marking.written((low + high) / 2) for points, (low, high) in scored if points not in (None, best)])
+            )
+        if scored:
+            return [one for points, one in scored if points is None or points == best]
         if self.by_points and declaration.points:
             return _by_points(declaration, notes)
         return [(value, value) for value in map(as_number, declaration.correct)]
+
+
+def _compared(comparison: Element, declaration: Declaration) -> list[Fraction]:
+    """The numbers that a comparison holds a response against."""
+    parts = {kind(part): part for part in comparison.children}
+    if attribute(parts.get("variable", comparison), "identifier") != declaration.name:
+        return []
+    if "correct" in parts:
+        return [as_number(value) for value in declaration.correct]
+    return [as_number(parts["baseValue"].text.strip())] if "baseValue" in parts else []
+
+
+def _points(branch: Element) -> Fraction | None:
+    """The score that a branch sets, where it is a number."""
+    for one in branch.children:
+        if _scores(one) and len(one.children) == 1 and kind(one.children[0]) == "baseValue":
+            return as_number(one.children[0].text.strip())
+    return None
 
 
 def _within(value: Fraction, comparison: Element, notes: list[str]) -> Range:

@@ -1,9 +1,11 @@
 """Names of QTI: those of elements and attributes, which 3.0 writes in another way than 2.x, and those of items."""
 
 import re
+from collections.abc import Iterable
 
 from quaestor.formats.exchange.xml import Element
 
+NAMESPACE = "urn:quaestor:exchange:1"  # of our own elements in files of others
 _MADE_BY_MACHINES = re.compile(r"[0-9a-f]{12}|[0-9A-F]{12}|[0-9a-f]{8}-[0-9a-f]{4}-")
 
 
@@ -36,3 +38,21 @@ def camel(name: str) -> str:
 def kebab(name: str) -> str:
     """`maxChoices` as `max-choices`."""
     return re.sub(r"[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """Identifiers as XML has them, each once, that look like these names.
+
+    >>> identifiers(["Q1", "a b", "a/b", "7"])
+    ['Q1', 'a_b', 'a_b-3', '_7']
+    """
+    made: list[str] = []
+    taken: set[str] = set()  # names of files may not differ in capital letters alone
+    for number, name in enumerate(names, 1):
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)[:64]
+        plain = plain if re.match(r"[A-Za-z_]", plain) else f"_{plain}"
+        while plain.lower() in taken:
+            plain = f"{plain}-{number}"
+        taken.add(plain.lower())
+        made.append(plain)
+    return made

@@ -5,17 +5,18 @@ A package is a zip file with a manifest. What the manifest names is looked at fi
 fuller one.
 """
 
+from collections.abc import Iterator
 from pathlib import PurePath
 
 from quaestor.errors import BankError, format_value
-from quaestor.formats.exchange import xml
+from quaestor.formats.exchange import own, xml
 from quaestor.formats.exchange.html import Keep
 from quaestor.formats.exchange.imported import Collection, Imported
 from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.media import is_shown
 from quaestor.formats.exchange.package import Package, is_package
 from quaestor.formats.exchange.qti import items, old_tests
-from quaestor.formats.exchange.qti.names import attribute, kind, told_name
+from quaestor.formats.exchange.qti.names import NAMESPACE, attribute, kind, told_name
 from quaestor.formats.exchange.xml import Element
 from quaestor.formats.limits import refusal
 from quaestor.i18n import said, say
@@ -57,23 +58,34 @@ def _title_of(root: Element) -> str:
     return old_tests.title(root) if root.tag == old_tests.ROOT else attribute(root, "title")
 
 
+def _ours(element: Element) -> str:
+    """What an element of our own says in the metadata of a package or a resource."""
+    metadata = element.first("metadata")
+    found = metadata.first("quaestor") if metadata is not None else None
+    return found.text if found is not None and found.namespace == NAMESPACE else ""
+
+
 def _nothing(address: str) -> str:
     """Pictures of a file that stands alone are not in it."""
     return ""
 
 
 def _read_item(
-    root: Element, found: Collection, keep: Keep, file: str = "", path: tuple[str, ...] = (), tags: tuple[str, ...] = ()
+    root: Element, found: Collection, keep: Keep, file: str = "", path: tuple[str, ...] = (), tags: tuple[str, ...] = (), ours: str = ""
 ) -> None:
     name = told_name(attribute(root, "identifier"), attribute(root, "title"))
     place = old_tests.place(root, file)
     notes: list[str] = []
+    reason, visible = "", None
     try:
-        fields = items.read_item(root, keep, notes)
+        visible = items.read_item(root, keep, notes)
     except Refused as refused:
-        found.refuse(name, place, said(refused))
+        reason = said(refused)
+    fields, kept = own.merged(visible, [ours], notes)
+    if fields is None:
+        found.refuse(name, place, reason)
     else:
-        found.add(name, fields, place, notes, path, tags)
+        found.add(kept or name, fields, place, notes, path, tags, is_ours=bool(kept))
 
 
 class _Reader:
@@ -87,15 +99,16 @@ class _Reader:
         self._manifest = min(manifests, key=len)
         self._root = xml.parse(package.read(self._manifest))
         self._found = Collection(stem)
+        self._ours = {self._package.find(one.attributes.get("href", ""), self._manifest): _ours(one) for one in self._resources()}
+        self._roots: dict[str, Element] = {}  # of all files that are of QTI
         self._done: set[str] = set()
 
     def read(self) -> Imported:
         """All of it."""
-        roots: dict[str, Element] = {}
         for name in self._listed():
             if (root := self._parsed(name)) is not None:
-                roots[name] = root
-        roots = self._fullest(roots)
+                self._roots[name] = root
+        roots = self._fullest()
         titles = [_title_of(root) for root in roots.values() if root.tag in (*TESTS, old_tests.ROOT)]
         self._found.title = (titles[0] if len(titles) == 1 else self._title()) or self._found.title
         for name, root in roots.items():
@@ -106,7 +119,19 @@ class _Reader:
                 old_tests.read_tests(root, self._found, self._keeper(name), name)
             elif root.tag in items.ROOTS and name not in self._done:
                 self._read_file(name, root)
+        self._found.bank = own.bank_of([_ours(self._root)])
+        for name, kept in self._media_of(self._found.bank.pop("media", None)):
+            self._found.media[name] = self._package.read(kept)
         return self._found.finished()
+
+    def _media_of(self, names: object) -> Iterator[tuple[str, str]]:
+        """The names that pictures and sounds have in our own bank, with their files."""
+        for name, kept in names.items() if isinstance(names, dict) else ():
+            if file := self._package.find(f"media/{kept}", self._manifest):
+                yield str(name), file
+
+    def _resources(self) -> list[Element]:
+        return [one for one in self._root.walk() if one.tag == "resource"]
 
     def _title(self) -> str:
         """The title in the manifest."""
@@ -119,7 +144,7 @@ class _Reader:
         """The files that the manifest names and that may be of QTI, then all others that may; missing ones are told."""
         named: dict[str, None] = {}
         missing: dict[str, Element] = {}
-        for resource in (one for one in self._root.walk() if one.tag == "resource"):
+        for resource in self._resources():
             for one in (resource, *resource.all("file")):
                 href = one.attributes.get("href", "")
                 if not href:
@@ -145,18 +170,19 @@ class _Reader:
             self._found.refuse(PurePath(name).name, name, said(error))
             return None
 
-    def _fullest(self, roots: dict[str, Element]) -> dict[str, Element]:
+    def _fullest(self) -> dict[str, Element]:
         """All files but those of QTI 1.2 that hold less of a quiz which another file holds too."""
         best: dict[str, str] = {}
-        for name, root in roots.items():
+        for name, root in self._roots.items():
             quiz = next((one.attributes.get("ident", "") for one in root.all("assessment")), "") or name
             other = best.setdefault(quiz, name)
             if other != name:
-                more, less = (name, other) if old_tests.items(root) > old_tests.items(roots[other]) else (other, name)
+                more, less = (name, other) if old_tests.items(root) > old_tests.items(self._roots[other]) else (other, name)
                 words = say("it holds less of the quiz that is in {file}, which was read", file=more)
                 self._found.note(less, words)
                 best[quiz] = more
-        return {name: root for name, root in roots.items() if name in best.values()}
+        read = set(best.values())
+        return {name: root for name, root in self._roots.items() if name in read}
 
     def _read_test(self, test: Element, name: str) -> None:
         for one in test.walk():
@@ -176,7 +202,7 @@ class _Reader:
             elif kind(part) in ("assessmentItemRef", "assessmentSectionRef"):
                 href, identifier = attribute(part, "href"), attribute(part, "identifier")
                 target = self._package.find(href, file)
-                root = self._parsed(target) if target else None
+                root = self._roots.get(target)
                 if root is None:
                     self._found.refuse(
                         identifier, place, say("the package does not hold the file {name} that it names", name=format_value(href))
@@ -197,7 +223,7 @@ class _Reader:
         if root.tag not in items.ROOTS:
             self._refuse_root(name, root, "<assessmentItem>")
         else:
-            _read_item(root, self._found, self._keeper(name), name, path, tags)
+            _read_item(root, self._found, self._keeper(name), name, path, tags, self._ours.get(name, ""))
 
     def _refuse_root(self, name: str, root: Element, wanted: str) -> None:
         words = say("a file that a test names holds {wanted}, got {found}", wanted=wanted, found=f"<{root.tag}>")
