@@ -35,7 +35,7 @@ def test_the_network_of_a_bundled_bank_is_that_bank_again(name, width):
 
 
 @given(documents())
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_the_network_of_any_bank_is_that_bank_again(document):
     bank = Bank(document)
     again = bank_from_network(bank.network, list(bank.skills))

@@ -131,6 +131,7 @@ class Tour:
         yield Stop("platform-refused", "lti/launch", "guest", False, 400)
         yield Stop("platform-register", f"lti/register/{self.registering}?openid_configuration=https://moodle.example/c", "guest", False)
         yield Stop("banks", "desk/banks")
+        yield Stop("bring-questions", "desk/import", main=False)
         yield Stop("bank", f"desk/banks/{self.bank}")
         yield Stop("publish", f"desk/banks/{self.bank}/publish")
         yield Stop("test", test)

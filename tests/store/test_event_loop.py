@@ -4,7 +4,7 @@ import asyncio
 from threading import get_ident
 
 import pytest
-from sqlalchemy import insert, select, text
+from sqlalchemy import event, insert, select, text
 
 from helpers.databases import KINDS
 from quaestor.errors import QuaestorError
@@ -38,6 +38,27 @@ def add(database, email="owner@school.example"):
 def count(database, statement=None):
     with database.read() as work:
         return owners(work) if statement is None else work.scalar(statement)
+
+
+def test_the_first_connection_is_there_before_anybody_asks(database):
+    made = []
+    event.listen(database._loop.sync_engine, "connect", lambda *_: made.append(get_ident()))
+
+    async def work():
+        await database.get_ready()
+        assert made == [get_ident()]
+        return await database.on_loop(lambda: count(database))
+
+    assert asyncio.run(work()) == 0
+    assert len(made) == 1
+
+
+def test_a_server_starts_without_its_database(tmp_path):
+    away = Database(f"postgresql+psycopg://postgres@/quaestor?host={tmp_path}")
+    asyncio.run(away.get_ready())
+    with pytest.raises(UnavailableError):
+        asyncio.run(away.on_loop(lambda: count(away)))
+    away.close()
 
 
 @pytest.mark.parametrize("kind", KINDS)

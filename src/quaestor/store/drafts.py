@@ -45,7 +45,7 @@ def begin_draft(work: Work, teacher: Teacher, document: Mapping[str, Any], note:
     made = Draft(teacher_id=teacher.id, title=_title(document), head=1, created=now(), changed=now())
     work.add(made)
     work.flush()
-    media = _kept(work, images or {})
+    media = kept_images(work, images or {})
     _add(work, made, 1, document, media, teacher, note)
     return made
 
@@ -158,7 +158,7 @@ def rewrite(
 
 def add_images(work: Work, draft: Draft, by: Teacher, images: Mapping[str, bytes]) -> Edition:
     """Add images, by the names that questions give them."""
-    kept = _kept(work, images)
+    kept = kept_images(work, images)
     return rewrite(work, draft, by, lambda document, _: document, say("images added: {names}", names=", ".join(sorted(kept))), kept)
 
 
@@ -183,7 +183,8 @@ def drop(work: Work, draft: Draft) -> None:
     erased(work)
 
 
-def _kept(work: Work, images: Mapping[str, bytes]) -> dict[str, str]:
+def kept_images(work: Work, images: Mapping[str, bytes]) -> dict[str, str]:
+    """Check and store images; returns their hashes by name."""
     for name, content in images.items():
         check_image("images", name, content)
     return keep_images(work, images)

@@ -18,9 +18,9 @@ from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
 from quaestor.web.api import routes as api
 from quaestor.web.cat import endpoint as cat
-from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, trial, versions
+from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, question_files, trial, versions
 from quaestor.web.jobs import worker
-from quaestor.web.jobs.housekeeping import keep_house, keep_purging, keep_scoring
+from quaestor.web.jobs.housekeeping import keep_house, keep_looking, keep_purging, keep_scoring
 from quaestor.web.jobs.runner import Foreman
 from quaestor.web.jobs.slow_steps import SlowSteps
 from quaestor.web.lti import login, registration, start
@@ -68,7 +68,8 @@ SHOWN = (results_table, path, live, projector, statistics, offline_file, gradebo
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 CLASSES = (class_pages, pupil_pages)
 TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
-EDITORS = (trial, new_bank, overview, versions, improvement, listing, part_pages)  # the last two take any section: they come last
+BANKS = (trial, question_files, new_bank, overview, versions, improvement)
+EDITORS = (*BANKS, listing, part_pages)  # the last two take any section: they come last
 PLATFORMS = (login, start, registration)
 PAGES = (*TAKERS, *PLATFORMS, *TEACHERS, *EDITORS)
 WEEK = 7 * 24 * 3600
@@ -89,8 +90,10 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
+        await kept.get_ready()
         tasks = [asyncio.create_task(keep(kept)) for keep in (keep_house, keep_purging, keep_scoring)]
-        tasks += [asyncio.create_task(metrics.keep_stock()), asyncio.create_task(keep_sending(kept, settings))]
+        tasks += [asyncio.create_task(keep()) for keep in (metrics.keep_stock, keep_looking)]
+        tasks.append(asyncio.create_task(keep_sending(kept, settings)))
         app.state.foremen = [*(Foreman(kept, worker.LONG, each=1) for _ in range(2)), Foreman(kept, worker.SHORT)]
         for foreman in app.state.foremen:
             foreman.start()

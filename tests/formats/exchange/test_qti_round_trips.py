@@ -119,6 +119,16 @@ def test_a_bank_that_is_written_and_read_is_the_same(version, document):
     assert again.version == bank.version
 
 
+@pytest.mark.long
+@BOTH
+@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None)
+@given(document=documents())
+def test_many_banks_that_are_written_and_read_are_the_same(version, document):
+    bank = Bank(document)
+    found = back(writer.write(bank, {}, version).data)
+    assert Bank(to_document(found)).document == bank.document
+
+
 @pytest.mark.parametrize("name", bundled_banks())
 def test_bundled_banks_are_the_same(name):
     bank = load(name)

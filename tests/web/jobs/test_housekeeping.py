@@ -42,6 +42,26 @@ def test_the_house_is_kept_whatever_goes_wrong(monkeypatch, caplog, error):
     assert str(error) in caplog.text
 
 
+def test_memory_is_looked_through_by_the_clock_and_not_when_takers_come_in(make_database, monkeypatch):
+    looked = Event()
+    monkeypatch.setattr(housekeeping, "look_at_all", looked.set)
+    housekeeping.tidy(make_database("sqlite"))
+    assert not looked.is_set()
+
+    async def keep():
+        keeping = asyncio.create_task(housekeeping.keep_looking())
+        await asyncio.sleep(0.1)
+        first = looked.is_set()
+        keeping.cancel()
+        monkeypatch.setattr(housekeeping, "EVERY", 0.01)
+        keeping = asyncio.create_task(housekeeping.keep_looking())
+        assert await asyncio.to_thread(looked.wait, 20)
+        keeping.cancel()
+        return first
+
+    assert not asyncio.run(keep())
+
+
 def test_a_test_whose_names_cannot_be_erased_holds_up_no_other(make_database, monkeypatch, caplog):
     database = make_database("sqlite")
     for name in ("Ada", "Ben"):

@@ -46,6 +46,13 @@ async def keep_scoring(database: Database) -> None:
     await again_and_again(look_after, database, SCORING)
 
 
+async def keep_looking() -> None:
+    """Look through memory every hour, and not at the start, when all of it was just looked through: it stops everybody for a moment."""
+    while True:
+        await asyncio.sleep(EVERY)
+        await run_in_threadpool(look_at_all)
+
+
 async def again_and_again(do: Callable[[Database], object], database: Database, every: float) -> None:
     """Whatever goes wrong is tried again next time."""
     while True:
@@ -70,7 +77,7 @@ def look_after(database: Database) -> None:
 def tidy(database: Database) -> None:
     """Erase names and all that has had its time, a unit of work for each test and each kind: what goes wrong with one holds up no other.
 
-    The files are written anew once for all of it, and memory is looked through.
+    The files are written anew once for all of it.
     """
     with database.read() as work:
         tests = forgetful(work)
@@ -87,7 +94,6 @@ def tidy(database: Database) -> None:
         except Exception:
             _log.exception("old %s were not deleted; it is tried again", kind)
     database.scrub()
-    look_at_all()
 
 
 def purge(database: Database) -> None:

@@ -20,6 +20,7 @@ from quaestor.store.secrets import hashed, token
 BROWSER, TEACHER, TAKER = "visit", "teacher", "taker"
 MONTH = 30 * 24 * 3600
 MOST_FIELDS, MOST_FILES = 2000, 60
+MOST_IN_FIELD = 50_000_000  # bytes; bodies are limited as they arrive, to less than that unless set otherwise
 HOUSEHOLD = 64  # bits of an IPv6 address that one household has
 
 
@@ -76,7 +77,7 @@ def site_root(request: Request) -> str:
 async def posted(request: Request) -> AsyncIterator[FormData]:
     """The fields of a form of ours; a dependency of every route that changes something. Uploaded files are closed at the end."""
     try:
-        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS)
+        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=MOST_IN_FIELD)
     except ClientDisconnect as error:
         raise QuaestorError(say("the browser went away before the form was read")) from error
     request.state.form = form

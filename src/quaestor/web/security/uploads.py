@@ -1,10 +1,12 @@
-"""What strangers upload, read in processes with limits: banks, class lists and images."""
+"""What strangers upload, read in processes with limits: banks, questions of other systems, class lists and images."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from quaestor.bankfile.bank import FORMATS, Bank
 from quaestor.errors import BankError, Problem, QuaestorError, got
+from quaestor.formats.exchange.imported import Imported
+from quaestor.formats.exchange.registry import read_questions_bytes
 from quaestor.formats.files import load_bytes
 from quaestor.formats.name_lists import from_file
 from quaestor.formats.oneroster import Roster, read_roster
@@ -22,6 +24,14 @@ def read_bank(content: bytes, ending: str, unmarked: int = FORMATS[0]) -> Bank:
     """The bank in a file with this ending, as `load_bytes` reads it."""
     try:
         return apart(load_bytes, content, ending, "", unmarked, seconds=SECONDS, megabytes=MEGABYTES)
+    except LimitsError as error:
+        raise BankError([Problem("file", error.rule, error.value, say("split the file into several smaller ones"))]) from error
+
+
+def read_questions(content: bytes, name: str) -> Imported:
+    """The questions in a file of another system with this name."""
+    try:
+        return apart(read_questions_bytes, content, name, seconds=SECONDS, megabytes=MEGABYTES)
     except LimitsError as error:
         raise BankError([Problem("file", error.rule, error.value, say("split the file into several smaller ones"))]) from error
 

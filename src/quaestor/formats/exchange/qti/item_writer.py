@@ -3,7 +3,6 @@
 An answer class is worth a part of the score: with k classes, the class with index i is worth i/(k - 1).
 """
 
-import re
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from html import escape
@@ -19,7 +18,6 @@ from quaestor.model.question import Question
 
 _SCHEMA = "http://www.w3.org/2001/XMLSchema-instance"
 _TYPES = {".mp3": "audio/mpeg", ".ogg": "audio/ogg", ".oga": "audio/ogg", ".wav": "audio/wav", ".m4a": "audio/mp4"}
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
 class Version:
@@ -55,13 +53,8 @@ class Version:
 
 def element(tag: str, *inside: str, **attributes: object) -> str:
     """An element of XML; attributes without a value are left out."""
-    shown = "".join(f' {name}="{escape(_clean(str(value)))}"' for name, value in attributes.items() if value is not None)
+    shown = "".join(f' {name}="{escape(str(value))}"' for name, value in attributes.items() if value is not None)
     return f"<{tag}{shown}>{''.join(inside)}</{tag}>" if inside else f"<{tag}{shown}/>"
-
-
-def _clean(text: str) -> str:
-    """A text without what XML cannot hold."""
-    return _NOT_XML.sub("", text)
 
 
 class ItemWriter:
@@ -120,7 +113,7 @@ class ItemWriter:
         return f"{float(place):.6g}"
 
     def _response(self, name: str, cardinality: str, kind: str, correct: Iterable[str], mapping: str = "") -> str:
-        values = [self._make("value", escape(_clean(one), quote=False)) for one in correct]
+        values = [self._make("value", escape(one, quote=False)) for one in correct]
         declared = self._make("correctResponse", *values) if values else ""
         return self._make("responseDeclaration", declared + mapping, identifier=name, cardinality=cardinality, baseType=kind)
 
