@@ -16,7 +16,7 @@ from quaestor.web.render.problems import MEDIA_TYPE
 from quaestor.web.settings import Settings
 
 ROUTES = [(method, route) for part in PARTS for route in part.routes for method in route.methods]
-PLACES = {"session": "1", "bank": "1", "test": "1", "image": "x"}
+PLACES = {"session": "1", "bank": "1", "test": "1", "image": "x", "class": "1", "pupil": "1"}
 _key = count()
 KINDS_BANK = """
 quaestor: 1

@@ -1,6 +1,8 @@
 """Who may do what: a row for every route of the application, what each kind of person and program may expect of it, and its request."""
 
 import re
+import zlib
+from base64 import b64encode
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any
@@ -59,6 +61,7 @@ def row(who, sent=None, ok=0, changes=True, scope="", files=None, **at):
 
 RENAMED = {"id": "one", "text": "Another text?", "kind": "text", "correct": "2", "skills": "sums", "seen": "2"}
 RENAMED |= {"way": "shares", "right": "0.1 | 0.4 | 0.8"}
+PACKED = b64encode(zlib.compress(b"Two and two? {=4 ~5}")).decode()
 BANK = dump_bytes(qs.load("multiplication"), ".yaml")
 TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
 CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
@@ -133,6 +136,11 @@ ROWS = {
     "POST /desk/banks": row(TEACHERS, files={"file": ("bank.yaml", BANK)}),
     "POST /desk/banks/new": row(TEACHERS, {"title": "Mine"}),
     "POST /desk/banks/bundled": row(TEACHERS, {"name": "fractions"}),
+    "GET /desk/import": row(TEACHERS),
+    "POST /desk/import": row(TEACHERS, files={"file": ("questions.gift", b"Two and two? {=4 ~5}")}, ok=200, changes=False),
+    "POST /desk/import/keep": row(
+        TEACHERS, {"name": "questions.gift", "packed": PACKED, "question": "Q1", "skills_by": "one", "one": "sums"}
+    ),
     "POST /desk/banks/pasted": row(TEACHERS, {"rows": "id\ttext\tskill\nQ1\tWhat?\tsums"}),
     f"GET {BANKS}": row(LOOK),
     f"GET {BANKS}/file.{{ending}}": row(LOOK),
@@ -273,6 +281,11 @@ ROWS = {
     "GET /api/v1/tests/{test}": row(API, scope="tests"),
     "GET /api/v1/tests/{test}/results": row(API, scope="results"),
     "GET /api/v1/tests/{test}/results.csv": row(API, scope="results"),
+    "POST /api/v1/classes": row(API_LIST, {"title": "6c", "names": ["Eve"]}, scope="tests", ok=201),
+    "GET /api/v1/classes": row(API_LIST, scope="tests"),
+    "GET /api/v1/classes/{class}": row(API, scope="tests"),
+    "GET /api/v1/classes/{class}/pupils/{pupil}/growth": row(API, scope="results"),
+    "DELETE /api/v1/classes/{class}/pupils/{pupil}": row(API, scope="results", ok=204),
 }
 PAGES = [key for key, one in ROWS.items() if "right" not in one.who]
 CALLS = [key for key, one in ROWS.items() if "right" in one.who]

@@ -12,7 +12,7 @@ import quaestor as qs
 from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
 from helpers.school import PLATFORM
-from quaestor.store import drafts, leaving, sharing, teachers
+from quaestor.store import drafts, leaving, publishing, sharing, teachers
 from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Draft, Published, Teacher
 from quaestor.store.platforms import registrations
@@ -64,7 +64,12 @@ class Tour:
             self.path = work.scalars(select(Attempt.id).where(Attempt.test_id == self.demo, Attempt.ended.is_not(None))).first()
             for thing in (work.get_one(Published, self.demo), work.get_one(Draft, self.draft)):
                 sharing.share(work, thing, ada, sharing.LOOK)
-            self.pupil = class_lists.pupils_of(work, work.get(Published, self.demo))[0].id
+            first = work.get(Published, self.demo)
+            pupil = class_lists.pupils_of(work, first)[0]
+            self.class_, self.pupil, self.own = pupil.class_id, pupil.id, pupil.code
+            conditions = publishing.Conditions(by_list=True, class_id=self.class_, half_life=90)
+            publishing.publish(work, owner, first.bank, ORDER, conditions, "Fractions in spring")
+            self.bare_class = class_lists.make_class(work, owner, "5b").id
 
     def browser(self, who: str, **settings: Any) -> Any:
         """A page of a browser: a `guest`, the `teacher`, a `colleague` who may look, or a taker at a kind of question or at a result."""
@@ -100,6 +105,22 @@ class Tour:
         yield Stop("trial-comparison", comparison)
         yield Stop("improve-proposals", proposals)
 
+    def of_classes(self) -> Iterator[Stop]:
+        """Classes and pupils, and what a pupil's own code opens."""
+        of_class = f"desk/classes/{self.class_}"
+        pupil = f"{of_class}/pupils/{self.pupil}"
+        yield Stop("taker-tests", f"c/{self.own}", "guest")
+        yield Stop("classes", "desk/classes")
+        yield Stop("class", of_class)
+        yield Stop("class-empty", f"desk/classes/{self.bare_class}", main=False)
+        yield Stop("class-growth", f"{of_class}/growth")
+        yield Stop("class-growth-empty", f"desk/classes/{self.bare_class}/growth", main=False)
+        yield Stop("class-cards", f"{of_class}/cards", main=False)
+        yield Stop("class-erase", f"{of_class}/delete", main=False)
+        yield Stop("pupil", pupil)
+        yield Stop("pupil-data", f"{pupil}/data", main=False)
+        yield Stop("pupil-erase", f"{pupil}/erase")
+
     def at_once(self) -> Iterator[Stop]:
         """Those that are there without waiting."""
         test, draft, quiet = f"desk/tests/{self.demo}", f"desk/drafts/{self.draft}", f"desk/tests/{self.quiet}"
@@ -130,6 +151,7 @@ class Tour:
         yield Stop("platform", f"desk/platforms/{self.platform}", main=False)
         yield Stop("platform-refused", "lti/launch", "guest", False, 400)
         yield Stop("platform-register", f"lti/register/{self.registering}?openid_configuration=https://moodle.example/c", "guest", False)
+        yield from self.of_classes()
         yield Stop("banks", "desk/banks")
         yield Stop("bring-questions", "desk/import", main=False)
         yield Stop("bank", f"desk/banks/{self.bank}")
@@ -138,8 +160,6 @@ class Tour:
         yield Stop("test-long-title", quiet, main=False)
         yield Stop("test-cards", f"{test}/cards", main=False)
         yield Stop("test-delete", f"{test}/delete", main=False)
-        yield Stop("pupil-delete", f"{test}/pupils/{self.pupil}/delete", main=False)
-        yield Stop("pupil-time", f"{test}/pupils/{self.pupil}/time", main=False)
         yield Stop("correct", f"{test}/correct/M3")
         yield Stop("results", f"{test}/results")
         yield Stop("letters", f"{test}/letters")

@@ -9,13 +9,13 @@ reach, and so is what a teacher wrote in words of their own.
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
 from quaestor.store import privacy
 from quaestor.store.classes.growth import Growth, growth_of
-from quaestor.store.models import Attempt, Job, Published, Pupil, SchoolClass, Teacher
+from quaestor.store.models import Attempt, Job, Published, Pupil, Reply, SchoolClass, Teacher, Token
 
 
 def attempts_of(work: Work, pupil: Pupil) -> Sequence[Attempt]:
@@ -65,6 +65,7 @@ def erase_child(work: Work, pupil: Pupil, also: Sequence[Attempt] = ()) -> None:
     """Erase all that is kept of a child; `also`: attempts that were begun without a code, and are known to be theirs."""
     tests = {attempt.test_id for attempt in (*attempts_of(work, pupil), *also)}
     _drop_learnt(work, tests)
+    _drop_replies(work, pupil)
     for attempt in also:
         privacy.delete(work, attempt)
     privacy.delete_pupil(work, pupil)
@@ -76,6 +77,12 @@ def _drop_learnt(work: Work, tests: set[int]) -> None:
         named = job.asked.get("tests") if isinstance(job.asked, dict) else None
         if isinstance(named, list) and tests.intersection(one for one in named if isinstance(one, int)):
             work.delete(job)
+
+
+def _drop_replies(work: Work, pupil: Pupil) -> None:
+    """Delete what programs of the class's teacher were told of classes: it names their pupils. Replies on attempts go with these."""
+    mine = select(Token.id).join(SchoolClass, SchoolClass.teacher_id == Token.teacher_id).where(SchoolClass.id == pupil.class_id)
+    work.execute(delete(Reply).where(Reply.token_id.in_(mine), Reply.route.like("%/classes%")))
 
 
 def erase_class(work: Work, found: SchoolClass) -> int:

@@ -14,7 +14,6 @@ import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.session.explain.wording import skill_name
 from quaestor.store.classes.class_lists import tests_of
 from quaestor.store.models import Attempt, Published, Pupil, SchoolClass
 from quaestor.store.outcomes.outcome import Finding, Outcome
@@ -77,7 +76,7 @@ def growth_of(work: Work, pupil: Pupil) -> list[Growth]:
             continue
         for key, finding in _measured(outcome).items():
             found.setdefault(key, []).append(_point(test, outcome, finding))
-            titles[key] = skill_name(open_bank(test.bank), key[0])
+            titles[key] = open_bank(test.bank).skills[key[0]].title or key[0]
     return [_grown(key, titles[key], points) for key, points in found.items()]
 
 
@@ -94,7 +93,7 @@ def class_growth(work: Work, found: SchoolClass) -> list[Growth]:
         for key, findings in by_skill.items():
             last = max(outcome.ended or outcome.started for outcome in over)
             points.setdefault(key, []).append(_mean(test, last, findings))
-            titles[key] = skill_name(open_bank(test.bank), key[0])
+            titles[key] = open_bank(test.bank).skills[key[0]].title or key[0]
     return [_grown(key, titles[key], some) for key, some in points.items()]
 
 

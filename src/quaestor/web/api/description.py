@@ -18,6 +18,7 @@ TAGS = [
     {"name": "sessions", "description": "Take a test: begin, answer, skip, read the result. An answer returns the next question."},
     {"name": "banks", "description": "Upload, list and download banks. Whoever may do this sees the answer keys."},
     {"name": "tests", "description": "Publish a bank with rules and conditions, and read the results."},
+    {"name": "classes", "description": "Make classes, read their pupils and how these grow, erase a child."},
 ]
 ABOUT = (
     "Adaptive tests on Bayesian and credal networks. Every request carries a token (`Authorization: Bearer ...`), which a teacher makes on"

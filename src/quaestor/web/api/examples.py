@@ -143,6 +143,8 @@ PUBLISHED = {
     "results": "at once",
     "per_browser": None,
     "per_address": None,
+    "class_id": None,
+    "half_life": None,
     "revision": 1,
     "corrections": [CORRECTION],
     "created": "2026-08-30T16:05:00Z",
@@ -165,6 +167,33 @@ ROW = {
     "reason": "No question is left.",
     "look": False,
     "skills": [{"skill": "multiplication", "answers": 1, "level": "yes", "lower": 0.75, "upper": 0.75, "sure": False}],
+}
+PUPIL = {
+    "id": 7,
+    "name": "Ada Berg",
+    "code": "7KMRX2PQ",
+    "link": "https://tests.school.example/c/7KMRX2PQ",
+    "source": "",
+    "time_factor": 1.5,
+    "extra_minutes": 0.0,
+}
+CLASS = {"id": 1, "title": "5a", "source": "", "created": "2026-08-30T16:00:00Z", "archived": None}
+GROWN = {
+    "skill": "multiplication",
+    "title": "multiplication",
+    "levels": ["no", "yes"],
+    "points": [
+        {
+            "test": 3,
+            "at": "2026-09-01T08:00:08Z",
+            "answers": 4,
+            "level": "yes",
+            "lower": [0.1, 0.9],
+            "upper": [0.1, 0.9],
+            "sure": True,
+            "starts": False,
+        }
+    ],
 }
 PROBLEM = {
     "type": "urn:quaestor:stale-step",

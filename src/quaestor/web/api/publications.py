@@ -27,6 +27,7 @@ Most = Annotated[
 ]
 Every = Annotated[bool, Query(description="sessions that do not count too", examples=[True])]
 CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_days", "results", "per_browser", "per_address")
+OF_CLASS = ("class_id", "half_life")
 
 
 @routes.post("", status_code=201, response_model=shapes.PublishedShape, summary="Publish a test")
@@ -38,7 +39,7 @@ def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> R
         kept = bank_of(work, teacher, body.bank)
         rules = read_rules(body.rules)
         rules.check(open_bank(kept))
-        conditions = Conditions(**{name: getattr(body, name) for name in CONDITIONS})
+        conditions = Conditions(**{name: getattr(body, name) for name in (*CONDITIONS, *OF_CLASS)})
 
         def write(work: Work) -> tuple[int, dict[str, Any]]:
             made = publish(work, teacher, bank_of(work, teacher, kept.id), rules, conditions, line(body.title, 200))
@@ -108,6 +109,8 @@ def _told(request: Request, work: Work, test: Published) -> dict[str, Any]:
         "results": test.results,
         "per_browser": test.per_browser,
         "per_address": test.per_address,
+        "class_id": test.class_id,
+        "half_life": test.half_life,
         "revision": test.revision,
         "corrections": [_correction(one) for one in corrections_of(work, test)] if test.revision else [],
         "created": shapes.moment(test.created),

@@ -7,14 +7,14 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.responses import Response
 
 from quaestor.store.teachers import UnknownTokenError
-from quaestor.web.api import PREFIX, banks, publications, sessions
+from quaestor.web.api import PREFIX, banks, publications, school_classes, sessions
 from quaestor.web.api.description import TYPES, described
 from quaestor.web.api.tokens import Route, refused
 from quaestor.web.render.pages import page
 from quaestor.web.render.problems import URN, reply
 from quaestor.web.security.browsers import root
 
-PARTS = (sessions.routes, banks.routes, publications.routes)
+PARTS = (sessions.routes, banks.routes, publications.routes, school_classes.routes)
 about = APIRouter(prefix=PREFIX)
 
 

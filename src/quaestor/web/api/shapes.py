@@ -83,6 +83,17 @@ class NewTest(Asked):
     results: Literal["at once", "closed"] = "at once"
     per_browser: Annotated[int, BeforeValidator(whole), Field(ge=1, le=100_000)] | None = None
     per_address: Annotated[int, BeforeValidator(whole), Field(ge=1, le=100_000)] | None = None
+    class_id: Number | None = None
+    half_life: Annotated[float, Field(gt=0, le=3650)] | None = None
+
+
+class NewClass(Asked):
+    """A class: its title, the names of its pupils, and its id in your own system, if you have one."""
+
+    model_config = example(title="5a", names=["Ada Berg", "Ben Ott"])
+    title: Name
+    names: list[Name] = Field(default_factory=list, max_length=2000)
+    source: str = Field(default="", max_length=200)
 
 
 class PartShape(Sent):
@@ -322,6 +333,8 @@ class PublishedShape(Sent):
     results: Literal["at once", "closed"]
     per_browser: int | None
     per_address: int | None
+    class_id: int | None
+    half_life: float | None
     revision: int
     corrections: list[CorrectionShape]
     created: datetime
@@ -332,6 +345,88 @@ class PublishedList(Sent):
 
     model_config = example(tests=[examples.PUBLISHED])
     tests: list[PublishedShape]
+
+
+class PupilShape(Sent):
+    """A pupil of a class. `code` and `link` open all tests of the class; `source`: the id in the school's own system.
+
+    More time than the others: `time_factor` times the limit of every test, and `extra_minutes`.
+    """
+
+    model_config = example(**examples.PUPIL)
+    id: int
+    name: str
+    code: str
+    link: str
+    source: str
+    time_factor: float
+    extra_minutes: float
+
+
+class ClassSummary(Sent):
+    """A class, how many `pupils` it has, and since when it is archived, if it is."""
+
+    model_config = example(**examples.CLASS, pupils=2)
+    id: int
+    title: str
+    source: str
+    created: datetime
+    archived: datetime | None
+    pupils: int
+
+
+class ClassList(Sent):
+    """The classes of a teacher by title, archived ones last."""
+
+    model_config = example(classes=[{**examples.CLASS, "pupils": 2}])
+    classes: list[ClassSummary]
+
+
+class ClassShape(Sent):
+    """A class with its pupils, and the numbers of its `tests`, the newest first."""
+
+    model_config = example(**examples.CLASS, pupils=[examples.PUPIL], tests=[3])
+    id: int
+    title: str
+    source: str
+    created: datetime
+    archived: datetime | None
+    pupils: list[PupilShape]
+    tests: list[int]
+
+
+class GrowthPoint(Sent):
+    """What one test told of a skill: bounds of its levels, the lowest first, empty where there were too few answers to tell.
+
+    `starts`: whether the test began with what earlier ones told.
+    """
+
+    test: int
+    at: datetime
+    answers: int
+    level: str | None
+    lower: list[Probability]
+    upper: list[Probability]
+    sure: bool
+    starts: bool
+
+
+class GrownSkill(Sent):
+    """A skill over all tests that measured it: those whose banks have it with the same id and the same levels."""
+
+    skill: str
+    title: str
+    levels: list[str]
+    points: list[GrowthPoint]
+
+
+class GrowthShape(Sent):
+    """How a pupil grows."""
+
+    model_config = example(pupil=7, name="Ada Berg", skills=[examples.GROWN])
+    pupil: int
+    name: str
+    skills: list[GrownSkill]
 
 
 class ResultSkill(Sent):

@@ -16,7 +16,7 @@ from quaestor.store.classes.growth import Growth, Point
 from quaestor.web.render.language import day, translate
 
 WIDTH, BAR, LINE = 320, 14, 30
-ROW, COLUMN, LETTER, LONGEST = 24, 150, 8, 18  # of a ladder: pixels; letters of a name that are shown
+ROW, COLUMN, LETTER, LONGEST = 24, 190, 8, 24  # of a ladder: pixels; letters of a name that are shown
 
 
 def band(low: float, high: float, words: str) -> Markup:
@@ -93,15 +93,17 @@ def ladder(page: Context, growth: Growth) -> Markup:
         x = left + COLUMN * number
         parts += _column(point, x, len(levels))
         if point.level:
-            joints.append(f"{x + 4},{ROW * levels.index(point.level) + 11}")
+            joints.append((x + (COLUMN - 24) // 2, ROW * levels.index(point.level) + 11))
         named = ("→ " if point.starts else "") + _short(point.title, LONGEST)
         parts.append(f'<text x="{x}" y="{ROW * len(levels) + 18}">{escape(named)}</text>')
         parts.append(f'<text class="date" x="{x}" y="{ROW * len(levels) + 34}">{escape(day(language, point.at))}</text>')
-    line = f'<polyline class="path" points="{" ".join(joints)}"/>' if len(joints) > 1 else ""
+    points = " ".join(f"{x},{y}" for x, y in joints)
+    line = f'<polyline class="path" points="{points}"/>' if len(joints) > 1 else ""
+    dots = "".join(f'<circle class="dot" cx="{x}" cy="{y}" r="4"/>' for x, y in joints)
     width, height = left + COLUMN * len(growth.points), ROW * len(levels) + 40
     told = escape(". ".join([growth.title, *(translate(language, _told(growth, point)) for point in growth.points)]))
     frame = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-    return Markup(f'<svg class="ladder" {frame} role="img" aria-label="{told}">{"".join(parts)}{line}</svg>')
+    return Markup(f'<svg class="ladder" {frame} role="img" aria-label="{told}">{"".join(parts)}{line}{dots}</svg>')
 
 
 def _column(point: Point, x: int, rows: int) -> list[str]:
