@@ -61,7 +61,8 @@ def row(who, sent=None, ok=0, changes=True, scope="", files=None, **at):
 
 RENAMED = {"id": "one", "text": "Another text?", "kind": "text", "correct": "2", "skills": "sums", "seen": "2"}
 RENAMED |= {"way": "shares", "right": "0.1 | 0.4 | 0.8"}
-PACKED = b64encode(zlib.compress(b"Two and two? {=4 ~5}")).decode()
+CHOSEN = {"name": "questions.gift", "question": "Two and two", "skills_by": "one", "one": "sums"}
+CHOSEN["packed"] = b64encode(zlib.compress(b"Two and two? {=4 ~5}")).decode()
 BANK = dump_bytes(qs.load("multiplication"), ".yaml")
 TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
 CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
