@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import threading
 import urllib.parse
 import urllib.request
@@ -10,14 +11,18 @@ from contextlib import contextmanager
 from http.cookiejar import CookieJar
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from helpers.chromium import ARGUMENTS, CHROMIUM, PATIENCE, Watch, serve
-from helpers.lti_platform import DEEP, User, platform_for
+from helpers.lti_platform import DEEP, SCOPES, User, platform_for
 from helpers.lti_tool import placed_test
-from helpers.servers import until
+from helpers.servers import Server, until
+from quaestor.store import clock
+from quaestor.store.attempts import taking
+from quaestor.store.database import Database
 from quaestor.store.models import Attempt
-from quaestor.store.platform_tables import Seat
+from quaestor.store.platform_tables import Platform, Seat
+from quaestor.store.platforms import seats
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +99,7 @@ def graded(platform, sub):
     return [one for one in platform.taken if one["userId"] == sub]
 
 
+@pytest.mark.long
 def test_a_learner_takes_a_test_in_the_frame_and_the_grade_arrives(tool, platform, browse):
     page = browse()
     platform.users["ada-1"] = User("ada-1", "Ada One")
@@ -102,6 +108,7 @@ def test_a_learner_takes_a_test_in_the_frame_and_the_grade_arrives(tool, platfor
     assert graded(platform, "ada-1")[0]["gradingProgress"] == "FullyGraded"
 
 
+@pytest.mark.long
 def test_a_teacher_picks_a_test_in_the_frame(tool, platform, browse):
     page = browse()
     frame = opened(page, platform, "tess")
@@ -115,6 +122,7 @@ def test_a_teacher_picks_a_test_in_the_frame(tool, platform, browse):
     until(lambda: len(graded(platform, "bob")) == 1, 60)
 
 
+@pytest.mark.long
 def test_a_teacher_makes_a_test_in_the_frame_and_picks_it(tool, platform, browse):
     page = browse()
     platform.users["new"] = User("new", "New Teacher", ("Instructor",))
@@ -126,6 +134,7 @@ def test_a_teacher_makes_a_test_in_the_frame_and_picks_it(tool, platform, browse
     frame.get_by_role("link", name=re.compile("^Publish “")).first.wait_for()
 
 
+@pytest.mark.long
 def test_a_teacher_sees_results_in_the_frame(tool, platform, browse):
     frame = opened(browse(), platform, "tess", "link-1")
     frame.get_by_role("link", name="Results").first.click()
@@ -143,6 +152,7 @@ def test_a_browser_without_any_cookies_is_asked_once_and_goes_on(tool, platform,
     until(lambda: len(graded(platform, "ada-2")) == 1, 60)
 
 
+@pytest.mark.long
 def test_the_storage_of_the_platform_stands_for_cookies(tool, platform, chromium, tmp_path):
     platform.storage = True
     platform.users["ada-3"] = User("ada-3", "Ada Three")
@@ -152,6 +162,7 @@ def test_the_storage_of_the_platform_stands_for_cookies(tool, platform, chromium
     until(lambda: len(graded(platform, "ada-3")) == 1, 60)
 
 
+@pytest.mark.long
 def test_another_site_cannot_show_it_in_a_frame(tool, platform, browse):
     page = browse()
     opened(page, platform, "ada", "link-1").get_by_role("button", name="Begin").wait_for()
@@ -199,3 +210,47 @@ def test_25_launches_at_once(tool, platform, browse):
         assert sorted(seat.sub for seat in seats) == sorted(names)
         assert len({seat.pupil_id for seat in seats}) == 25
         assert work.scalars(select(Attempt).where(Attempt.pupil_id.in_([seat.pupil_id for seat in seats]))).all() == []
+
+
+@pytest.mark.long
+def test_grades_survive_a_server_that_is_killed_and_a_platform_that_is_away(tmp_path, migrated_file, monkeypatch):
+    """Learners finish while the platform is away; the server is killed meanwhile; afterwards every grade is there once."""
+    monkeypatch.setenv("QUAESTOR_INNER_HOSTS", "localhost")
+    shutil.copy(migrated_file, tmp_path / "quaestor.db")
+    database = Database(f"sqlite:///{tmp_path / 'quaestor.db'}")
+    names = [f"pupil-{number}" for number in range(8)]
+    with Server(str(database.engine.url), workers=2) as server, platform_for(f"http://127.0.0.1:{server.port}") as platform:
+        test = placed_test(database, platform)
+        platform.users |= {name: User(name, name) for name in names}
+        with database.work() as work:
+            placement = seats.placed(work, work.scalars(select(Platform)).one(), activity(platform), test)
+            codes = [seats.seated(work, placement, name, name).pupil.code for name in names]
+        platform.away = True
+        for place, code in enumerate(codes):
+            with database.work() as work:
+                attempt = taking.enter(work, code)
+                for step, entry in enumerate(("50", "182"), 1):
+                    taking.answer(work, attempt, step, entry)
+            if place == 4:
+                until(lambda: "POST /token" in platform.asked, 60)
+                server.kill()
+        server.start()
+        assert not platform.received
+        platform.away = False
+        with database.work() as work:  # time passes
+            work.execute(update(Seat).where(Seat.due.is_not(None)).values(due=clock.now()))
+        until(lambda: len(platform.grades) == len(names), 120, lambda: str(platform.received))
+        until(lambda: not owed(database), 30)
+        assert sorted(one["userId"] for one in platform.taken) == names
+        assert not platform.complaints
+    database.close()
+
+
+def activity(platform):
+    column = f"{platform.origin}/lineitems/link-1/lineitem?type_id=3"
+    return seats.Activity("7", "course-1", "link-1", lineitem=column, scopes=tuple(SCOPES))
+
+
+def owed(database):
+    with database.read() as work:
+        return work.scalars(select(Seat.id).where(Seat.due.is_not(None))).all()

@@ -271,7 +271,7 @@ def test_help_names_every_command(run):
 @pytest.mark.parametrize("program", ["from quaestor.cli import main; main(['check', 'german'])", "import quaestor.web.app"])
 def test_a_start_does_not_wait_for_what_it_does_not_need(program):
     """They take seconds to import on a slow machine."""
-    slow = {"pandas", "pyarrow", "matplotlib", "scipy.stats", "scipy.spatial", "scipy.optimize"}
+    slow = {"pandas", "pyarrow", "matplotlib", "scipy.stats", "scipy.spatial", "scipy.optimize", "fpdf"}
     done = subprocess.run(
         [sys.executable, "-c", f"{program}; import sys; print(sorted({slow!r} & set(sys.modules)))"],
         capture_output=True,

@@ -99,7 +99,17 @@ class Platform:
         self.tool = tool  # the address of the tool, without a final slash
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.server.daemon_threads = True
-        self.origin = f"http://{host}:{self.server.server_port}"
+        self.home = f"http://{host}:{self.server.server_port}"
+        self.lock = threading.Lock()
+        self.reset()
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+        self.thread.start()
+
+    def reset(self) -> None:
+        """Forget everything but the address."""
+        self.origin = self.home
+        for lie in ("claims", "signed"):
+            self.__dict__.pop(lie, None)
         self.keys = [_shared_key()]
         self.users = {"ada": User("ada", "Ada Lovelace"), "tess": User("tess", "Tess Teacher", ("Instructor",))}
         self.links: dict[str, Placed] = {}
@@ -118,9 +128,6 @@ class Platform:
         self.registrations: list[dict[str, Any]] = []
         self.storage = True
         self.tool_keys: Callable[[], dict[str, Any]] = self.fetched
-        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-        self.thread.start()
-        self.lock = threading.Lock()
 
     def close(self) -> None:
         self.server.shutdown()

@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi.testclient import TestClient
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 import quaestor as qs
 from helpers.lti_platform import platform_for
 from quaestor.store import publishing, teachers
 from quaestor.store.database import Database
+from quaestor.store.models import Base
 from quaestor.store.platform_tables import Platform
 from quaestor.store.platforms import instructors, registrations, seats
 from quaestor.store.platforms.registrations import Registration
@@ -25,8 +26,16 @@ RULES = qs.Rules(score="order", stop=qs.max_questions(2))
 def application(database, platform):
     """The tool; the platform reads its keys from it."""
     app = create(Settings(address=TOOL, inner_hosts="localhost"), database)
-    platform.tool_keys = lambda: browser(app).get("/lti/keys").json()
+    app.state.keys_for_platforms = platform.tool_keys = lambda: browser(app).get("/lti/keys").json()
     return app
+
+
+def emptied(database):
+    """Take everything out of a database, so that numbers begin with 1 again."""
+    with database.engine.begin() as connection:
+        for table in reversed(Base.metadata.sorted_tables):
+            connection.execute(delete(table))
+        connection.exec_driver_sql("delete from sqlite_sequence")
 
 
 @contextmanager

@@ -139,9 +139,7 @@ ROWS = {
     "POST /desk/banks/bundled": row(TEACHERS, {"name": "fractions"}),
     "GET /desk/import": row(TEACHERS),
     "POST /desk/import": row(TEACHERS, files={"file": ("questions.gift", b"Two and two? {=4 ~5}")}, ok=200, changes=False),
-    "POST /desk/import/keep": row(
-        TEACHERS, {"name": "questions.gift", "packed": PACKED, "question": "Q1", "skills_by": "one", "one": "sums"}
-    ),
+    "POST /desk/import/keep": row(TEACHERS, CHOSEN),
     "POST /desk/banks/pasted": row(TEACHERS, {"rows": "id\ttext\tskill\nQ1\tWhat?\tsums"}),
     f"GET {BANKS}": row(LOOK),
     f"GET {BANKS}/file.{{ending}}": row(LOOK),

@@ -11,6 +11,8 @@ from quaestor.i18n import say, together
 from quaestor.numerals import read_number
 
 GAP = re.compile(r"\[\[([^\[\]\n]+)\]\]")  # where a gap stands in a text: [[name]]
+PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\(([^()\s<>\"]+)\)")  # a picture in a text: ![what it shows](file)
+SOUNDS = (".mp3", ".ogg", ".wav", ".m4a")
 _PUNCTUATION = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "–": "-", "−": "-", "⁄": "/"})
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from quaestor.errors import AnswerError, format_value, got, placed
 from quaestor.i18n import say
-from quaestor.model.entries import GAP, Part, PartsError, accepted, chosen, loose, one_text
+from quaestor.model.entries import GAP, PICTURE, SOUNDS, Part, PartsError, accepted, chosen, loose, one_text
 from quaestor.model.table import Table
 
 ONE_CHOICE = ("choice", "truefalse")  # kinds of which one option is chosen
@@ -68,6 +68,18 @@ class Question:
     def takes_entries(self) -> bool:
         """Whether `classify` can be used; a question for tests on paper may have answer classes only."""
         return self.kind != "choice" or bool(self.options)
+
+    @property
+    def has_sound(self) -> bool:
+        """Whether the file in `media` is a sound, by its name; otherwise it is an image."""
+        return self.media.lower().endswith(SOUNDS)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that the question names, each once: `media`, and the pictures in its texts and options, `![what it shows](file)`."""
+        options = (*self.options, *(text for part in self.parts for text in (part.name, *part.options)))
+        named = (found[1] for text in (self.text, self.explanation, *options) for found in PICTURE.findall(text))
+        return tuple(dict.fromkeys(name for name in (self.media, *named) if name))
 
     @property
     def with_blanks(self) -> str:

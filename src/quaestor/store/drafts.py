@@ -165,7 +165,7 @@ def add_images(work: Work, draft: Draft, by: Teacher, images: Mapping[str, bytes
 def freeze(work: Work, teacher: Teacher, found: Edition) -> BankVersion:
     """The bank of an edition as a frozen version for a test; BankError with all problems if it has any."""
     bank = Bank(document_of(found))
-    named = {question.media for question in bank.questions.values() if question.media}
+    named = {name for question in bank.questions.values() for name in question.files}
     images = {
         name: work.get_one(Media, content, options=[undefer(Media.content)]).content
         for name, content in found.media.items()

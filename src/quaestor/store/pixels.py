@@ -15,7 +15,7 @@ from PIL.JpegImagePlugin import get_sampling
 
 from quaestor.errors import format_value, got, placed
 from quaestor.i18n import say
-from quaestor.store.media import MOST_BYTES, MediaError, check_image
+from quaestor.store.media import MOST_BYTES, MediaError, check_image, kind_of
 
 MOST_PIXELS = 20_000_000  # of all frames of an image
 READ = ("PNG", "JPEG", "GIF", "WEBP")
@@ -28,12 +28,14 @@ MODES = {  # the kinds of pixels that a format is written with; others are chang
 
 
 def drawn_anew(images: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Images by name, with nothing but their pixels; MediaError for one that cannot be shown or has too many."""
+    """Images by name, with nothing but their pixels (sounds as they are); MediaError for one that cannot be shown or has too many."""
     return {name: _drawn(name, content) for name, content in images.items()}
 
 
 def _drawn(name: str, content: bytes) -> bytes:
     check_image("images", name, content)
+    if kind_of(content).startswith("audio/"):
+        return content
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what is odd in a file does not matter when it is written anew

@@ -1,25 +1,34 @@
-"""A platform with a test in its course, and the tool without a real server."""
+"""A platform and the tool without a real server, one pair for the tests of a module; each test finds both as new."""
 
 import pytest
 
-from helpers.lti_platform import platform_for
-from helpers.lti_tool import TOOL, application, placed_test
+from helpers.lti_tool import emptied, placed_test, platform_and_app
+from quaestor.web.lti import services
 
 
-@pytest.fixture
-def database(make_database):
-    return make_database("sqlite")
-
-
-@pytest.fixture
-def platform(database):
-    with platform_for(TOOL) as made:
+@pytest.fixture(scope="module")
+def pair(migrated_file, tmp_path_factory):
+    with platform_and_app(migrated_file, tmp_path_factory.mktemp("lti")) as made:
         yield made
 
 
 @pytest.fixture
-def app(database, platform):
-    return application(database, platform)
+def database(pair):
+    emptied(pair[2])
+    services._tokens.clear()
+    return pair[2]
+
+
+@pytest.fixture
+def platform(pair, database):
+    pair[0].reset()
+    pair[0].tool_keys = pair[1].state.keys_for_platforms
+    return pair[0]
+
+
+@pytest.fixture
+def app(pair, platform):
+    return pair[1]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from helpers.lti_platform import CLIENT, DEPLOYMENT
 from helpers.lti_tool import TOOL, browser, counts, filled, launch, owner_of, placed_test
 from quaestor.store import publishing, teachers
-from quaestor.store.models import Link, Pupil, Teacher
+from quaestor.store.models import Link, Published, Pupil, Teacher
 from quaestor.store.platform_tables import Platform, Seat
 from quaestor.web.lti import services
 
@@ -127,7 +127,7 @@ def test_a_platform_that_is_removed_opens_nothing_and_results_stay(app, database
     target, fields = filled(page, "/remove")
     assert owner.post(target, data=fields).status_code == 303
     assert "not registered here" in browser(app).get("/lti/login", params=platform.login("ada", "link-1")).text
-    assert counts(database, Platform, Seat, Pupil, publishing.Published) == [0, 0, 1, 1]
+    assert counts(database, Platform, Seat, Pupil, Published) == [0, 0, 1, 1]
 
 
 def test_our_keys_are_public_ones(app, database):

@@ -16,7 +16,7 @@ from quaestor.i18n import say
 
 Keep = Callable[[str], str]  # from the address of a picture or sound to its name in the bank; empty where it is not in the file
 Instead = Callable[[Element], str | None]  # an element's Markdown, where it is not to be read as HTML
-LONGEST_HTML = 200_000
+LONGEST_HTML, LONGEST_TAG = 100_000, 4_000
 SOUNDS = (".mp3", ".ogg", ".oga", ".wav", ".m4a")
 _BLOCKS = {
     *("p", "div", "section", "article", "header", "footer", "address", "figure", "figcaption", "center", "dl", "dt", "dd", "form", "main"),
@@ -25,6 +25,9 @@ _BLOCKS = {
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "s": "~~", "del": "~~", "strike": "~~"}
 _SILENT = {"script", "style", "head", "title", "template", "noscript", "svg"}
 _VOID = {"br", "hr", "img", "source", "input", "embed", "area", "col", "wbr", "link", "meta", "param", "track", "base"}
+_ANGLE = re.compile("[<>]")
+_DATA = re.compile(r"data:[\w/+.-]{1,100};base64,[A-Za-z0-9+/=\s]*")
+_DECLARED = re.compile(r"<!DOCTYPE[^<>]{0,200}>|<\?[^<>]{0,200}>", re.I)
 _EXPONENT = re.compile(r"[\w+\-−., ()]*")
 
 
@@ -34,9 +37,34 @@ def from_html(html: str, keep: Keep, is_line: bool = False) -> "Prose":
     reader = _Reader(made)
     if len(html) > LONGEST_HTML:
         made.notes.append(say("a text of {count:,} characters was cut at {most:,}", count=len(html), most=LONGEST_HTML))
-    reader.feed(html[:LONGEST_HTML])
+    reader.feed(_plain_html(html[:LONGEST_HTML]))
     reader.close()
     return made
+
+
+def _plain_html(html: str) -> str:
+    """HTML without comments and declarations, over which the parser of the standard library takes long where they do not end."""
+    parts, begin = [], 0
+    while (at := html.find("<!--", begin)) >= 0:
+        parts.append(html[begin:at])
+        end = html.find("-->", at + 4)
+        if end < 0:
+            return _declared(parts)
+        begin = end + 3
+    return _declared([*parts, html[begin:]])
+
+
+def _declared(parts: list[str]) -> str:
+    """The parts together, without declarations; a tag that does not end soon is text."""
+    html = _DATA.sub("data:", _DECLARED.sub("", "".join(parts))).replace("<!", "&lt;!").replace("<?", "&lt;?")
+    far: set[int] = set()  # where a tag begins that does not end soon
+    until = -1
+    for found in reversed(list(_ANGLE.finditer(html))):
+        if found[0] == ">":
+            until = found.start()
+        elif not 0 <= until - found.start() <= LONGEST_TAG:
+            far.add(found.start())
+    return _ANGLE.sub(lambda found: "&lt;" if found.start() in far else found[0], html)
 
 
 def from_element(element: Element, keep: Keep, is_line: bool = False, instead: Instead | None = None) -> "Prose":

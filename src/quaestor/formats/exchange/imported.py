@@ -17,6 +17,7 @@ from quaestor.formats.exchange.names import clean_name, unique
 from quaestor.i18n import Said, say
 
 Fields = dict[str, Any]
+_UNPRINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\ufeff\ufffe\uffff\u2028\u2029]")
 _WORD = re.compile(r"[\w.]+")
 UNKNOWN = {"difficulty": "medium", "confidence": "unsure"}  # of a question without numbers: honestly credal
 
@@ -84,7 +85,7 @@ class Collection:
     """What a reader has found so far."""
 
     def __init__(self, title: str = "") -> None:
-        self.title, self.bank = title, Fields()
+        self.title, self.bank = " ".join(_UNPRINTED.sub(" ", title).split())[:200].strip(), Fields()
         self.notes: list[Note] = []
         self.refused: list[Note] = []
         self.media: dict[str, bytes] = {}

@@ -6,7 +6,12 @@ r"""Plain text as Markdown that says the same: what would be a mark is escaped, 
 
 import re
 
-_FORMULA = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]|\$\$(.+?)\$\$", re.S)
+_FENCES = {
+    "\\(": ("\\)", "$"),
+    "\\[": ("\\]", "$$"),
+    "$$": ("$$", "$$"),
+}  # how a formula begins, how it ends, and what stands for both here
+_FENCE = re.compile(r"\\\(|\\\[|\$\$")
 _SIGNS = re.compile(
     r"\\(?=[!-/:-@\[-`{-~])"  # a backslash that would escape what follows
     r"|(?<!\s)\*|\*(?=\S)|`|\$|~~|!(?=\[)"
@@ -43,13 +48,20 @@ def formula(latex: str) -> str:
 
 def prose_of(text: str, before: str = "") -> str:
     r"""A text in which formulas stand as `\( \)`, `\[ \]` or `$$ $$`, as Markdown; `before`: what stands in front of it."""
-    made, last = "", 0
-    for found in _FORMULA.finditer(text):
-        made += _plain(text[last : found.start()], before + made)
-        latex = next(part for part in found.groups() if part is not None)
-        made += formula(latex) if found[1] is not None or not latex.strip() else f"$${latex.strip()}$$"
-        last = found.end()
-    return made + _plain(text[last:], before + made)
+    made, last, begin = "", 0, 0
+    open_ended: set[str] = set()  # beginnings that no end follows: looked for once, so that a text of them takes no longer than others
+    while (found := _FENCE.search(text, begin)) is not None:
+        end, ours = _FENCES[found[0]]
+        at = -1 if found[0] in open_ended else text.find(end, found.end())
+        latex = text[found.end() : at].strip() if at >= 0 else ""
+        if not latex:
+            open_ended |= {found[0]} if at < 0 else set()
+            begin = found.end()
+            continue
+        made += _plain(text[last : found.start()], before + made[-2:])
+        made += formula(latex) if ours == "$" else f"$${latex}$$"
+        last = begin = at + len(end)
+    return made + _plain(text[last:], before + made[-2:])
 
 
 def _plain(text: str, before: str) -> str:

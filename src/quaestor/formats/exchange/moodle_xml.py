@@ -13,6 +13,7 @@ from quaestor.formats.exchange.imported import Collection, Fields, Imported
 from quaestor.formats.exchange.keys import Answer, Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
 from quaestor.formats.exchange.media import from_base64, keeper
+from quaestor.formats.exchange.package import is_package
 from quaestor.formats.exchange.xml import Element, outermost, parse
 from quaestor.i18n import say
 from quaestor.numerals import read_number
@@ -34,7 +35,7 @@ def recognise(data: bytes, name: str) -> bool:
     try:
         return b"<" in data[:2000].replace(b"\x00", b"") and outermost(data).tag == "quiz"
     except BankError:
-        return b"<quiz" in data[:2000]  # broken before its first element: the reader tells how
+        return b"<quiz" in data[:2000] and not is_package(data)  # broken before its first element: the reader tells how
 
 
 def read(data: bytes, name: str) -> Imported:

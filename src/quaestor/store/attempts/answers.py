@@ -116,7 +116,7 @@ def _changed(before: tuple[Question, Mapping[str, str]], after: tuple[Question, 
         "text": one.text != other.text,
         "options": set(one.options) != set(other.options),
         "key": _key(one) != _key(other) or any(earlier != later for earlier, later in kinds),
-        "image": images.get(one.media, "") != others.get(other.media, ""),
+        "image": [images.get(name, "") for name in one.files] != [others.get(name, "") for name in other.files],
         "skills": one.skills != other.skills,
     }
     return frozenset(part for part, differs in differ.items() if differs)

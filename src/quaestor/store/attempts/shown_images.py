@@ -1,4 +1,4 @@
-"""The images that a taker may see: those of the questions shown so far.
+"""The images and sounds that a taker may see: those of the questions shown so far.
 
 They are requested by the hash of their content, since the author's file name may give the answer away.
 """
@@ -28,7 +28,8 @@ def shown(work: Work, state: State, image: str) -> tuple[str, bytes]:
     """The media type (such as image/png) and the content of an image of a question that was shown; MissingError for all others."""
     session = state.session
     put = [session.bank.questions[name] for name in session.asked] + [one for one in (session.next,) if one is not None]
-    known = {image_of(state.attempt, question) for question in put} - {""}
+    media = state.attempt.test.bank.media
+    known = {media[name] for question in put for name in question.files if name in media}
     found = work.execute(select(Media.kind, Media.content).where(Media.hash == image)).first() if image in known else None
     if found is None:
         raise MissingError(say("there is no such image"))

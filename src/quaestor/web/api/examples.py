@@ -18,7 +18,7 @@ questions:
 _RULES = {"score": "mode", "stop": {"any_of": [{"max_questions": 20}, {"probability_above": 0.9}]}}
 NEW_TEST = {"bank": 1, "title": "Multiplication, class 5b", "rules": _RULES, "mode": "practice", "minutes": 30, "retakes": "any"}
 _OPTIONS: dict[str, Any] = {"options": ["15", "50", "105"], "parts": []}
-QUESTION = {"id": "Q1", "kind": "choice", "text": "What is $10 \\times 5$?", **_OPTIONS, "image": None, "alt": ""}
+QUESTION = {"id": "Q1", "kind": "choice", "text": "What is $10 \\times 5$?", **_OPTIONS, "image": None, "sound": None, "alt": ""}
 STATE: dict[str, Any] = {
     "session": 12,
     "step": 1,

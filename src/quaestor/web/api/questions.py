@@ -41,7 +41,7 @@ def question(request: Request, stands: State, asked: Question) -> dict[str, Any]
     shown = url(request, "api-image", session=stands.attempt.id, image=image) if image else None
     parts = [{"name": part.name, "kind": part.kind, "options": list(stands.options(asked, part))} for part in asked.parts]
     told = {"id": asked.id, "kind": asked.kind, "text": asked.text, "options": list(stands.options(asked)), "parts": parts}
-    return {**told, "image": shown, "alt": asked.alt}
+    return {**told, "image": None if asked.has_sound else shown, "sound": shown if asked.has_sound else None, "alt": asked.alt}
 
 
 def feedback(asked: Question, line: Answer) -> dict[str, Any]:

@@ -105,7 +105,7 @@ class PartShape(Sent):
 
 
 class Question(Sent):
-    """A question as a taker may see it. `text` and `options` are Markdown with LaTeX between `$`; `image` is a path of this API.
+    """A question as a taker may see it. `text` and `options` are Markdown with LaTeX between `$`; `image` and `sound` are paths here.
 
     `parts`: of `matching`, `ordering` and `gaps`, which take an entry for each of them.
     """
@@ -117,6 +117,7 @@ class Question(Sent):
     options: list[str]
     parts: list[PartShape]
     image: str | None
+    sound: str | None
     alt: str
 
 

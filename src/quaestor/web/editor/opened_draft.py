@@ -18,7 +18,7 @@ from quaestor.web.editor.check import Checked, checked, part_of
 from quaestor.web.editor.open_tests import unreached
 from quaestor.web.editor.vocabulary import WORDS, readable, spoken, told
 from quaestor.web.render.language import translate
-from quaestor.web.render.pages import database, go, language, page
+from quaestor.web.render.pages import database, go, language, page, url
 from quaestor.web.security.browsers import drop_cookie, set_cookie, whole
 from quaestor.web.teacher.access import note_extent, signed_in
 
@@ -69,6 +69,7 @@ def shown(request: Request, template: str, edited: EditedDraft, status: int = 20
         teacher=edited.teacher,
         draft=edited.draft,
         edition=edited.edition,
+        picture=lambda name: url(request, "draft-media", draft=edited.draft.id, name=name) if name in edited.edition.media else "",
         document=edited.document,
         checked=replace(found, problems=told(found.problems, translate), warnings=told(found.warnings, translate)),
         skills=edited.section("skills"),

@@ -117,8 +117,7 @@ class Framed:
             await self.app(scope, receive, send)
             return
         secret, rest = found[1], found[2]
-        brought = SimpleCookie(Request(scope).headers.get("cookie", ""))
-        browser = brought[BROWSER].value if BROWSER in brought else ""
+        browser = Request(scope).cookies.get(BROWSER, "")
         try:
             frame = await self.database.on_loop(partial(self._find, secret))
         except QuaestorError:

@@ -93,7 +93,7 @@ def start(request: Request) -> Response:
         try:
             test = publishing.published(work, teacher, placement.test.id)
         except MissingError:
-            return page(request, "lti/unshared.html", teacher=teacher, title=placement.test.title, wrong="")
+            return page(request, "lti/unshared.html", teacher=teacher, title=placement.test.title)
     return go(request, "test", number=test.id)
 
 
@@ -103,7 +103,7 @@ def choose(request: Request) -> Response:
     return _choose(request)
 
 
-def _choose(request: Request, wrong: str = "") -> Response:
+def _choose(request: Request, wrong: str = "", wrong_code: str = "") -> Response:
     frame = _teaching(request)
     with database(request).read() as work:
         teacher = signed_in(request, work)
@@ -111,8 +111,8 @@ def _choose(request: Request, wrong: str = "") -> Response:
         banks = drafts.drafts_of(work, teacher)
         platform = work.get_one(Platform, frame.platform_id)
         placement = work.get(Placement, frame.placement_id) if frame.placement_id is not None else None
-    values = {"tests": tests, "banks": banks, "platform": platform, "placement": placement, "wrong": wrong}
-    return page(request, "lti/choose.html", 400 if wrong else 200, teacher=teacher, **values)
+    values = {"tests": tests, "banks": banks, "platform": platform, "placement": placement, "wrong": wrong, "wrong_code": wrong_code}
+    return page(request, "lti/choose.html", 400 if wrong or wrong_code else 200, teacher=teacher, **values)
 
 
 @routes.post("/lti/choose", name="lti-chosen")
@@ -200,7 +200,7 @@ def connect(request: Request, form: Posted) -> Response:
             jar.cookies[TEACHER, "/"] = teachers.log_in(work, teacher)
             frames.fill(work, frame, jar.locked(secret))
     except teachers.AccessError as error:
-        return _choose(request, said(error))
+        return _choose(request, wrong_code=said(error))
     return go(request, "lti-start")
 
 

@@ -19,7 +19,7 @@ from quaestor.model.question import Question
 from quaestor.report.marking import right_answers
 from quaestor.session.explain.wording import percent
 from quaestor.store.database import Database
-from quaestor.store.models import Teacher
+from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.secrets import token
 from quaestor.store.sharing import LOOK, OWN
 from quaestor.web.render import pictures, prose
@@ -61,7 +61,9 @@ def read_templates() -> None:
 
 @pass_context
 def _in_the_language(context: Context, value: object) -> object:
-    """What a template prints: a sentence of the engine is said in the language of the page."""
+    """What a template prints: a sentence of the engine is said in the language of the page, a picture of a bank gets its address."""
+    if isinstance(value, Markup) and 'src="media:' in value:
+        return prose.with_pictures(value, context.get("picture") or (lambda name: ""))
     return translate(context["language"], value) if isinstance(value, Said) else value
 
 
@@ -106,6 +108,11 @@ def language(request: Request) -> str:
 def url(request: Request, name: str, /, **places: object) -> str:
     """The address of a route, with the path prefix of a reverse proxy."""
     return root(request) + _path(request.app, name, **places)
+
+
+def addresses(request: Request, kept: BankVersion) -> Callable[[str], str]:
+    """Where a teacher finds the pictures of a bank, by their names; empty for what it has not."""
+    return lambda name: url(request, "bank-media", number=kept.id, name=name) if name in kept.media else ""
 
 
 @lru_cache(maxsize=10_000)

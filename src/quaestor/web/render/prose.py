@@ -6,6 +6,7 @@ is no text of the bank: `2*3*4` stays `2*3*4`.
 
 import re
 from collections.abc import Callable, Sequence
+from html import unescape
 from sys import getsizeof
 
 import nh3
@@ -16,16 +17,17 @@ from markupsafe import Markup
 
 from quaestor.errors import AnswerError
 from quaestor.i18n import say
-from quaestor.model.entries import GAP
+from quaestor.model.entries import GAP, PICTURE
 from quaestor.model.question import Question
 from quaestor.store.memory import cached
 
 TRUTHS = {"true": say("True"), "false": say("False")}
 _PLACE = re.compile("\ue000(\\d+)\ue001")  # where a gap stands in a text that was made into HTML
+_IMAGE = re.compile(r"<img [^>]*>")
 _ENTRY = 400  # bytes of an entry of the cache besides its texts
 TAGS = {
     *("p", "br", "em", "strong", "code", "pre", "blockquote", "ul", "ol", "li", "table", "thead", "tbody", "tr", "th", "td"),
-    *("h3", "h4", "h5", "h6", "hr", "s", "sub", "sup"),
+    *("h3", "h4", "h5", "h6", "hr", "s", "sub", "sup", "img"),
 }
 MATHS = {
     *("math", "mrow", "mi", "mn", "mo", "mtext", "mspace", "mfrac", "msqrt", "mroot", "msup", "msub", "msubsup", "mover", "munder"),
@@ -44,6 +46,7 @@ ATTRIBUTES = {
     "mtd": {"columnalign"},
     "menclose": {"notation"},
     "ol": {"start"},
+    "img": {"src", "alt"},
 }
 
 
@@ -77,10 +80,39 @@ def mathml(latex: str, display: bool = False) -> str:
     return str(made)
 
 
+def _picture(state: StateInline, silent: bool) -> bool:
+    """`![what it shows](file)`: a picture of the bank, whose address the page knows."""
+    found = PICTURE.match(state.src, state.pos)
+    if found is None or found.end() > state.posMax:
+        return False
+    if not silent:
+        token = state.push("picture", "img", 0)
+        token.content, token.markup = found[1], found[2]
+    state.pos = found.end()
+    return True
+
+
+def _drawn(words: str, name: str) -> str:
+    return str(Markup('<img src="media:{}" alt="{}">').format(name, words))
+
+
+def with_pictures(html: Markup, address: Callable[[str], str]) -> Markup:
+    """A text with the addresses of its pictures; where there is none, what the picture shows stands there."""
+
+    def placed(found: re.Match[str]) -> str:
+        name, words = (unescape(re.search(f'{one}="([^"]*)"', found[0])[1]) for one in ("src", "alt"))  # type: ignore[index]
+        at = address(name.removeprefix("media:"))
+        return str(Markup('<img class="inset" src="{}" alt="{}">').format(at, words) if at else Markup("[{}]").format(words))
+
+    return Markup(_IMAGE.sub(placed, str(html)))
+
+
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "linkify": False})
     reader.enable(["table", "strikethrough"]).disable(["image", "link", "autolink"])
     reader.inline.ruler.before("escape", "formula", _formula)
+    reader.inline.ruler.before("escape", "picture", _picture)
+    reader.add_render_rule("picture", lambda self, tokens, i, options, env: _drawn(tokens[i].content, tokens[i].markup))
     reader.add_render_rule("formula", lambda self, tokens, i, options, env: mathml(tokens[i].content, tokens[i].markup == "$$"))
     return reader
 
@@ -176,4 +208,4 @@ def _parts(question: Question, text: str, translate: Callable[[str], str]) -> Ma
 
 
 def _clean(html: str) -> Markup:
-    return Markup(nh3.clean(html, tags=TAGS | MATHS, attributes=ATTRIBUTES, url_schemes=set(), link_rel=None))
+    return Markup(nh3.clean(html, tags=TAGS | MATHS, attributes=ATTRIBUTES, url_schemes={"media"}, link_rel=None))

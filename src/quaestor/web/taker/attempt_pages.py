@@ -1,6 +1,7 @@
 """The taker's pages: one question a page, what an answer taught in practice mode, and the result."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
@@ -25,7 +26,7 @@ from quaestor.store.outcomes.changes import changes_of
 from quaestor.store.outcomes.results import outcome_of
 from quaestor.web.jobs.execution import Patient, came, in_turn, quickly
 from quaestor.web.render import notes
-from quaestor.web.render.pages import database, go, page
+from quaestor.web.render.pages import database, go, page, url
 from quaestor.web.security.browsers import posted
 from quaestor.web.taker.device import let_in, own, path_of
 from quaestor.web.taker.refusals import Tried, faults_of, missed, sent, tried, wrong_with
@@ -72,7 +73,7 @@ def _now(request: Request, attempt: int) -> Shown | None:
 def _standing(request: Request, work: Work, attempt: int) -> State:
     """Where an attempt of this browser stands; if its question has an image, the attempt knows it."""
     stands = state_of(work, own(request, work, attempt))
-    if stands.session.next is not None and stands.session.next.media:
+    if stands.session.next is not None and stands.session.next.files:
         with_images(stands.attempt)
     return stands
 
@@ -99,6 +100,7 @@ def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
         question=asked,
         mark=mark(asked),
         image=image_of(stands.attempt, asked),
+        picture=_addresses(request, stands.attempt) if asked.files else None,
         options=stands.options(asked),
         entries=(answer.entries if answer is not None else None) or (),
         places=answer.places if answer is not None else {},
@@ -117,6 +119,12 @@ def in_digits(bank: Bank) -> bool:
     """Whether the pad of digits of a phone, which has no minus and no stroke, is enough for every number of a bank: so it tells of none."""
     asked = [one for one in bank.questions.values() if one.kind == "number"]
     return all(DIGITS.fullmatch(value) for one in asked for value in one.accept)
+
+
+def _addresses(request: Request, attempt: Attempt) -> Callable[[str], str]:
+    """Where a taker finds the pictures in texts and options: by what is in them, since a file name may give the answer away."""
+    media = attempt.test.bank.media
+    return lambda name: url(request, "media", attempt=attempt.id, image=media[name]) if name in media else ""
 
 
 def _sureness(low: float, levels: int) -> float:
@@ -195,7 +203,17 @@ def _feedback(request: Request, attempt: int, step: int) -> Response:
     line = lines[step - 1]
     asked = stands.session.bank.questions[line.question]
     image, value = image_of(mine, asked), worth(asked, line)
-    return page(request, "taker/feedback.html", stands=stands, question=asked, image=image, line=line, value=value, step=step)
+    return page(
+        request,
+        "taker/feedback.html",
+        stands=stands,
+        question=asked,
+        image=image,
+        line=line,
+        value=value,
+        step=step,
+        picture=_addresses(request, mine),
+    )
 
 
 @routes.get("/result", name="result")
@@ -206,7 +224,7 @@ async def result(request: Request, attempt: int) -> Response:
 
 def _result(request: Request, attempt: int) -> Response:
     with database(request).read() as work:
-        stands = state_of(work, own(request, work, attempt))
+        stands = state_of(work, with_images(own(request, work, attempt)))
         outcome, changes = outcome_of(work, stands.attempt), changes_of(work, stands.attempt)
     if not stands.over or stands.attempt.ended is None:  # the page of the question writes that it is over
         return go(request, "question", attempt=attempt)
@@ -218,7 +236,7 @@ def _result(request: Request, attempt: int) -> Response:
     practised = stands.attempt.test.mode == "practice"
     lines = [line for line in stands.session.log if isinstance(line, Answer)] if practised else []
     answered = [(bank.questions[line.question], line, worth(bank.questions[line.question], line)) for line in lines]
-    shown: dict[str, Any] = {"letter": told, "answered": answered, "changes": changes}
+    shown: dict[str, Any] = {"letter": told, "answered": answered, "changes": changes, "picture": _addresses(request, stands.attempt)}
     return page(request, "taker/result.html", stands=stands, ending=_ending(stands, told), lost=missed(stands, tried(request)), **shown)
 
 

@@ -20,7 +20,7 @@ from quaestor.store.outcomes.changes import Foreseen, foresee
 from quaestor.store.publishing import open_bank
 from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
-from quaestor.web.render.pages import database, go, page
+from quaestor.web.render.pages import addresses, database, go, page
 from quaestor.web.security.browsers import field, fields
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted, reach_test, told
@@ -109,6 +109,7 @@ def _show(
         teacher=teacher,
         test=test,
         kept=kept,
+        picture=addresses(request, kept),
         bank=bank,
         question=question,
         key=key,

@@ -20,7 +20,7 @@ from quaestor.store.sharing import OWN, within_reach
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import pictures
 from quaestor.web.render.language import translate
-from quaestor.web.render.pages import database, go, language, page
+from quaestor.web.render.pages import addresses, database, go, language, page
 from quaestor.web.teacher.access import FORMATS, Posted, download, reach_bank
 
 routes = APIRouter(prefix="/desk/banks", route_class=Patient)
@@ -47,6 +47,7 @@ def show(request: Request, number: int, start: int = 0) -> Response:
         "tests": tests,
         "draft": draft,
         "formats": FORMATS,
+        "picture": addresses(request, kept),
         "lacking": unusable(bank),
         "counts": {skill: sum(skill in question.skills for question in questions) for skill in bank.skills},
     }

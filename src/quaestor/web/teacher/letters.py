@@ -10,7 +10,6 @@ from quaestor.store.models import Published, Teacher
 from quaestor.store.outcomes import results
 from quaestor.store.publishing import open_bank
 from quaestor.web.jobs.execution import Patient
-from quaestor.web.render import letter_pdf
 from quaestor.web.render.pages import database, language, page
 from quaestor.web.teacher.access import download, reach_test
 
@@ -27,6 +26,8 @@ def show(request: Request, number: int, attempt: int | None = None) -> Response:
 @routes.get("/letters.pdf", name="letters-file")
 def file(request: Request, number: int, attempt: int | None = None) -> Response:
     """The same as PDF, a letter a page."""
+    from quaestor.web.render import letter_pdf  # what draws it takes longer to load than most of the server
+
     _, test, _, written, _ = _written(request, number, attempt)
     return download(letter_pdf.made(written, test.title, language(request)), f"{test.title} letters", "pdf")
 

@@ -31,7 +31,7 @@ from quaestor.store.outcomes.results import outcome_of
 from quaestor.store.publishing import MissingError
 from quaestor.store.sharing import EDIT, LOOK
 from quaestor.web.jobs.execution import Patient
-from quaestor.web.render.pages import database, go, page
+from quaestor.web.render.pages import addresses, database, go, page
 from quaestor.web.teacher.access import Posted, download, may_edit, reach_test
 
 routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}", route_class=Patient)
@@ -108,6 +108,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
         stations=stations(session, path.changes if path is not None else [()] * len(session.log)),
         told=told,
         changes=changes,
+        picture=addresses(request, found.test.bank),
     )
 
 
