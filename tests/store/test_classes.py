@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 import quaestor as qs
+from helpers.databases import KINDS
 from quaestor.errors import QuaestorError
 from quaestor.formats.oneroster import RosterClass, RosterPupil
 from quaestor.store import clock, job_queue, leaving, publishing, teachers, timing
@@ -60,9 +61,13 @@ class Year:
         return work.scalars(select(Pupil).where(Pupil.name == name)).one()
 
 
+EVERYWHERE = pytest.mark.parametrize("year", KINDS, indirect=True)
+
+
 @pytest.fixture
-def year(database):
-    return Year(database)
+def year(make_database, request):
+    """On SQLite, or, for the tests that are marked so, on every kind of database."""
+    return Year(make_database(getattr(request, "param", "sqlite")))
 
 
 def opened(year, name):
@@ -73,6 +78,7 @@ def opened(year, name):
 # One code for all tests
 
 
+@EVERYWHERE
 def test_one_code_opens_all_tests_of_the_class(year):
     first = year.publish("Autumn")
     with year.database.read() as work:
@@ -108,6 +114,7 @@ def test_a_closed_test_stays_with_those_who_took_it(year):
         invited(work, year.codes["Bob"])
 
 
+@EVERYWHERE
 def test_a_pupil_moves_with_all_that_they_did(year):
     test = year.publish("Autumn")
     year.take("Ada", test)
@@ -129,6 +136,7 @@ def test_a_pupil_moves_with_all_that_they_did(year):
         assert [(point.title, point.pupils) for point in of_class.points] == [("Autumn", 1)]
 
 
+@EVERYWHERE
 def test_more_time_follows_into_every_test_with_a_limit(year):
     first, second = year.publish("Autumn", minutes=20), year.publish("Winter", closes=clock.now() + timedelta(days=1))
     with year.database.work() as work:
@@ -206,6 +214,7 @@ def test_names_are_changed_one_by_one(year):
             class_lists.rename_class(work.get(SchoolClass, year.number), " ")
 
 
+@EVERYWHERE
 def test_a_roster_is_brought_up_to_date(year):
     def take(*classes):
         with year.database.work() as work:
@@ -226,6 +235,7 @@ def test_a_roster_is_brought_up_to_date(year):
 # Growth
 
 
+@EVERYWHERE
 def test_growth_names_no_level_where_there_were_too_few_answers(year):
     short, whole = year.publish("Short", questions=1), year.publish("Whole")
     year.take("Ada", short, questions=1)
@@ -272,6 +282,7 @@ def test_a_test_starts_from_what_is_known_only_where_that_was_chosen(year, monke
         assert taking.state_of(work, plain).session.beliefs["angles"].lower == pytest.approx([0.5, 0.5])
 
 
+@EVERYWHERE
 def test_what_was_started_from_is_stored_and_verified(year):
     year.take("Ada", year.publish("Autumn"))
     chosen = year.publish("Winter", half_life=30)
@@ -322,6 +333,7 @@ def test_all_that_is_kept_of_a_child_is_handed_out(year):
     assert "Bob" not in json.dumps(found)
 
 
+@EVERYWHERE
 def test_erasing_a_child_reaches_everything(year):
     first, second = year.publish("Autumn"), year.publish("Open to all", by_list=False)
     for test in (first, second):
@@ -359,6 +371,7 @@ def test_erasing_a_child_reaches_everything(year):
             assert year.codes["Ada"].encode() not in content
 
 
+@EVERYWHERE
 def test_a_class_is_erased_with_its_children_and_nobody_else(year):
     test = year.publish("Autumn", by_list=False)
     year.take("Ada", test)
@@ -371,6 +384,7 @@ def test_a_class_is_erased_with_its_children_and_nobody_else(year):
         assert work.get(Published, test.id).class_id is None
 
 
+@EVERYWHERE
 def test_the_names_of_a_class_go_when_all_its_tests_are_long_past(year):
     from quaestor.store import privacy
 

@@ -136,7 +136,7 @@ def test_names_of_both_ages_are_read_alike():
         (">B<", ">A<", "the option 'A' is right and wrong"),
         (">B<", "><", "a right option is empty"),
         ('responseIdentifier="RESPONSE"', 'responseIdentifier="OTHER"', "nothing is declared of the response 'OTHER'"),
-        ("choiceInteraction", "uploadInteraction", "uploadInteraction cannot be marked here"),
+        ("choiceInteraction", "uploadInteraction", "a file to hand in (uploadInteraction) cannot be marked here"),
         ("<itemBody>", '<templateDeclaration identifier="x"/><itemBody>', "an item with values drawn at random (templateDeclaration)"),
     ],
 )

@@ -125,7 +125,7 @@ FILES = {
             "Question (7)": ("choice", "4"),
             "Question (8)": ("choice", "6"),
         },
-        "1 of the questions of this group are drawn there",
+        "1 of the questions of this group is drawn there",
     ),
 }
 

@@ -66,9 +66,9 @@ def seen(monkeypatch):
     """What the counters say when a code is looked up."""
     found = []
 
-    def look(work, code):
+    def look(work, code, **how):
         found.append(counts(work))
-        return invited(work, code)
+        return invited(work, code, **how)
 
     monkeypatch.setattr(front_page, "invited", look)
     return found
@@ -98,7 +98,7 @@ def test_a_code_is_counted_before_it_is_looked_up_and_a_right_one_not_at_all(sch
 def test_of_a_hundred_codes_at_once_hardly_more_are_looked_at_than_the_limit(make_database, monkeypatch, kind):
     """Also of those that wait for the database: a right one among them must not be found."""
     database, guessed = make_database(kind), set()
-    monkeypatch.setattr(front_page, "invited", lambda work, code: (guessed.add(code), invited(work, code))[1])
+    monkeypatch.setattr(front_page, "invited", lambda work, code, **how: (guessed.add(code), invited(work, code, **how))[1])
 
     async def flood():
         async with AsyncClient(transport=ASGITransport(application(database)), base_url="http://testserver") as client:

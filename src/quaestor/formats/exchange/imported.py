@@ -90,6 +90,7 @@ class Collection:
         self.refused: list[Note] = []
         self.media: dict[str, bytes] = {}
         self._questions: dict[str, Fields] = {}
+        self._last: dict[str, int] = {}  # the last number of names that stand more than once
         self._categories: dict[str, tuple[str, ...]] = {}
         self._tags: dict[str, tuple[str, ...]] = {}
         self._places: dict[str, str] = {}
@@ -108,7 +109,7 @@ class Collection:
 
         `is_ours`: Quaestor wrote it; the name is its id and the fields are complete.
         """
-        own = unique(name if is_ours else clean_name(name), self._questions)
+        own = unique(name if is_ours else clean_name(name), self._questions, last=self._last)
         kept = tuple(dict.fromkeys(tag for tag in map(clean_name, tags) if tag))
         self._questions[own] = {**fields, **({"tags": list(kept)} if kept and not is_ours else {})}
         self._categories[own], self._tags[own], self._places[own] = category, kept, place

@@ -19,15 +19,21 @@ def clean_name(text: str) -> str:
     return " ".join(plain.split())[:LONGEST_NAME].strip(" .")
 
 
-def unique(name: str, taken: Container[str], form: str = " ({number})") -> str:
+def unique(name: str, taken: Container[str], form: str = " ({number})", last: dict[str, int] | None = None) -> str:
     """The name, or the name with the first number from 2 that makes it another than those taken; a question without a name is Q1, Q2, ...
+
+    `last`: the number that each name had last, where many have the same one.
 
     >>> unique("Q", ["Q", "Q (2)"]), unique("", ["Q1"])
     ('Q (3)', 'Q2')
+    >>> unique("Q", ["Q", "Q (2)", "Q (7)"], last={"Q": 7})
+    'Q (8)'
     """
     if name and name not in taken:
         return name
-    number = 2 if name else 1
+    known = {} if last is None else last
+    number = known.get(name, 2 if name else 1)
     while (made := name + form.format(number=number) if name else f"Q{number}") in taken:
         number += 1
+    known[name] = number
     return made

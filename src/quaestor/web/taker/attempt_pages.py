@@ -22,6 +22,7 @@ from quaestor.store.attempts import taking
 from quaestor.store.attempts.invitations import holds_back
 from quaestor.store.attempts.shown_images import image_of, shown, with_images
 from quaestor.store.attempts.taking import EntryError, Ready, StaleError, State, end, mark, prepare, state_of
+from quaestor.store.models import Attempt
 from quaestor.store.outcomes.changes import changes_of
 from quaestor.store.outcomes.results import outcome_of
 from quaestor.web.jobs.execution import Patient, came, in_turn, quickly

@@ -22,6 +22,13 @@ from quaestor.i18n import say
 ROOTS = ("assessmentItem", "qti-assessment-item")
 _INLINE = ("textEntryInteraction", "inlineChoiceInteraction")
 _HIDDEN = {"feedbackBlock", "feedbackInline", "modalFeedback"}
+_IN_PICTURES = say("something to be found or drawn in a picture")
+_OTHERS = {  # in words, those that people may know
+    **dict.fromkeys(("hotspotInteraction", "selectPointInteraction", "positionObjectInteraction", "drawingInteraction"), _IN_PICTURES),
+    **dict.fromkeys(("graphicAssociateInteraction", "graphicGapMatchInteraction", "graphicOrderInteraction"), _IN_PICTURES),
+    "associateInteraction": say("pairs to be found within one set"),
+    "uploadInteraction": say("a file to hand in"),
+}
 _BLANK = "\\_\\_\\_\\_"  # where something is to be filled in
 
 
@@ -89,7 +96,8 @@ def read_item(item: Element, keep: Keep, notes: list[str]) -> Fields:
         shown = ", ".join(dict.fromkeys(names))
         raise Refused(say("{count} interactions in one item cannot be one question: {names}", count=len(names), names=shown))
     if names[0] not in _KINDS:
-        raise Refused(say("{what} cannot be marked here", what=names[0]))
+        what = say("{what} ({name})", what=_OTHERS[names[0]], name=names[0]) if names[0] in _OTHERS else names[0]
+        raise Refused(say("{what} cannot be marked here", what=what))
     made = _Item(declared(item), scoring(item, notes), keep, notes, [])
     fields = _gaps(body, interactions, made) if len(interactions) > 1 else _KINDS[names[0]](body, interactions[0], made)
     _tell_losses(item, fields, made)

@@ -56,7 +56,11 @@ def _read(item: Element, found: Collection, keep: Keep, path: tuple[str, ...], f
 def _tell_selection(ordering: Element, found: Collection, file: str) -> None:
     for one in ordering.walk():
         if one.tag == "selection_number":
-            words = say("{count} of the questions of this group are drawn there; here all are in the bank", count=one.text.strip())
+            given = one.text.strip()
+            words = say("some of the questions of this group are drawn there; here all are in the bank")
+            if given.isdecimal() and len(given) < 6:
+                drawn = int(given)
+                words = say("{count} of the questions of this group {count:is|are} drawn there; here all are in the bank", count=drawn)
             found.note(place(one, file), words)
         elif one.tag in ("sourcebank_ref", "sourcebank_context"):
             found.note(
