@@ -166,12 +166,13 @@ def freeze(work: Work, teacher: Teacher, found: Edition) -> BankVersion:
     """The bank of an edition as a frozen version for a test; BankError with all problems if it has any."""
     bank = Bank(document_of(found))
     named = {name for question in bank.questions.values() for name in question.files}
-    images = {
-        name: work.get_one(Media, content, options=[undefer(Media.content)]).content
-        for name, content in found.media.items()
-        if name in named
-    }
+    images = {name: content for name, content in images_of(work, found).items() if name in named}
     return keep_bank(work, teacher, bank, images)
+
+
+def images_of(work: Work, found: Edition) -> dict[str, bytes]:
+    """The images of an edition by name."""
+    return {name: work.get_one(Media, content, options=[undefer(Media.content)]).content for name, content in found.media.items()}
 
 
 def drop(work: Work, draft: Draft) -> None:

@@ -11,6 +11,7 @@ from helpers.lti_platform import User
 from helpers.lti_tool import TOOL, begin, browser, counts, inside, launch, registered, taken
 from quaestor.store.models import Attempt, Pupil, Teacher
 from quaestor.store.platform_tables import Frame, PlatformLogin, Seat
+from quaestor.web.jobs import housekeeping
 from quaestor.web.lti import platform_keys
 
 
@@ -126,6 +127,8 @@ def test_an_old_state_is_refused(app, database, platform, placed):
         login = work.scalars(select(PlatformLogin)).one()
         login.expires = login.expires.replace(year=2000)
     assert client.post("/lti/launch", data=fields).status_code == 400
+    housekeeping.purge(database)
+    assert counts(database, PlatformLogin) == [0]
 
 
 def test_another_browser_is_asked_who_it_is_and_a_strange_page_cannot_answer(app, database, platform, placed):

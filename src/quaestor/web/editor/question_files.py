@@ -161,9 +161,7 @@ def keep(request: Request, form: Posted) -> Response:
 
 
 def _keep(request: Request, name: str, found: Imported, skills_by: str, into: int, title: str) -> Response:
-    media = _shown(found.media)
-    pictures = draw_anew({one: content for one, content in media.items() if kind_of(content).startswith("image/")})
-    media = {**media, **pictures}
+    media = draw_anew(_shown(found.media))
     if title and not found.bank:
         found = replace(found, title=title)
     document = to_document(found, skills_by)

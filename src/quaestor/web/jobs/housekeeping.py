@@ -23,7 +23,6 @@ _OLD: dict[str, Callable[[Work, datetime], None]] = {
     "replies of the API": replies.forget_old,
     "links and sign-ins": teachers.forget_old,
     "jobs": job_queue.forget_old,
-    "logins of platforms": logins.forget_old,
     "frames of platforms": frames.forget_old,
     "sessions of delivery systems": sections.forget_old,
     "images": lambda work, _: media.drop_unused(work),
@@ -97,9 +96,12 @@ def tidy(database: Database) -> None:
 
 
 def purge(database: Database) -> None:
-    """Forget counters of failures whose window is over and, in this process, sessions that were erased; finish what erasures left."""
+    """Forget counters of failures whose window is over, logins from platforms that nobody finished and, in this process, sessions that were
+    erased; finish what erasures left.
+    """
     with database.work() as work:
         limits.forget_old(work, now())
+        logins.forget_old(work, now())
     with database.read() as work:
         session_cache.forget_erased(work)
     database.scrub()

@@ -10,7 +10,6 @@ from sqlalchemy import Select, or_, select
 from sqlalchemy.exc import IntegrityError
 
 from quaestor.errors import QuaestorError
-from quaestor.formats.files import dump_bytes
 from quaestor.i18n import say
 from quaestor.report.graph import skill_graph
 from quaestor.store import drafts
@@ -21,7 +20,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import pictures
 from quaestor.web.render.language import translate
 from quaestor.web.render.pages import addresses, database, go, language, page
-from quaestor.web.teacher.access import FORMATS, Posted, download, reach_bank
+from quaestor.web.teacher.access import ELSEWHERE, FORMATS, Posted, as_file, download, reach_bank
 
 routes = APIRouter(prefix="/desk/banks", route_class=Patient)
 A_PAGE = 100  # questions that are shown at once
@@ -46,7 +45,7 @@ def show(request: Request, number: int, start: int = 0) -> Response:
         "a_page": A_PAGE,
         "tests": tests,
         "draft": draft,
-        "formats": FORMATS,
+        "formats": FORMATS | ELSEWHERE,
         "picture": addresses(request, kept),
         "lacking": unusable(bank),
         "counts": {skill: sum(skill in question.skills for question in questions) for skill in bank.skills},
@@ -71,9 +70,8 @@ def file(request: Request, number: int, ending: str) -> Response:
     with database(request).read() as work:
         _, kept = reach_bank(request, work, number)
         bank = open_bank(kept)
-    if ending not in FORMATS:
-        raise MissingError(say("there is no such file"))
-    return download(dump_bytes(bank, f".{ending}"), kept.title, ending)
+        content = as_file(bank, ending, lambda: {name: image(work, kept, name)[1] for name in kept.media})
+    return download(content, kept.title, ending)
 
 
 @routes.get("/{number}/media/{name:path}", name="bank-media")
