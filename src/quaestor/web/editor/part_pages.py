@@ -22,7 +22,7 @@ from quaestor.store.publishing import MissingError
 from quaestor.store.texts import line
 from quaestor.web.editor import part_form
 from quaestor.web.editor.check import graph, meaning
-from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker, whole
+from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker
 from quaestor.web.editor.option_rows import classes_of
 from quaestor.web.editor.part_rows import Gap, Parts
 from quaestor.web.editor.vocabulary import LEVELS, told
@@ -130,7 +130,7 @@ def _parts(form: FormData) -> Parts:
 
 def _before(edited: EditedDraft, form: FormData, section: Section, old: str) -> part_form.Entry:
     """The entry that the form showed: as it was in the edition that was seen, or the one that a new one was copied from."""
-    seen = drafts.seen_document(edited.work, edited.draft, whole(browsers.field(form, "seen")))
+    seen = drafts.seen_document(edited.work, edited.draft, browsers.whole(browsers.field(form, "seen")))
     found = part(seen, (section, browsers.field(form, "copy") if old == NEW else old))
     return found if isinstance(found, dict) else {}
 
@@ -240,7 +240,7 @@ def write(request: Request, draft: int, section: Section, name: str, form: Poste
         return _drop(request, draft, section, name)
     if "to" in form:
         return _move(request, draft, section, name, browsers.field(form, "to"))
-    seen, copy = whole(browsers.field(form, "seen")), browsers.field(form, "copy")
+    seen, copy = browsers.whole(browsers.field(form, "seen")), browsers.field(form, "copy")
     with opened(request, draft) as edited:  # nobody else makes us read a form
         written = _read(request, edited, form, section, name)
         if written.problems or "check" in form:
@@ -322,7 +322,7 @@ def _move(request: Request, draft: int, section: Section, name: str, to: str) ->
     """Put an entry at another place."""
 
     def put(document: Document, _: Edition) -> Document:
-        return moved(document, section, name, max(0, whole(to) - 1)) if part(document, (section, name)) is not None else document
+        return moved(document, section, name, max(0, browsers.whole(to) - 1)) if part(document, (section, name)) is not None else document
 
     with opened(request, draft, writing=True) as edited:
         if part(edited.document, (section, name)) is None:
