@@ -49,7 +49,8 @@ def test_a_bank_goes_out_and_comes_back(convert, ending, more):
 def test_pictures_lie_beside_the_bank_and_go_with_it(convert, tmp_path):
     picture = b"\x89PNG\r\n\x1a\n0000"
     (tmp_path / "sign.png").write_bytes(picture)
-    question = {"skill": "a", "right": [0.1, 0.9], "kind": "number", "correct": 3, "media": "sign.png", "text": "![stop](sign.png)?"}
+    question = {"skill": "a", "right": [0.1, 0.9], "kind": "number", "correct": 3, "media": "sign.png", "text": "![go](go.png)?"}
+    (tmp_path / "go.png").write_bytes(picture + b"1")
     qs.dump(qs.Bank({"skills": {"a": {}}, "questions": {"Q": question}}), "bank.yaml")
     assert convert("bank.yaml", "quiz.xml")[1] == "wrote quiz.xml\n"
     (tmp_path / "there").mkdir()

@@ -119,9 +119,10 @@ def _beside(bank: Bank, source: str) -> dict[str, bytes]:
     """The pictures and sounds that lie below the folder of a bank's file; those that are missing are told by the writer."""
     found = {}
     for question in bank.questions.values():
-        path = Path(source).parent / question.media
-        if question.media and path.is_file():
-            found[question.media] = read_bytes(path)
+        for name in question.files:
+            path = Path(source).parent / name
+            if path.is_file():
+                found[name] = read_bytes(path)
     return found
 
 

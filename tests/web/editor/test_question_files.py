@@ -8,6 +8,9 @@ import pytest
 from helpers.browsing import application
 from helpers.editor_pages import begin, fields_of, latest, sign_in, text_of
 from helpers.paths import ROOT
+from quaestor.bankfile.bank import Bank
+from quaestor.formats.exchange import gift, moodle_xml
+from quaestor.formats.exchange.imported import to_document
 
 QUIZ = (ROOT / "docs" / "examples" / "moodle-quiz.xml").read_bytes()
 GIFT = (ROOT / "docs" / "examples" / "capitals.gift").read_bytes()
@@ -116,3 +119,14 @@ def test_scripts_in_a_file_are_text_on_the_page(browser):
     look(browser, evil, "<script>x.gift")
     assert "<script>alert" not in browser.page.text
     assert "onerror" not in browser.page.text.replace("onerror\\", "")
+
+
+@pytest.mark.parametrize(("ending", "reader"), [("xml", moodle_xml), ("gift", gift)])
+def test_a_version_goes_out_for_other_systems_and_comes_back(browser, kept, ending, reader):
+    look(browser, QUIZ)
+    home = keep(browser).path
+    sent = browser.client.get(f"{home}/versions/1/file.{ending}")
+    assert sent.headers["content-disposition"].endswith(f'.{ending}"')
+    again = to_document(reader.read(sent.content, "x"))
+    assert Bank(again).version == Bank(latest(kept, home)[1]).version
+    assert browser.client.get(f"{home}/versions/1/file.exe").status_code == 404

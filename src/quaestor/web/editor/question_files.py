@@ -24,10 +24,10 @@ from quaestor.formats.exchange.registry import READERS
 from quaestor.i18n import said, say
 from quaestor.store import drafts
 from quaestor.store.media import MediaError, kind_of
-from quaestor.web.editor.opened_draft import opened, whole
+from quaestor.web.editor.opened_draft import opened
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field, fields
+from quaestor.web.security.browsers import field, fields, whole
 from quaestor.web.security.uploads import draw_anew, read_questions
 from quaestor.web.teacher.access import Posted, signed_in
 
@@ -161,9 +161,7 @@ def keep(request: Request, form: Posted) -> Response:
 
 
 def _keep(request: Request, name: str, found: Imported, skills_by: str, into: int, title: str) -> Response:
-    media = _shown(found.media)
-    pictures = draw_anew({one: content for one, content in media.items() if kind_of(content).startswith("image/")})
-    media = {**media, **pictures}
+    media = draw_anew(_shown(found.media))
     if title and not found.bank:
         found = replace(found, title=title)
     document = to_document(found, skills_by)

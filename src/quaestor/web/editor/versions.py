@@ -4,15 +4,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from quaestor.bankfile.bank import Bank
-from quaestor.formats.files import dump_bytes
 from quaestor.i18n import say
 from quaestor.store import drafts
 from quaestor.store.parts import differences
-from quaestor.store.publishing import MissingError
-from quaestor.web.editor.opened_draft import opened, saved, shown, whole
+from quaestor.web.editor.opened_draft import opened, saved, shown
 from quaestor.web.jobs.execution import Patient
-from quaestor.web.security.browsers import field
-from quaestor.web.teacher.access import FORMATS, Posted, download
+from quaestor.web.security.browsers import field, whole
+from quaestor.web.teacher.access import Posted, as_file, download
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/versions", route_class=Patient)
 A_PAGE = 100
@@ -57,7 +55,7 @@ def restore(request: Request, draft: int, form: Posted) -> Response:
 def file(request: Request, draft: int, number: int, ending: str) -> Response:
     """A version as a file that `quaestor check` accepts; one with faults cannot be one."""
     with opened(request, draft) as edited:
-        document = drafts.document_of(drafts.edition(edited.work, edited.draft, number))
-    if ending not in FORMATS:
-        raise MissingError(say("there is no such file"))
-    return download(dump_bytes(Bank(document), f".{ending}"), str(document.get("title") or "bank"), ending)
+        found = drafts.edition(edited.work, edited.draft, number)
+        document = drafts.document_of(found)
+        content = as_file(Bank(document), ending, lambda: drafts.images_of(edited.work, found))
+    return download(content, str(document.get("title") or "bank"), ending)
