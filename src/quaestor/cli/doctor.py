@@ -55,7 +55,7 @@ def _all(arguments: argparse.Namespace) -> "Iterator[Finding]":
     for check in (setup.address, setup.secrets, machine.workers, folder.data):
         yield from check(settings)
     if libraries[0].state != WRONG:
-        from quaestor.web.checkup import records
+        from quaestor.web.checkup import provider_check, records
 
         yield from provider_check.openid(settings)
         yield from records.database(settings, arguments.banks)
