@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from helpers.chromium import PHONE, follow, serve
-from quaestor.store import drafts, teachers
+from quaestor.store import drafts, sharing, teachers
 from quaestor.store.models import Draft, Teacher
 
 PASSWORD = "four words in row"
@@ -178,7 +178,7 @@ def test_nobody_loses_work_when_two_write_at_once(site, desk):
     with site.database.work() as work:
         invited = teachers.use_link(work, teachers.invitation(work, work.get(Teacher, 1), "colleague@school.example"))
         invited.name = "Grace"
-        drafts.share(work, work.get(Draft, draft), invited)
+        sharing.share(work, work.get(Draft, draft), invited, sharing.EDIT)
         colleague = teachers.log_in(work, invited)
     mine, hers = desk(f"desk/drafts/{draft}/questions/Q1"), desk(f"desk/drafts/{draft}/questions/Q1", colleague)
     hers.get_by_label("Question", exact=True).fill("What is 30 + 40?")

@@ -16,12 +16,13 @@ import quaestor as qs
 from helpers.browsing import PICTURE, Browser
 from quaestor.formats.files import bundled_banks
 from quaestor.i18n import say
-from quaestor.store import clock, corrections, drafts, job_queue, leaving, publishing, teachers, timing
+from quaestor.store import clock, corrections, drafts, identities, job_queue, leaving, publishing, sharing, teachers, timing
 from quaestor.store.attempts import scoring, taking
 from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
 from quaestor.web.app import create
 from quaestor.web.jobs.worker import work_off
+from quaestor.web.security.openid import Provider
 from quaestor.web.settings import Settings
 
 OPEN, CLOSE, OURS = "⟦", "⟧", "ħ"
@@ -155,6 +156,7 @@ class Place:
     def __init__(self, database):
         self.database, self.language = database, "de"
         self.app = create(Settings(upload=1), database)
+        self.app.state.provider = Provider("http://127.0.0.1:9", "quaestor", "", "Loginħ")  # nobody answers there
         with database.work() as work:
             self.owner = teachers.owner(work, "owner@school.example")
             self.owner.name, self.owner.password = "Ownerħ", "set"
@@ -166,6 +168,7 @@ class Place:
             leaving.lock(work, self.locked.id)
             self.invitation = teachers.invitation(work, self.owner, "new@school.example")
             self.link = teachers.sign_in_link(work, self.owner)
+            identities.connect(work, self.colleague, identities.Person("http://127.0.0.1:9", "1"))
             teachers.api_token(work, self.owner, "Platformħ", ["banks", "results"])
             self.cookies = {who: teachers.log_in(work, person) for who, person in (("owner", self.owner), ("colleague", self.colleague))}
         self._tests()
@@ -239,9 +242,11 @@ class Place:
         with self.database.work() as work:
             self.draft = drafts.begin_draft(work, self.owner, DOCUMENT, say("begun from nothing"), {"pħ.png": PICTURE}).id
             changed = {**QUESTIONS["qħ"], "difficulty": "hard", "tags": ["moreħ"]}
-            draft = drafts.draft_of(work, self.owner, self.draft)
+            draft = sharing.draft_for(work, self.owner, self.draft)
             drafts.change(work, draft, self.owner, 1, ("questions", "qħ"), changed, say("question {name}", name="qħ"))
-            drafts.share(work, draft, self.colleague)
+            sharing.share(work, draft, self.colleague, sharing.EDIT)
+            for thing in (work.get_one(Published, self.test.id), work.get_one(BankVersion, self.bank)):
+                sharing.share(work, thing, self.colleague, sharing.LOOK)
             self.faulty = drafts.begin_draft(work, self.owner, FAULTY, say("begun from nothing")).id
             self.fresh = drafts.begin_draft(work, self.owner, {"quaestor": 1, "title": "Freshħ"}, say("begun from nothing")).id
 

@@ -25,4 +25,4 @@ def calls(tree, name):
 def sources():
     """The trees of the Python files of the pages, by name."""
     paths = [path.relative_to(WEB) for path in sorted(WEB.rglob("*.py"))]
-    return {path.as_posix(): ast.parse((WEB / path).read_text()) for path in paths if path.parts[0] not in OURS}
+    return {path.as_posix(): ast.parse((WEB / path).read_text()) for path in paths if not path.as_posix().startswith(OURS)}

@@ -47,7 +47,7 @@ def small_bank(count: int = 15) -> qs.Bank:
 def publish_exam(database: Database, bank: qs.Bank, **fields: str) -> tuple[str, qs.Rules]:
     """An exam as the form publishes it, with its defaults but for some fields; its code and its rules."""
     filled = {**blank(bank, "An exam"), **fields}
-    asked = sent(bank, "An exam", lambda name: filled.get(name, ""))
+    asked = sent(bank, "An exam", lambda name: filled.get(name, ""), {})
     rules, conditions = asked.rules(bank), asked.conditions()
     assert asked.good, asked.wrong
     with database.work() as work:

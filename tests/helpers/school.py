@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, PICTURE
 from quaestor.i18n import packed
-from quaestor.store import drafts, job_queue, leaving, publishing, secrets, sections, teachers, timing
+from quaestor.store import drafts, job_queue, leaving, publishing, secrets, sections, sharing, teachers, timing
 from quaestor.store.attempts import session_cache, taking
 from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
@@ -41,7 +41,9 @@ _key = count()
 
 
 class School:
-    """A server with an owner, a teacher with tests and takers, a colleague who shares a draft, and another teacher."""
+    """A server with an owner; a teacher with tests and takers, all of it shared with a colleague, who may edit it, and with one who may
+    look (`looker`); another teacher; and browsers and tokens of two who are `locked` and `removed` since.
+    """
 
     def __init__(self, database, bank=KINDS, title=TITLE, names=NAMES) -> None:
         session_cache.forget_all()
@@ -66,15 +68,26 @@ class School:
     def _people(self) -> None:
         with self.database.work() as work:
             self.owner = teachers.owner(work, "owner@school.example")
-            invitations = {who: teachers.invitation(work, self.owner, f"{who}@school.example") for who in ("teacher", "colleague", "other")}
+            staff = ("teacher", "colleague", "looker", "other")
+            invitations = {who: teachers.invitation(work, self.owner, f"{who}@school.example") for who in staff}
             self.people = {"owner": self.owner, **{who: teachers.use_link(work, link) for who, link in invitations.items()}}
             self.people["other"].password = teachers.password_hash(PASSWORD)
             self.cookies = {who: teachers.log_in(work, person) for who, person in self.people.items()}
             self.places["secret"] = teachers.invitation(work, self.owner, "new@school.example")
-            away = teachers.use_link(work, teachers.invitation(work, self.owner, "away@school.example"))
+            for who in ("colleague", "looker"):
+                self.tokens[who] = teachers.api_token(work, self.people[who], "a platform of theirs", teachers.SCOPES)
+            away, gone = (self._was_here(work, who) for who in ("locked", "removed"))
             leaving.lock(work, away.id)
+            leaving.remove(work, gone.id, self.owner)
             self.places["platform"] = registrations.register(work, Registration.read(PLATFORM)).id
-            self.places |= {"person": self.people["teacher"].id, "locked": away.id}
+            self.places |= {"person": self.people["teacher"].id, "colleague": self.people["colleague"].id, "locked": away.id}
+
+    def _was_here(self, work, who: str) -> Teacher:
+        """Somebody who is signed in and has a token."""
+        found = teachers.use_link(work, teachers.invitation(work, self.owner, f"{who}@school.example"))
+        self.cookies[who] = teachers.log_in(work, found)
+        self.tokens[who] = teachers.api_token(work, found, "a platform of theirs", teachers.SCOPES)
+        return found
 
     def _things(self) -> None:
         with self.database.work() as work:
@@ -97,7 +110,9 @@ class School:
             elsewhere = taking.enter(work, second.code, "Somebody")
             draft = drafts.begin_draft(work, teacher, document, "begun", pictures)
             drafts.change(work, draft, teacher, 1, ("questions", "word"), None, "shorter")
-            drafts.share(work, draft, self.people["colleague"])
+            for thing in (test, second, kept, spare, draft):
+                sharing.share(work, thing, self.people["colleague"], sharing.EDIT)
+                sharing.share(work, thing, self.people["looker"], sharing.LOOK)
             self.tokens["token"] = teachers.api_token(work, teacher, "a platform", teachers.SCOPES)
             self.tokens["other"] = teachers.api_token(work, self.people["other"], "another platform", teachers.SCOPES)
             for scope in teachers.SCOPES:
@@ -146,7 +161,7 @@ class School:
         if who == "token":
             return {"authorization": f"Bearer {self.tokens['token']}", "cookie": "visit=program"}
         secret = {"taker": f"; taker={self.keys.get(attempt or 0, '')}", "other_taker": f"; taker={self.cookies['other_taker']}"}
-        mine = f"; teacher={self.cookies[who]}" if who in self.people else secret.get(who, "")
+        mine = secret[who] if who in secret else f"; teacher={self.cookies[who]}" if who in self.cookies else ""
         return {"cookie": f"visit={who}{mine}"}
 
     def get(self, who: str, path: str, attempt: int | None = None):

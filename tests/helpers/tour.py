@@ -12,7 +12,7 @@ import quaestor as qs
 from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
 from helpers.school import PLATFORM
-from quaestor.store import drafts, leaving, publishing, teachers
+from quaestor.store import drafts, leaving, publishing, sharing, teachers
 from quaestor.store.classes import class_lists
 from quaestor.store.models import Attempt, Draft, Published, Teacher
 from quaestor.store.platforms import registrations
@@ -46,13 +46,14 @@ class Tour:
         self.practice = give(site.database, KINDS, ORDER, title="Practice", email="owner@localhost", mode="practice")
         with site.database.work() as work:
             owner = work.scalars(select(Teacher).where(Teacher.is_owner)).one()
-            self.cookie = teachers.log_in(work, owner)
             self.link = teachers.sign_in_link(work, owner)
             self.invitation = teachers.invitation(work, owner, "colleague@school.example")
             self.colleague, self.locked = (
                 teachers.use_link(work, teachers.invitation(work, owner, f"{who}@school.example")).id for who in ("ada", "grace")
             )
             leaving.lock(work, self.locked)
+            ada = work.get_one(Teacher, self.colleague)
+            self.cookies = {who: teachers.log_in(work, person) for who, person in (("teacher", owner), ("colleague", ada))}
             self.platform = registrations.register(work, Registration.read(PLATFORM)).id
             self.registering = registrations.self_registration(work, owner)
             self.faulty = drafts.begin_draft(work, owner, FAULTY, "a bank with faults").id
@@ -61,6 +62,8 @@ class Tour:
             self.bank = work.scalars(select(Published.bank_id).where(Published.id == self.demo)).one()
             self.quiet = work.scalars(select(Published.id).where(Published.code == self.empty)).one()
             self.path = work.scalars(select(Attempt.id).where(Attempt.test_id == self.demo, Attempt.ended.is_not(None))).first()
+            for thing in (work.get_one(Published, self.demo), work.get_one(Draft, self.draft)):
+                sharing.share(work, thing, ada, sharing.LOOK)
             first = work.get(Published, self.demo)
             pupil = class_lists.pupils_of(work, first)[0]
             self.class_, self.pupil, self.own = pupil.class_id, pupil.id, pupil.code
@@ -69,10 +72,10 @@ class Tour:
             self.bare_class = class_lists.make_class(work, owner, "5b").id
 
     def browser(self, who: str, **settings: Any) -> Any:
-        """A page of a browser: a `guest`, the `teacher`, or a taker who is at a kind of question or at a result."""
+        """A page of a browser: a `guest`, the `teacher`, a `colleague` who may look, or a taker at a kind of question or at a result."""
         page = self.opened(**settings)
-        if who == "teacher":
-            page.context.add_cookies([{"name": "teacher", "value": self.cookie, "url": self.site.address}])
+        if who in self.cookies:
+            page.context.add_cookies([{"name": "teacher", "value": self.cookies[who], "url": self.site.address}])
         return page
 
     def worked_out(self, page: Any) -> tuple[str, str, str]:
@@ -137,6 +140,13 @@ class Tour:
         yield Stop("person", f"desk/people/{self.colleague}", main=False)
         yield Stop("person-locked", f"desk/people/{self.locked}", main=False)
         yield Stop("account", "desk/account", main=False)
+        yield Stop("sharing-test", f"{test}/sharing")
+        yield Stop("sharing-draft", f"{draft}/sharing", main=False)
+        yield Stop("shared-desk", "desk", "colleague", False)
+        yield Stop("shared-test", test, "colleague")
+        yield Stop("shared-question", f"{draft}/questions/M3", "colleague", False)
+        yield Stop("shared-sharing", f"{test}/sharing", "colleague", False)
+        yield Stop("done", "done", "guest")
         yield Stop("platforms", "desk/platforms")
         yield Stop("platform", f"desk/platforms/{self.platform}", main=False)
         yield Stop("platform-refused", "lti/launch", "guest", False, 400)

@@ -30,7 +30,7 @@ from quaestor.web.render.language import LANGUAGES
 WEB = SOURCE / "web"
 FOLDER = WEB / "locale"
 TEMPLATE = FOLDER / "quaestor.pot"
-OURS = ("api", "demo.py", "settings.py", "problems.py", "beginning.py", "ownership.py")  # programs and who starts the server read English
+OURS = ("api/", "operations/", "settings.py", "render/problems.py")  # programs and who starts the server read English
 CALLS = {"say": 0, "translate": 1}  # functions, and which of their arguments is the message
 HEADER = """\
 Quaestor in {language}; read by src/quaestor/web/render/language.py, brought up to date by `make translations`.
@@ -54,7 +54,7 @@ def sources() -> list[Path]:
 
 
 def _is_ours(path: Path) -> bool:
-    return path.relative_to(WEB).parts[0] in OURS
+    return path.relative_to(WEB).as_posix().startswith(OURS)
 
 
 @cache

@@ -405,3 +405,19 @@ def test_the_names_of_a_class_go_when_all_its_tests_are_long_past(year):
     assert erase(days=400) == 0
     with year.database.work() as work, pytest.raises(EntryError):
         taking.enter(work, year.codes["Ada"])
+
+
+@EVERYWHERE
+def test_class_lists_of_an_earlier_version_become_classes(year):
+    """Back to when every test had a list of its own, and on again: who took what, and with which code, stays."""
+    test = year.publish("Autumn")
+    number = year.take("Ada", test)
+    year.database.migrate("0005")
+    year.database.migrate()
+    with year.database.read() as work:
+        found = work.scalars(select(SchoolClass)).one()
+        assert (found.title, found.teacher_id) == ("Autumn", year.teacher.id)
+        assert work.get(Published, test.id).class_id == found.id
+        assert {one.name: one.code for one in class_lists.pupils_in(work, found.id)} == year.codes
+        assert work.get(Attempt, number).pupil_id == year.pupil(work, "Ada").id
+        assert invited(work, year.codes["Bob"]).test.id == test.id

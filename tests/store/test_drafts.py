@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.errors import BankError, QuaestorError
-from quaestor.store import drafts, job_queue, parts, publishing, teachers
+from quaestor.store import drafts, job_queue, parts, publishing, sharing, teachers
 from quaestor.store.models import Edition
 
 PICTURE = b"\x89PNG\r\n\x1a\n, as far as anybody looks"
@@ -24,7 +24,7 @@ def two(database):
 
 
 def head(work, teacher, number):
-    draft = drafts.draft_of(work, teacher, number)
+    draft = sharing.draft_for(work, teacher, number)
     return draft, drafts.document_of(drafts.edition(work, draft))
 
 
@@ -64,7 +64,7 @@ def test_every_save_is_an_edition(database, two):
 def test_saving_what_is_there_is_no_edition(database, two):
     owner, _, number = two
     with database.work() as work:
-        draft = drafts.draft_of(work, owner, number)
+        draft = sharing.draft_for(work, owner, number)
         drafts.change(work, draft, owner, 1, ("title",), DOCUMENT["title"], "nothing")
         assert draft.head == 1
 
@@ -72,27 +72,27 @@ def test_saving_what_is_there_is_no_edition(database, two):
 def test_two_teachers_at_different_questions_lose_nothing(database, two):
     owner, other, number = two
     with database.work() as work:
-        draft = drafts.draft_of(work, owner, number)
+        draft = sharing.draft_for(work, owner, number)
         with pytest.raises(publishing.MissingError, match="there is no such bank"):
-            drafts.draft_of(work, other, number)
-        drafts.share(work, draft, other)
-        assert [one.email for one in drafts.colleagues(work, draft)] == ["other@school.example"]
+            sharing.draft_for(work, other, number)
+        sharing.share(work, draft, other, sharing.EDIT)
+        assert [one.teacher.email for one in sharing.shares_of(work, draft)] == ["other@school.example"]
     with database.work() as work:
-        drafts.change(work, drafts.draft_of(work, owner, number), owner, 1, ("questions", "P1", "text"), "mine", "P1")
+        drafts.change(work, sharing.draft_for(work, owner, number), owner, 1, ("questions", "P1", "text"), "mine", "P1")
     with database.work() as work:
-        drafts.change(work, drafts.draft_of(work, other, number), other, 1, ("questions", "P2", "text"), "theirs", "P2")
+        drafts.change(work, sharing.draft_for(work, other, number), other, 1, ("questions", "P2", "text"), "theirs", "P2")
         _, document = head(work, other, number)
         assert (document["questions"]["P1"]["text"], document["questions"]["P2"]["text"]) == ("mine", "theirs")
-        drafts.unshare(work, drafts.draft_of(work, owner, number), other.id)
+        sharing.withdraw(work, sharing.draft_for(work, owner, number), other.id)
         with pytest.raises(publishing.MissingError):
-            drafts.draft_of(work, other, number)
+            sharing.draft_for(work, other, number)
 
 
 def test_the_second_at_the_same_question_sees_what_changed(database, two):
     owner, _, number = two
     path = ("questions", "P1", "text")
     with database.work() as work:
-        draft = drafts.draft_of(work, owner, number)
+        draft = sharing.draft_for(work, owner, number)
         drafts.change(work, draft, owner, 1, path, "first", "P1")
         with pytest.raises(drafts.ChangedError) as caught:
             drafts.change(work, draft, owner, 1, path, "second", "P1")
@@ -108,7 +108,7 @@ def test_the_second_at_the_same_question_sees_what_changed(database, two):
 def test_editions_become_banks_only_when_they_are_fit(database, two):
     owner, _, number = two
     with database.work() as work:
-        draft = drafts.draft_of(work, owner, number)
+        draft = sharing.draft_for(work, owner, number)
         kept = drafts.freeze(work, owner, drafts.edition(work, draft))
         assert kept.version == qs.load("fractions").version
         drafts.change(work, draft, owner, 1, ("questions", "P1", "difficulty"), "impossible", "P1")
@@ -119,7 +119,7 @@ def test_editions_become_banks_only_when_they_are_fit(database, two):
 def test_images_belong_to_editions(database, two):
     owner, _, number = two
     with database.work() as work:
-        draft = drafts.draft_of(work, owner, number)
+        draft = sharing.draft_for(work, owner, number)
         drafts.add_images(work, draft, owner, {"pie.png": PICTURE, "unused.png": PICTURE})
         with pytest.raises(QuaestorError, match="an image is a PNG, JPEG, GIF or WebP file"):
             drafts.add_images(work, draft, owner, {"pie.svg": b"<svg/>"})

@@ -10,9 +10,9 @@ from sqlalchemy import select
 
 import quaestor as qs
 from quaestor.errors import QuaestorError
-from quaestor.store import corrections, drafts, job_queue, leaving, publishing, teachers
+from quaestor.store import corrections, drafts, job_queue, leaving, publishing, sharing, teachers
 from quaestor.store.attempts import taking
-from quaestor.store.models import BankVersion, Colleague, Correction, Draft, Job, Link, Login, Published, Teacher, Token
+from quaestor.store.models import BankVersion, Correction, Draft, Job, Link, Login, Published, Share, Teacher, Token
 from quaestor.store.outcomes import results
 
 PASSWORD = "four plain words here"
@@ -95,8 +95,8 @@ def test_what_a_removed_teacher_had_is_handed_over(database, staff):
         corrections.withdraw(work, theirs, next(iter(BANK.questions)), "wrong", 0)
         alone = publishing.keep_bank(work, ada, qs.load("german"))
         draft = drafts.begin_draft(work, ada, BANK.document, "begun")
-        drafts.share(work, draft, owner)
-        drafts.share(work, drafts.begin_draft(work, owner, BANK.document, "begun"), ada)
+        sharing.share(work, draft, owner, sharing.EDIT)
+        sharing.share(work, drafts.begin_draft(work, owner, BANK.document, "begun"), ada, sharing.EDIT)
         for subject in (f"draft {draft.id}", f"bank {alone.id}", f"bank {theirs.bank_id}"):
             job_queue.ask(work, ada, "trial", subject, {})
         before = results.outcomes(work, theirs)
@@ -110,7 +110,7 @@ def test_what_a_removed_teacher_had_is_handed_over(database, staff):
         assert tests["theirs"].bank_id == tests["mine"].bank_id == mine.bank_id
         assert work.scalars(select(Correction.bank_id)).all() == [mine.bank_id]
         assert work.scalars(select(BankVersion.id).order_by(BankVersion.id)).all() == [mine.bank_id, alone.id]
-        assert work.scalars(select(Colleague)).all() == []
+        assert work.scalars(select(Share)).all() == []
         assert set(work.scalars(select(Job.subject))) >= {f"draft {draft.id}", f"bank {alone.id}"}
         assert f"bank {theirs.bank_id}" not in set(work.scalars(select(Job.subject)))
         assert results.outcomes(work, tests["theirs"]) == before
@@ -223,7 +223,7 @@ def test_a_draft_shared_twice_or_with_who_is_removed_at_the_same_moment(database
         draft = drafts.begin_draft(work, staff[0], BANK.document, "begun").id
 
     def share(work):
-        drafts.share(work, work.get_one(Draft, draft), work.get_one(Teacher, staff[1].id))
+        sharing.share(work, work.get_one(Draft, draft), work.get_one(Teacher, staff[1].id), sharing.EDIT)
 
     def share_too():
         with database.work() as work:
@@ -235,4 +235,4 @@ def test_a_draft_shared_twice_or_with_who_is_removed_at_the_same_moment(database
 
     while_under_way(database, begin, share_too if second == "shared" else ends(database, staff)["removed"])
     with database.read() as work:
-        assert len(work.scalars(select(Colleague)).all()) == (1 if second == "shared" else 0)
+        assert len(work.scalars(select(Share)).all()) == (1 if second == "shared" else 0)

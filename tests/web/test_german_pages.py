@@ -44,7 +44,7 @@ def test_errors_of_the_pages_are_sentences():
     plain = []
     for name, tree in sources().items():
         for raised in ast.walk(tree):
-            if isinstance(raised, ast.Raise) and isinstance(raised.exc, ast.Call) and name != "working.py":
+            if isinstance(raised, ast.Raise) and isinstance(raised.exc, ast.Call) and name != "jobs/worker.py":
                 plain += [f"{name}:{raised.lineno}" for one in raised.exc.args if isinstance(one, ast.Constant | ast.JoinedStr)]
     assert plain == []
 
@@ -100,6 +100,8 @@ def test_the_reader_finds_what_was_not_translated(page, strange, misplaced):
 
 TEST, BANK, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
 FILES = {  # routes that send no page
+    "/openid",
+    "/openid/back",
     "/health",
     "/static",
     "/take/{attempt}/media/{image}",
@@ -134,6 +136,11 @@ def pages(place):
     return of_tests | {
         "/": ["/"],
         "/five-minutes": ["/five-minutes"],
+        "/done": ["/done"],
+        "/openid/signed-out": ["/openid/signed-out"],
+        "/desk/tests/{number}/sharing": [(who, f"/desk/tests/{place.test.id}/sharing") for who in ("owner", "colleague")],
+        "/desk/banks/{number}/sharing": [(who, f"/desk/banks/{place.bank}/sharing") for who in ("owner", "colleague")],
+        "/desk/drafts/{number}/sharing": [(who, f"/desk/drafts/{place.draft}/sharing") for who in ("owner", "colleague")],
         "/sign-in": [("", "/sign-in")],
         "/sign-in/{secret}": [("", f"/sign-in/{place.invitation}"), ("", f"/sign-in/{place.link}")],
         "/c/{code}": [("", f"/c/{code}") for code in (place.test.code, place.pupils[4].code, place.pupil_running.code)],
@@ -146,7 +153,8 @@ def pages(place):
         "/desk/people": ["/desk/people"],
         "/desk/people/{number}": [f"/desk/people/{one.id}" for one in (place.owner, place.colleague, place.locked)],
         "/desk/banks": ["/desk/banks", ("colleague", "/desk/banks")],
-        BANK: [f"/desk/banks/{number}" for number in (place.bank, place.credal, place.spare)],
+        BANK: [f"/desk/banks/{number}" for number in (place.bank, place.credal, place.spare)]
+        + [("colleague", f"/desk/banks/{place.bank}")],
         f"{BANK}/publish": [f"/desk/banks/{place.bank}/publish"],
         f"{BANK}/try": [f"/desk/banks/{number}/try" for number in (place.bank, place.credal)],
         DRAFT: [f"/desk/drafts/{number}" for number in drafts] + [("colleague", f"/desk/drafts/{place.draft}")],
@@ -206,7 +214,7 @@ def test_no_page_has_english_left(place):
 
 def wrong_forms(place):
     """Who sends what from which page to which form, and with which status it comes back."""
-    test, draft, faulty = f"/desk/tests/{place.listed.id}", f"/desk/drafts/{place.draft}", f"/desk/drafts/{place.faulty}"
+    test, draft = f"/desk/tests/{place.listed.id}", f"/desk/drafts/{place.draft}"
     publish, tried = f"/desk/banks/{place.bank}/publish", {"pace": "", "sure": "x", "join": "x", "students": "1", "seed": "x"}
     question = {"id": "qħ", "text": "Whichħ?", "kind": "text", "skills": "aħ", "way": "words", "difficulty": "eazy"}
     graded = {
@@ -239,6 +247,10 @@ def wrong_forms(place):
         ("owner", "/desk/people", "/people", {"email": "eve@school.example"}, 200),
         ("owner", "/desk/people", "/people", {"email": "locked@school.example"}, 400),
         ("owner", f"/desk/people/{place.colleague.id}", "/remove", {"email": "x"}, 400),
+        ("owner", f"/desk/people/{place.colleague.id}", "/hand-over", {"to": "xħ"}, 400),
+        ("owner", "/desk/account", "/hand-over", {"email": "xħ", "sure": "yes"}, 400),
+        ("owner", f"{test}/sharing", "/sharing", {"email": "xħ"}, 400),
+        ("owner", f"{draft}/sharing", "/hand-over", {"email": "xħ", "sure": "yes"}, 400),
         ("owner", "/desk/banks", "/banks", {}, 400),
         ("owner", "/desk/banks", "/pasted", {"rows": rows}, 400),
         ("owner", publish, "/publish", {"title": "", "pace": "own", "most": "x", "minutes": "x", "opens": "x", "keep_days": "x"}, 400),
@@ -266,10 +278,8 @@ def wrong_forms(place):
         ("owner", test, "/pupils", {"names": "Newħ\nNewħ"}, 200),
         ("owner", test, "/pupils", {"names": "Pupilħ 1\nNewħ"}, 200),
         ("owner", f"{test}/delete", "/delete", {"code": "x"}, 400),
-        ("owner", draft, "/share", {"email": "nobody@school.example"}, 400),
         ("owner", draft, "/delete", {}, 400),
         ("colleague", draft, "/images", {}, 200),
-        ("owner", faulty, "/share", {"email": "x"}, 400),
         ("owner", f"{draft}/questions/q%C4%A7", "/questions/q%C4%A7", {**question, "check": "yes"}, 200),
         ("owner", f"{draft}/questions/q%C4%A7", "/questions/q%C4%A7", {**question, "id": ""}, 400),
         ("owner", f"{draft}/questions/q%C4%A7", "/questions/q%C4%A7", graded, 200),
@@ -326,6 +336,10 @@ def test_pages_that_are_not_there(place, path, status):
 
 def test_refusals(place):
     look(place, opened(place, ("colleague", "/desk/people"))[1], 403)
+    look(place, opened(place, ("", "/openid"))[1], 503)
+    look(place, opened(place, ("", "/openid/back?state=x"))[1], 400)
+    look(place, opened(place, ("colleague", f"/desk/tests/{place.test.id}/cards"))[1], 403)
+    look(place, opened(place, ("colleague", f"/desk/tests/{place.test.id}/delete"))[1], 403)
     look(place, opened(place, ("", f"/sign-in/{'x' * 20}"))[1], 400)
     look(place, opened(place, ("", "/c/NOSUCH"))[1], 404)
     browser = place.browser("owner")

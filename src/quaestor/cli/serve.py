@@ -42,9 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     from quaestor.web.operations import demo, demo_class, logs
     from quaestor.web.operations.installation import begin
     from quaestor.web.security.connections import Connection
+    from quaestor.web.security.openid import provider_of
     from quaestor.web.settings import to_environment
 
     settings = settings_of(arguments)
+    provider_of(settings)  # what is wrong with it is said before anything begins
     settings = replace(settings, port=_free(settings.host, settings.port))
     with database_of(settings, make=True) as database:
         begun = begin(database, settings)

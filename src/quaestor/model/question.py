@@ -76,7 +76,7 @@ class Question:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that the question names, each once: `media`, and the pictures in its texts and options, `![what it shows](file)`."""
+        """The files that the question names, each once: `media`, and the pictures in its texts and options."""
         options = (*self.options, *(text for part in self.parts for text in (part.name, *part.options)))
         named = (found[1] for text in (self.text, self.explanation, *options) for found in PICTURE.findall(text))
         return tuple(dict.fromkeys(name for name in (self.media, *named) if name))

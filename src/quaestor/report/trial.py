@@ -88,9 +88,13 @@ def told_of(found: Mapping[str, Any]) -> list[RulesSummary]:
 
 def too_short(found: Mapping[str, Any], number: int) -> list[int]:
     """The places of the skills for which a test by a set of rules is too short: by more than chance the right level is found too rarely."""
+    return [place for place, share in enumerate(_found_shares(found, number)) if share.high < GOAL]
+
+
+def _found_shares(found: Mapping[str, Any], number: int) -> list[Share]:
+    """For each skill the share of students who are found at their level."""
     tables = found["sets"][number]["levels"]
-    shares = [wilson(sum(row[level] for level, row in enumerate(table)), sum(map(sum, table))) for table in tables]
-    return [place for place, share in enumerate(shares) if share.high < GOAL]
+    return [wilson(sum(row[level] for level, row in enumerate(table)), sum(map(sum, table))) for table in tables]
 
 
 def verdict(found: Mapping[str, Any], number: int) -> list[Said]:
@@ -98,11 +102,18 @@ def verdict(found: Mapping[str, Any], number: int) -> list[Said]:
     if "shortfalls" not in found:
         return []
     goal = hundredth(GOAL)
-    words = say(
-        "Long enough: for every skill the right level is found for at least {goal} of 100 students, as far as chance lets us tell.",
-        goal=goal,
-    )
-    return [_lacking(found, one, goal) for one in found["shortfalls"][number]] or [words]
+    words = [_lacking(found, one, goal) for one in found["shortfalls"][number]]
+    for skill, share in zip(found["skills"], _found_shares(found, number), strict=True):
+        if share.value < GOAL <= share.high:
+            values = {"skill": skill["title"], "count": hundredth(share.value), "goal": goal}
+            words.append(
+                say(
+                    "Perhaps too short for {skill}: {count} of 100 students {count:is|are} found at the right level, and {goal} should be. "
+                    "A trial with more students tells.",
+                    **values,
+                )
+            )
+    return words or [say("Long enough: for every skill the right level is found for at least {goal} of 100 students.", goal=goal)]
 
 
 def _lacking(found: Mapping[str, Any], lack: Mapping[str, Any], goal: int) -> Said:

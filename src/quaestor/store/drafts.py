@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
@@ -19,12 +19,11 @@ from quaestor.errors import QuaestorError, placed
 from quaestor.i18n import packed, say, unpacked
 from quaestor.store.clock import now
 from quaestor.store.erasure import erased
-from quaestor.store.inserts import insert
 from quaestor.store.media import check_image, drop_unused, keep_images
-from quaestor.store.models import BankVersion, Colleague, Draft, Edition, Job, Media, Teacher
+from quaestor.store.models import BankVersion, Draft, Edition, Job, Media, Teacher
 from quaestor.store.parts import Document, Path, part, with_part
 from quaestor.store.publishing import MissingError, keep_bank
-from quaestor.store.teachers import hold
+from quaestor.store.sharing import within_reach
 from quaestor.store.texts import line
 
 UNTITLED = "A bank without a title"
@@ -52,18 +51,8 @@ def begin_draft(work: Work, teacher: Teacher, document: Mapping[str, Any], note:
 
 
 def drafts_of(work: Work, teacher: Teacher) -> Sequence[Draft]:
-    """The drafts that a teacher may edit, last changed first."""
-    shared = select(Colleague.draft_id).where(Colleague.teacher_id == teacher.id)
-    mine = or_(Draft.teacher_id == teacher.id, Draft.id.in_(shared))
-    return work.scalars(select(Draft).where(mine).order_by(Draft.changed.desc(), Draft.id.desc())).all()
-
-
-def draft_of(work: Work, teacher: Teacher, number: int) -> Draft:
-    """A draft that a teacher may edit; the same MissingError whether it is another teacher's or does not exist."""
-    found = work.get(Draft, number)
-    if found is None or (found.teacher_id != teacher.id and work.get(Colleague, (number, teacher.id)) is None):
-        raise MissingError(say("there is no such bank"))
-    return found
+    """The drafts that a teacher has or may look at or edit, last changed first."""
+    return work.scalars(select(Draft).where(within_reach(teacher, Draft)).order_by(Draft.changed.desc(), Draft.id.desc())).all()
 
 
 def edition(work: Work, draft: Draft, number: int | None = None) -> Edition:
@@ -161,7 +150,6 @@ def rewrite(
         moment = now()
         taken = update(Draft).where(Draft.id == draft.id, Draft.head == head.number)
         if work.execute(taken.values(head=head.number + 1, changed=moment, title=_title(after))).rowcount:  # type: ignore[attr-defined]
-            work.refresh(draft)
             return _add(work, draft, head.number + 1, after, images, by, note, moment)
         work.refresh(draft)
     raise QuaestorError(say("the bank was saved by others all the time, got {count} tries; please try again", count=_TRIES))
@@ -171,22 +159,6 @@ def add_images(work: Work, draft: Draft, by: Teacher, images: Mapping[str, bytes
     """Add images, by the names that questions give them."""
     kept = kept_images(work, images)
     return rewrite(work, draft, by, lambda document, _: document, say("images added: {names}", names=", ".join(sorted(kept))), kept)
-
-
-def share(work: Work, draft: Draft, teacher: Teacher) -> None:
-    """Allow another teacher to edit a draft."""
-    if teacher.id != draft.teacher_id and hold(work, teacher.id) is not None:
-        work.execute(insert(work, Colleague).values(draft_id=draft.id, teacher_id=teacher.id).on_conflict_do_nothing())
-
-
-def unshare(work: Work, draft: Draft, teacher_id: int) -> None:
-    """Withdraw the permission of another teacher to edit a draft."""
-    work.execute(delete(Colleague).where(Colleague.draft_id == draft.id, Colleague.teacher_id == teacher_id))
-
-
-def colleagues(work: Work, draft: Draft) -> Sequence[Teacher]:
-    """The other teachers who may edit a draft."""
-    return [one.teacher for one in work.scalars(select(Colleague).where(Colleague.draft_id == draft.id))]
 
 
 def freeze(work: Work, teacher: Teacher, found: Edition) -> BankVersion:

@@ -1,14 +1,13 @@
 """Teachers who are to stay out: locked for a while, or removed for good. The tests stay open for their takers in either case."""
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import delete
 from sqlalchemy.orm import Session as Work
-from sqlalchemy.orm import aliased
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.clock import now
-from quaestor.store.models import BankVersion, Colleague, Correction, Draft, Job, Link, Login, Published, SchoolClass, Teacher, Token
-from quaestor.store.platform_tables import AdaptiveSection
+from quaestor.store.handover import hand_over_all
+from quaestor.store.models import Link, Login, Teacher, Token
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import hold
 
@@ -28,13 +27,9 @@ def unlock(work: Work, number: int) -> None:
 
 
 def remove(work: Work, number: int, to: Teacher) -> None:
-    """Remove a teacher; their banks, drafts, trials, classes and tests with all results are handed over to another one."""
+    """Remove a teacher; what they have is handed over to another one."""
     teacher = _alone(work, number)
-    _hand_over_banks(work, teacher, to)
-    for kind in (Published, SchoolClass, Draft, Job, AdaptiveSection):
-        work.execute(update(kind).where(kind.teacher_id == teacher.id).values(teacher_id=to.id))
-    own = select(Draft.id).where(Draft.teacher_id == to.id)
-    work.execute(delete(Colleague).where(Colleague.teacher_id == to.id, Colleague.draft_id.in_(own)))
+    hand_over_all(work, teacher, to)
     _forget_invitations(work, teacher)
     work.execute(delete(Teacher).where(Teacher.id == teacher.id))  # sign-ins, links and tokens go with it
 
@@ -51,16 +46,3 @@ def _alone(work: Work, number: int) -> Teacher:
 
 def _forget_invitations(work: Work, teacher: Teacher) -> None:
     work.execute(delete(Link).where(Link.email == teacher.email))
-
-
-def _hand_over_banks(work: Work, teacher: Teacher, to: Teacher) -> None:
-    """Hand banks over; of one that both have, the tests go on with the other teacher's, which is the same."""
-    same = aliased(BankVersion)
-    is_same = (same.version == BankVersion.version) & (same.media_hash == BankVersion.media_hash) & (same.teacher_id == to.id)
-    both = select(BankVersion.id, same.id).join(same, is_same).where(BankVersion.teacher_id == teacher.id)
-    for theirs, mine in work.execute(both).all():
-        for kind in (Published, Correction, AdaptiveSection):
-            work.execute(update(kind).where(kind.bank_id == theirs).values(bank_id=mine))
-        work.execute(delete(Job).where(Job.subject == f"bank {theirs}"))  # trials that would lead to a bank that is gone
-        work.execute(delete(BankVersion).where(BankVersion.id == theirs))
-    work.execute(update(BankVersion).where(BankVersion.teacher_id == teacher.id).values(teacher_id=to.id))

@@ -65,6 +65,18 @@ class Login(Base):
     teacher: Mapped[Teacher] = relationship()
 
 
+class Identity(Base):
+    """A teacher as a provider of OpenID Connect knows them: by issuer and subject, which never change, and by nothing else."""
+
+    __tablename__ = "identity"
+
+    issuer: Mapped[str] = mapped_column(String(255), primary_key=True)
+    subject: Mapped[str] = mapped_column(String(255), primary_key=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), unique=True)
+    created: Mapped[datetime]
+    teacher: Mapped[Teacher] = relationship()
+
+
 class Token(Base):
     """A token of the API, with its scopes."""
 
@@ -333,13 +345,23 @@ class Edition(Base):
     by: Mapped[Teacher | None] = relationship()
 
 
-class Colleague(Base):
-    """The permission of a teacher to edit another teacher's draft."""
+class Share(Base):
+    """A draft, a bank version or a test of one teacher that is shared with another, to `look` at or to `edit` (`store.sharing`)."""
 
-    __tablename__ = "colleague"
+    __tablename__ = "share"
+    __table_args__ = (
+        UniqueConstraint("draft_id", "teacher_id"),
+        UniqueConstraint("bank_id", "teacher_id"),
+        UniqueConstraint("test_id", "teacher_id"),
+    )
 
-    draft_id: Mapped[int] = mapped_column(ForeignKey("draft.id", ondelete="CASCADE"), primary_key=True)
-    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True)
+    teacher_id: Mapped[int] = mapped_column(ForeignKey("teacher.id", ondelete="CASCADE"), index=True)
+    draft_id: Mapped[int | None] = mapped_column(ForeignKey("draft.id", ondelete="CASCADE"))
+    bank_id: Mapped[int | None] = mapped_column(ForeignKey("bank.id", ondelete="CASCADE"))
+    test_id: Mapped[int | None] = mapped_column(ForeignKey("published.id", ondelete="CASCADE"))
+    extent: Mapped[str] = mapped_column(String(10))  # look, edit
+    created: Mapped[datetime]
     teacher: Mapped[Teacher] = relationship()
 
 

@@ -31,8 +31,8 @@ _HAPPENED = func.coalesce(Attempt.ended, Attempt.started)
 _APART = {"synchronize_session": False}  # rows that were deleted meanwhile are no error
 
 
-def export(work: Work, attempt: Attempt) -> dict[str, Any]:
-    """All data on one attempt as plain data, except its `key`, which is a secret of the browser."""
+def export(work: Work, attempt: Attempt, codes: bool = True) -> dict[str, Any]:
+    """All data on one attempt as plain data, except its `key`, which is a secret of the browser. `codes`: with the codes of its taker."""
     session = state_of(work, attempt).session
     pupil = work.get(Pupil, attempt.pupil_id) if attempt.pupil_id is not None else None
     bank = session.bank
@@ -40,8 +40,8 @@ def export(work: Work, attempt: Attempt) -> dict[str, Any]:
     rows = select(Scoring).where(Scoring.attempt_id == attempt.id)
     return {
         "name": attempt.name,
-        "code": attempt.code,
-        "pupil": None if pupil is None else {"name": pupil.name, "code": pupil.code},
+        "code": attempt.code if codes else None,
+        "pupil": None if pupil is None else {"name": pupil.name, "code": pupil.code if codes else None},
         "test": {"title": attempt.test.title, "mode": attempt.test.mode, "rules": attempt.test.rules},
         "bank": {"title": bank.title, "version": bank.version},
         "started": _moment(attempt.started),

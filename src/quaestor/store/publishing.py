@@ -176,7 +176,7 @@ def publish(
     """Publish a test with a bank version, rules and conditions, which never change; it gets a code.
 
     `form`: a random value of the submitted form. The code is derived from it and from all choices, so that submitting a form twice gives
-    one test.
+    one test. Of a bank that another teacher shares, the test has a version of its own.
     """
     bank = open_bank(kept)
     rules.check(bank)
@@ -191,6 +191,8 @@ def publish(
             raise QuaestorError(placed(question.id, got(rule, str(count))))
     if conditions.class_id is not None:
         _refuse_class(work, teacher, conditions.class_id)
+    if kept.teacher_id != teacher.id:
+        kept = keep_version(work, teacher.id, bank, kept.media)
     called = line(title, 200) or kept.title
     own = code_of(f"{form}\n{teacher.id}\n{kept.id}\n{called}\n{rules.document}\n{conditions}", CODE) if form else ""
     for _ in range(5):
@@ -230,9 +232,9 @@ def published_by(work: Work, teacher: Teacher) -> Sequence[Published]:
     return work.scalars(select(Published).where(Published.teacher_id == teacher.id).order_by(Published.id.desc())).all()
 
 
-def open_with(work: Work, kept: BankVersion) -> Sequence[Published]:
-    """The tests of its teacher that are not closed and have this bank, or another version of it under the same title."""
-    mine = select(Published).join(BankVersion).where(Published.teacher_id == kept.teacher_id, BankVersion.title == kept.title)
+def open_with(work: Work, teacher: Teacher, kept: BankVersion) -> Sequence[Published]:
+    """The tests of a teacher that are not closed and have this bank, or another version of it under the same title."""
+    mine = select(Published).join(BankVersion).where(Published.teacher_id == teacher.id, BankVersion.title == kept.title)
     return work.scalars(mine.where(or_(Published.closes.is_(None), Published.closes > now())).order_by(Published.id)).all()
 
 

@@ -17,7 +17,7 @@ from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.erasure import erased
 from quaestor.store.inserts import insert
-from quaestor.store.models import Link, Login, Teacher, Token
+from quaestor.store.models import Identity, Link, Login, Teacher, Token
 from quaestor.store.secrets import hashed, password_fits, password_hash, token
 from quaestor.store.texts import checked_email, line, tidy_email
 
@@ -116,6 +116,13 @@ def use_link(work: Work, secret: str) -> Teacher:
     return teacher
 
 
+def use_once(work: Work, secret: str) -> None:
+    """Use up a secret that no link was made for: the second time it is refused."""
+    row = insert(work, Link).values(token=hashed(secret), kind="once", email="", expires=now() + timedelta(hours=LINK_HOURS), used=now())
+    if work.scalar(row.on_conflict_do_nothing().returning(Link.token)) is None:
+        raise AccessError(GONE)
+
+
 def new_password(password: str) -> str:
     """The hash of a password that a teacher may have; slow by design, so call it outside of units of work."""
     if len(password) < SHORTEST_PASSWORD:
@@ -126,8 +133,11 @@ def new_password(password: str) -> str:
 def set_password(work: Work, teacher: Teacher, made: str, here: str = "") -> None:
     """Give a teacher, held alone, a password (of `new_password`): who knew the last one is out.
 
-    All browsers but the one with the token `here` are signed out, and the tokens of the API end.
+    All browsers but the one with the token `here` are signed out, the tokens of the API end, and so does the sign-in by a provider, which
+    they may have connected with an account of theirs. A first password ends no connection.
     """
+    if teacher.password is not None:
+        work.execute(delete(Identity).where(Identity.teacher_id == teacher.id))
     teacher.password = made
     work.execute(delete(Login).where(Login.teacher_id == teacher.id, Login.token != hashed(here)))
     work.execute(delete(Token).where(Token.teacher_id == teacher.id))
@@ -167,6 +177,7 @@ def log_out(work: Work, secret: str) -> None:
 def forget_old(work: Work, moment: datetime) -> None:
     """Delete what has expired: signed-in browsers, and links, with the addresses of those who were invited."""
     work.execute(delete(Login).where(Login.expires < moment))
+    work.execute(delete(Link).where(Link.expires < moment, Link.email == ""))
     if work.execute(delete(Link).where(Link.expires < moment)).rowcount:  # type: ignore[attr-defined]
         erased(work)
 

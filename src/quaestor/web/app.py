@@ -34,11 +34,13 @@ from quaestor.web.render.language import read_catalogues
 from quaestor.web.render.pages import read_templates
 from quaestor.web.security import hosts
 from quaestor.web.security.guard import Guard
+from quaestor.web.security.openid import provider_of
 from quaestor.web.settings import Settings, from_environment
-from quaestor.web.taker import attempt_pages, front_page
+from quaestor.web.taker import attempt_pages, device, front_page
 from quaestor.web.teacher import (
     account,
     class_pages,
+    colleagues,
     correcting,
     frozen_banks,
     gradebook_files,
@@ -51,6 +53,7 @@ from quaestor.web.teacher import (
     path,
     people,
     projector,
+    provider,
     publish_page,
     published,
     pupil_pages,
@@ -60,11 +63,11 @@ from quaestor.web.teacher import (
     time_changes,
 )
 
-TAKERS = (front_page, attempt_pages)
+TAKERS = (front_page, device, attempt_pages)
 SHOWN = (results_table, path, live, projector, statistics, offline_file, gradebook_files)
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 CLASSES = (class_pages, pupil_pages)
-TEACHERS = (sign_in, home, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
+TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)
 BANKS = (trial, question_files, new_bank, overview, versions, improvement)
 EDITORS = (*BANKS, listing, part_pages)  # the last two take any section: they come last
 PLATFORMS = (login, start, registration)
@@ -103,7 +106,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
         await asyncio.to_thread(kept.close)
 
     app = FastAPI(title="Quaestor", version=__version__, lifespan=life, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.settings, app.state.database = settings, kept
+    app.state.settings, app.state.database, app.state.provider = settings, kept, provider_of(settings)
     app.state.slow_steps = SlowSteps(settings.step_seconds, settings.step_memory)
     app.state.looks = asyncio.Semaphore(limits.looks_at_once(settings.workers))
     for part in PAGES:

@@ -7,8 +7,10 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from quaestor.errors import QuaestorError
 from quaestor.store.texts import checked_email
@@ -16,6 +18,7 @@ from quaestor.store.texts import checked_email
 PREFIX = "QUAESTOR_"
 LOGS = ("text", "json")
 _TOKEN = re.compile(r"[\w.~+/=-]{16,}", re.ASCII)
+LONGEST_ISSUER = 255
 RANGES = {
     "port": (0, 65535),
     "workers": (1, 64),
@@ -49,6 +52,11 @@ class Settings:
     cache: int = 256
     metrics: str = ""
     log: str = "text"
+    openid: str = ""
+    openid_client: str = ""
+    openid_secret: str = ""
+    openid_secret_file: str = ""
+    openid_name: str = ""
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
@@ -69,6 +77,35 @@ class Settings:
             raise QuaestorError(f"metrics: a token of at least 16 letters, digits and -._~+/=, got one of {len(self.metrics)} characters")
         if self.log not in LOGS:
             raise QuaestorError(f"log: one of {', '.join(LOGS)}, got '{self.log}'")
+        self._check_openid()
+
+    def _check_openid(self) -> None:
+        """An issuer is an address without anything that a path could be put after; https, unless it is tried out on this machine."""
+        if not self.openid:
+            return
+        if not (is_https(self.openid) or is_here(self.openid)) or "?" in self.openid or "#" in self.openid:
+            raise QuaestorError(f"openid: the address of an issuer such as https://login.school.example, got '{self.openid}'")
+        if len(self.openid) > LONGEST_ISSUER:
+            raise QuaestorError(f"openid: at most {LONGEST_ISSUER} characters, got {len(self.openid)}")
+        if not self.openid_client:
+            raise QuaestorError("openid_client: the name under which the provider knows this server, got none")
+        if self.openid_secret and self.openid_secret_file:
+            raise QuaestorError("openid_secret: itself or a file with it, got both")
+
+    def client_secret(self) -> str:
+        """The secret of this server at the provider of `openid`, itself or from its file; empty where there is none."""
+        if find_spec("authlib") is None or find_spec("httpx2") is None:
+            raise QuaestorError("openid: needs Authlib and httpx2, got neither or one of them; pip install 'quaestor[web,openid]'")
+        if not self.openid_secret_file:
+            return self.openid_secret
+        try:
+            found = Path(self.openid_secret_file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            why = getattr(error, "strerror", None) or "no text"
+            raise QuaestorError(f"openid_secret_file: a file that can be read, got {self.openid_secret_file} ({why})") from error
+        if not found:
+            raise QuaestorError(f"openid_secret_file: a file with the secret, got {self.openid_secret_file}, which is empty")
+        return found
 
     @property
     def database_url(self) -> str:
@@ -101,7 +138,31 @@ MEANINGS = {
     "cache": "the most that each process keeps of sessions, banks and texts, in megabytes",
     "metrics": "a token of at least 16 characters: who sends it may read /metrics; without one the page is not there",
     "log": "text, or json: a line for each request",
+    "openid": "the issuer by which teachers may sign in (OpenID Connect), e.g. https://login.school.example",
+    "openid_client": "the name under which that provider knows this server (client id)",
+    "openid_secret": "the secret of this server there; better in its variable or a file, as lists of processes show flags",
+    "openid_secret_file": "a file that holds this secret",
+    "openid_name": "what teachers call the provider, e.g. School login; else its host",
 }
+
+
+def is_https(address: str) -> bool:
+    """Whether an address is one that is asked by https."""
+    return _scheme_and_host(address)[0] == "https" and bool(_scheme_and_host(address)[1])
+
+
+def is_here(address: str) -> bool:
+    """Whether an address is one of this machine, where http is as good as https."""
+    scheme, host = _scheme_and_host(address)
+    return scheme in ("http", "https") and host in ("127.0.0.1", "::1", "localhost")
+
+
+def _scheme_and_host(address: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme, parts.hostname or ""
+    except ValueError:  # brackets of an IPv6 address that are none
+        return "", ""
 
 
 def from_environment(environment: Mapping[str, str] = os.environ, **flags: Any) -> Settings:

@@ -10,7 +10,7 @@ import quaestor as qs
 from helpers.browsing import PICTURE, application
 from helpers.editor_pages import sign_in, text_of
 from quaestor.i18n import unpacked
-from quaestor.store import clock, drafts, job_queue, publishing, teachers
+from quaestor.store import clock, drafts, job_queue, publishing, sharing, teachers
 from quaestor.store.attempts.answers import usable
 from quaestor.store.attempts.taking import answer, enter, state_of
 from quaestor.store.models import Published
@@ -78,7 +78,7 @@ def parts(page):
 
 def notes(database):
     with database.read() as work:
-        draft = drafts.draft_of(work, teachers.by_email(work, "owner@school.example"), 1)
+        draft = sharing.draft_for(work, teachers.by_email(work, "owner@school.example"), 1)
         return [drafts.edition(work, draft, number).note for number in range(1, draft.head + 1)]
 
 
@@ -112,13 +112,13 @@ def test_what_was_edited_meanwhile_stays(kept):
     page = learnt(browser, kept, test="1")
     with kept.work() as work:
         owner = teachers.by_email(work, "owner@school.example")
-        draft = drafts.draft_of(work, owner, 1)
+        draft = sharing.draft_for(work, owner, 1)
         drafts.change(work, draft, owner, 1, ("questions", "easy", "text"), "Edited?", "edited")
     browser.page = page
     browser.fill(browser.path.rpartition("/")[2], proposal=["questions.easy", "questions.hard"], act="accept")
     assert "It was edited since" in text_of(browser.page)
     with kept.read() as work:
-        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, 1)))
+        document = drafts.document_of(drafts.edition(work, sharing.draft_for(work, owner, 1)))
     assert document["questions"]["easy"] == {**STATED.document["questions"]["easy"], "text": "Edited?"}
     assert document["questions"]["hard"]["right"] != STATED.document["questions"]["hard"]["right"]
     assert unpacked(notes(kept)[-1]) == "1 proposal accepted from answers"
@@ -174,7 +174,7 @@ def test_small_changes_can_be_accepted_too(kept, monkeypatch):
     taken(kept)
     with kept.work() as work:
         owner = teachers.by_email(work, "owner@school.example")
-        drafts.change(work, drafts.draft_of(work, owner, 1), owner, 1, ("skills", "adding", "prior"), [0.4, 0.6], "another prior")
+        drafts.change(work, sharing.draft_for(work, owner, 1), owner, 1, ("skills", "adding", "prior"), [0.4, 0.6], "another prior")
     browser = sign_in(application(kept), kept)
     small = parts(learnt(browser, kept, test="1"))["small"]
     assert small
@@ -198,7 +198,7 @@ def test_warnings_stand_above_the_proposals(kept):
     with kept.work() as work:
         owner = teachers.by_email(work, "owner@school.example")
         more = {**STATED.document["questions"]["easy"], "text": "Never asked?"}
-        drafts.change(work, drafts.draft_of(work, owner, 1), owner, 1, ("questions", "unasked"), more, "added")
+        drafts.change(work, sharing.draft_for(work, owner, 1), owner, 1, ("questions", "unasked"), more, "added")
     browser = sign_in(application(kept), kept)
     said = text_of(learnt(browser, kept, test="1"))
     warning = "unasked: a question has answers; its table stays as it is, got none"
@@ -225,7 +225,7 @@ def rewrite(database, changes, images=None):
     """Write other fields of `hard` into the draft."""
     with database.work() as work:
         owner = teachers.by_email(work, "owner@school.example")
-        draft = drafts.draft_of(work, owner, 1)
+        draft = sharing.draft_for(work, owner, 1)
         if images:
             drafts.add_images(work, draft, owner, images)
         entry = {**STATED.document["questions"]["hard"], **changes}
@@ -284,7 +284,7 @@ def test_a_test_of_which_nothing_can_be_used_cannot_be_chosen(kept):
         document = STATED.document
         for name in document["questions"]:
             document["questions"][name]["text"] += " Really?"
-        drafts.rewrite(work, drafts.draft_of(work, owner, 1), owner, lambda *_: document, "rewritten")
+        drafts.rewrite(work, sharing.draft_for(work, owner, 1), owner, lambda *_: document, "rewritten")
     page = browser.go("/desk/drafts/1/improve")
     assert "disabled" in re.search(r'<input[^>]*name="test"[^>]*>', page.text)[0]
     browser.fill("/improve", weight="little", test="1")
@@ -307,7 +307,7 @@ def test_who_edits_reads_which_open_tests_keep_the_old_version(kept):
         assert "German" not in said
     colleague = sign_in(browser.client.app, kept, "other@school.example")
     with kept.work() as work:
-        drafts.share(work, drafts.draft_of(work, owner, 1), teachers.by_email(work, "other@school.example"))
+        sharing.share(work, sharing.draft_for(work, owner, 1), teachers.by_email(work, "other@school.example"), sharing.EDIT)
     assert words not in text_of(colleague.go("/desk/drafts/1"))
 
 
@@ -328,7 +328,7 @@ def test_words_stay_words_and_numbers_are_short(kept):
     assert re.search(r"In the file: right: 0\.\d\d? \| 0\.\d\d? ", said)
     browser.fill(browser.path.rpartition("/")[2], proposal=sorted(ticks(page)), act="accept")
     with kept.read() as work:
-        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, 1)))
+        document = drafts.document_of(drafts.edition(work, sharing.draft_for(work, owner, 1)))
     numbers = [number for entry in document["questions"].values() for number in entry.get("right", ())]
     assert numbers
     assert all(number == round(number, 2) for number in numbers)

@@ -10,7 +10,7 @@ import quaestor as qs
 from helpers.browsing import Browser, application
 from quaestor.errors import QuaestorError
 from quaestor.report.shares import wilson
-from quaestor.report.trial import compared, told_of, too_short
+from quaestor.report.trial import compared, told_of, too_short, verdict
 from quaestor.simulate.trial import FIRST, alike, try_out
 from quaestor.store import drafts, job_queue, publishing, teachers
 from quaestor.store.models import BankVersion, Job
@@ -177,7 +177,7 @@ def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     ada.go(f"/desk/drafts/{draft}/try")
     assert "Try it on simulated students" in ada.page.text
     assert f'<a href="/desk/drafts/{draft}/try" aria-current="page">' in ada.page.text  # the tabs of the editor stay
-    ada.fill("/try", pace="own", most="5", sure="80", join="first", students="60", seed="2")
+    ada.fill("/try", pace="own", most="5", sure="80", join="first", students="250", seed="2")
     assert re.fullmatch(r"/desk/trials/\d+", ada.path)
     trial, progress = ada.path, f"/desk/jobs/{ada.path.rpartition('/')[2]}/progress"
     assert f'data-progress="{progress}"' in ada.page.text
@@ -189,15 +189,16 @@ def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     ada.go(trial)
     said = words(ada.page)
     rules = qs.Rules(stop=qs.any_of(qs.max_questions(5), qs.probability_above(0.8)), content=ENOUGH)
-    found = try_out(FRACTIONS, [rules], 60, 2)
+    found = try_out(FRACTIONS, [rules], 250, 2)
     side = told_of(found)[0]
     assert side.length in said
     assert all(level.words in said for skill in side.skills for level in skill.levels)
-    assert "60 simulated students took this test." in said
+    assert "250 simulated students took this test." in said
     assert said.index("Is it long enough?") < said.index("How long is it?")
-    short = [FRACTIONS.skills[list(FRACTIONS.skills)[place]].title for place in too_short(found, 0)]
-    assert short
-    assert all(f"Too short for {title}: about " in said for title in short)
+    assert not too_short(found, 0)  # of so few students chance may be the reason
+    doubtful = verdict({**found, "shortfalls": [[]]}, 0)
+    assert doubtful
+    assert all(one.startswith("Perhaps too short for ") and one in said for one in map(str, doubtful))
     assert "max_questions: 5" in said
     assert "style=" not in ada.page.text
     assert "http-equiv" not in ada.page.text

@@ -85,7 +85,7 @@ def test_what_cannot_be_read_comes_back_unsaved(app, database):
     browser.fill("/questions/~new", **{**QUESTION, "way": "shares", "right": "{oops"})
     assert browser.page.status_code == 400
     assert "What is $1 + 1$?" in browser.page.text
-    browser.fill("/questions/~new", **{**QUESTION, "id": " "})
+    browser.fill("/questions/~new", **{**QUESTION, "id": "~x"})
     assert "Each has a short name of its own." in text_of(browser.page)
     assert "0 in all" in text_of(browser.go(f"{home}/questions"))
 

@@ -69,7 +69,8 @@ def test_a_job_is_worked_off(database, ask):
     work_process.work_off(database, number, "a")
     found = look(database, number)
     assert (found.state, found.share) == (job_queue.DONE, 1.0)
-    assert found.found == json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 20, 1)))
+    tried = json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 20, 1)))
+    assert {name: value for name, value in found.found.items() if name != "shortfalls"} == tried  # how much it lacks comes after it
 
 
 def test_many_threads_claim_each_job_once(database, ask, monkeypatch):
@@ -338,7 +339,8 @@ def test_a_job_survives_the_death_of_the_whole_server(database, ask):
         until(lambda: look(database, number).state == job_queue.DONE, 120)
     found = look(database, number)
     assert found.tries == 2
-    assert found.found == json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 10_000, 1)))
+    tried = json.loads(json.dumps(try_out(qs.load("multiplication"), [RULES], 10_000, 1)))
+    assert {name: value for name, value in found.found.items() if name != "shortfalls"} == tried  # how much it lacks comes after it
 
 
 @pytest.mark.long

@@ -8,7 +8,7 @@ import pytest
 from helpers.browsing import Browser, application
 from quaestor.bankfile.words import ELSEWHERE, in_file
 from quaestor.report.letters import NO, YES
-from quaestor.store import drafts, teachers
+from quaestor.store import drafts, sharing, teachers
 from quaestor.web.editor.vocabulary import LEVELS, WORDS
 from quaestor.web.render.language import LANGUAGES, catalogue, chosen, day, moment, number, translate
 
@@ -36,7 +36,7 @@ def test_words_of_the_bank_file_are_written_in_german_and_kept_as_the_file_has_t
     browser.fill("/~new", id="q", text="Wie?", kind="number", correct="7", skills="a", way="words", **words)
     assert 'value="sehr schwer"' in browser.page.text
     with made.read() as work:
-        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, number)))
+        document = drafts.document_of(drafts.edition(work, sharing.draft_for(work, owner, number)))
     assert (document["skills"]["a"]["prior"], document["skills"]["a"]["confidence"]) == ("mostly high", "sure")
     kept = document["questions"]["q"]
     assert [kept[name] for name in words] == ["very hard", "fair", "certain"]
@@ -61,7 +61,7 @@ def test_words_of_the_bank_file_are_written_in_french_too(make_database):
     assert "très facile, facile, moyen, difficile, très difficile, ou un nombre de 0 à 1" in page.text
     browser.fill("/~new", id="q", text="Quoi ?", kind="number", correct="7", skills="a", way="words", difficulty="Très difficile")
     with made.read() as work:
-        document = drafts.document_of(drafts.edition(work, drafts.draft_of(work, owner, number)))
+        document = drafts.document_of(drafts.edition(work, sharing.draft_for(work, owner, number)))
     assert (document["skills"]["a"]["prior"], document["skills"]["a"]["confidence"]) == ("mostly high", "very unsure")
     assert document["questions"]["q"]["difficulty"] == "very hard"
 

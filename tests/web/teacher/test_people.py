@@ -46,7 +46,12 @@ def test_the_page_says_what_will_happen_before_anything_does(owner, ada_there):
     assert f'href="/desk/people/{ada_there}"' in owner.get("/desk/people").text
     page = owner.get(f"/desk/people/{ada_there}").text
     assert "1 test, taken by 1 taker." in page
-    for words in ("signed out everywhere at once", "Tests stay open", "become yours", "This cannot be undone."):
+    for words in (
+        "signed out everywhere at once",
+        "Tests stay open",
+        "become those of the teacher",
+        "This cannot be undone.",
+    ):
         assert words in page
     assert owner.get("/desk/people/99").status_code == 404
 
@@ -80,7 +85,7 @@ def test_a_removed_teacher_is_gone_and_the_test_is_the_owners(kept, owner, ada, 
         refused = owner.fill(f"/desk/people/{ada_there}/remove", {"email": typed})
         assert (refused.status_code, "nobody was removed" in refused.text) == (400, True)
     assert owner.fill(f"/desk/people/{ada_there}/remove", {"email": " Ada@school.example"}).headers["location"] == "/desk/people"
-    assert "Ada was removed. Their banks and tests are yours now." in owner.get("/desk/people").text
+    assert "Ada was removed. Their banks and tests are now those of owner@school.example." in owner.get("/desk/people").text
     assert "was removed" not in owner.get("/desk/people").text
     assert ada.get("/desk", follow_redirects=False).headers["location"] == "/sign-in"
     assert enters(kept, visit) == 200

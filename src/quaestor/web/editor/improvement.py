@@ -15,6 +15,7 @@ from quaestor.store import drafts, job_queue
 from quaestor.store.models import Edition, Job
 from quaestor.store.parts import Document, part, with_part
 from quaestor.store.publishing import MissingError
+from quaestor.store.sharing import EDIT
 from quaestor.web.editor.opened_draft import EditedDraft, opened, shown
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.jobs.learning import KIND, WEIGHTS, tests_of
@@ -31,7 +32,7 @@ SMALL = 0.02  # a change of less is not worth a look
 @routes.get("", name="improve")
 def ask(request: Request, draft: int) -> Response:
     """The tests whose answers can be used, and earlier proposals."""
-    with opened(request, draft) as edited:
+    with opened(request, draft, needed=EDIT) as edited:
         return _form(request, edited)
 
 
@@ -62,7 +63,7 @@ def start(request: Request, draft: int, form: Posted) -> Response:
     except QuaestorError as error:
         if type(error) is not QuaestorError:
             raise
-        with opened(request, draft) as edited:
+        with opened(request, draft, needed=EDIT) as edited:
             return _form(request, edited, 400, said(error))
     job_progress.begin(request)
     return go(request, "proposals", draft=draft, job=made.id)
@@ -71,7 +72,7 @@ def start(request: Request, draft: int, form: Posted) -> Response:
 @routes.get("/{job}", name="proposals")
 def show(request: Request, draft: int, job: int) -> Response:
     """How far it is, or the proposals."""
-    with opened(request, draft) as edited:
+    with opened(request, draft, needed=EDIT) as edited:
         found = _found(edited, job)
         return _proposals(request, edited, found)
 

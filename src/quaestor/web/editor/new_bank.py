@@ -15,8 +15,11 @@ from quaestor.formats.template import template
 from quaestor.i18n import said, say
 from quaestor.store.drafts import begin_draft, drafts_of
 from quaestor.store.media import MediaError, chosen
+from quaestor.store.models import BankVersion, Draft
 from quaestor.store.parts import Document
 from quaestor.store.publishing import MissingError, unusable
+from quaestor.store.sharing import lent_to
+from quaestor.store.sharing import readers as readers_of
 from quaestor.web.editor.opened_draft import speaker
 from quaestor.web.editor.vocabulary import in_file_words
 from quaestor.web.jobs.execution import Patient
@@ -39,9 +42,21 @@ def _list(request: Request, status: int = 200, **values: object) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         mine = drafts_of(work, teacher)
-        names = {draft.id: draft.teacher.name or draft.teacher.email for draft in mine if draft.teacher_id != teacher.id}
+        lent = {one.thing.id: one for one in lent_to(work, teacher, Draft)}
+        readers, frozen = readers_of(work, teacher, Draft), lent_to(work, teacher, BankVersion)
     shown = {"name": "", "problems": (), "wrong": "", "pasted": "", **values}
-    return page(request, "editor/banks.html", status, teacher=teacher, drafts=mine, names=names, bundled=_bundled(), **shown)
+    return page(
+        request,
+        "editor/banks.html",
+        status,
+        teacher=teacher,
+        drafts=mine,
+        lent=lent,
+        readers=readers,
+        frozen=frozen,
+        bundled=_bundled(),
+        **shown,
+    )
 
 
 @cache

@@ -10,16 +10,17 @@ from fastapi import Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.store.drafts import ChangedError, document_of, draft_of, edition
+from quaestor.store.drafts import ChangedError, document_of, edition
 from quaestor.store.models import Draft, Edition, Teacher
 from quaestor.store.parts import Document
+from quaestor.store.sharing import EDIT, LOOK, draft_for
 from quaestor.web.editor.check import Checked, checked, part_of
 from quaestor.web.editor.open_tests import unreached
 from quaestor.web.editor.vocabulary import WORDS, readable, spoken, told
 from quaestor.web.render.language import translate
 from quaestor.web.render.pages import database, go, language, page, url
-from quaestor.web.security.browsers import drop_cookie, set_cookie
-from quaestor.web.teacher.access import signed_in
+from quaestor.web.security.browsers import drop_cookie, set_cookie, whole
+from quaestor.web.teacher.access import note_extent, signed_in
 
 SAVED = "saved"  # the cookie that tells the next page of a save
 
@@ -46,12 +47,13 @@ class EditedDraft:
 
 
 @contextmanager
-def opened(request: Request, number: int, *, writing: bool = False) -> Iterator[EditedDraft]:
-    """A draft of the teacher of this browser, to look at or to write."""
+def opened(request: Request, number: int, *, writing: bool = False, needed: str = "") -> Iterator[EditedDraft]:
+    """A draft that the teacher of this browser may look at, or may write at, or may do with what is `needed`."""
     kept = database(request)
     with kept.work() if writing else kept.read() as work:
         teacher = signed_in(request, work)
-        draft = draft_of(work, teacher, number)
+        draft = draft_for(work, teacher, number, needed or (EDIT if writing else LOOK))
+        note_extent(request, work, teacher, draft)
         head = edition(work, draft)
         yield EditedDraft(work, teacher, draft, head, document_of(head))
 
@@ -121,8 +123,3 @@ def conflict(error: ChangedError, teacher: Teacher) -> dict[str, Any]:
 def speaker(request: Request) -> partial[str]:
     """How sentences are said in the language of this browser."""
     return partial(translate, language(request))
-
-
-def whole(text: str) -> int:
-    """A whole number that a form sent; 0 when it is none."""
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0

@@ -6,17 +6,16 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import UploadFile
 
-from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
-from quaestor.store import drafts, teachers
+from quaestor.store import drafts, sharing
 from quaestor.store.media import MediaError
 from quaestor.store.models import Media
 from quaestor.store.publishing import MissingError
 from quaestor.web.editor.check import graph
-from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker, whole
+from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import go
-from quaestor.web.security.browsers import field
+from quaestor.web.security.browsers import field, whole
 from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 from quaestor.web.teacher.cost import cost_of
@@ -33,13 +32,13 @@ def overview(request: Request, draft: int) -> Response:
 
 
 def _page(request: Request, edited: EditedDraft, status: int = 200, wrong: str = "", **values: Any) -> Response:
-    others = drafts.colleagues(edited.work, edited.draft)
+    others = sharing.shares_of(edited.work, edited.draft)
     picture = graph(edited.document, speaker(request))
     filled = {name: drafts.plain(edited.document, name) for name in FIELDS} | values.pop("typed", {})
     bank = edited.checked.bank
     cost = cost_of(request, bank) if bank is not None else ""
     told = {**NO_CONFLICT, "is_unsaved": False, "wrong": wrong, "cost": cost, **values}
-    return shown(request, "draft.html", edited, status, graph=picture, colleagues=others, filled=filled, **told)
+    return shown(request, "draft.html", edited, status, graph=picture, shares=others, filled=filled, **told)
 
 
 @routes.post("/fields", name="draft-fields")
@@ -85,35 +84,14 @@ def media(request: Request, draft: int, name: str) -> Response:
         return Response(kept.content, media_type=kept.kind, headers={"cache-control": "private, max-age=3600"})
 
 
-@routes.post("/share", name="share")
-def share(request: Request, draft: int, form: Posted) -> Response:
-    """Let a colleague write too; only who began the bank may, and nobody learns which addresses have accounts elsewhere."""
-    with opened(request, draft, writing=True) as edited:
-        _only_author(edited)
-        if leaving := field(form, "leave"):
-            drafts.unshare(edited.work, edited.draft, whole(leaving))
-            return go(request, "draft", draft=draft)
-        found = teachers.by_email(edited.work, field(form, "email"))
-        if found is None:
-            return _page(request, edited, 400, say("no teacher here has this address"))
-        drafts.share(edited.work, edited.draft, found)
-    return go(request, "draft", draft=draft)
-
-
 @routes.post("/delete", name="drop-draft")
 def drop(request: Request, draft: int, form: Posted) -> Response:
     """Delete a bank with all its versions; tests that were published stay as they are."""
-    with opened(request, draft, writing=True) as edited:
-        _only_author(edited)
+    with opened(request, draft, writing=True, needed=sharing.OWN) as edited:
         if not field(form, "sure"):
             return _page(request, edited, 400, say("please tick that you are sure"))
         drafts.drop(edited.work, edited.draft)
     return go(request, "banks")
-
-
-def _only_author(edited: EditedDraft) -> None:
-    if edited.draft.teacher_id != edited.teacher.id:
-        raise QuaestorError(say("only who began this bank may do that"))
 
 
 @routes.post("/publish", name="publish-draft")

@@ -1,5 +1,7 @@
 """Writing one question, template or skill: the form, what it means while one writes, and what happens when two write at once."""
 
+import re
+from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count, starmap
@@ -7,19 +9,20 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from starlette.datastructures import FormData
+from starlette.datastructures import FormData, UploadFile
 
 from quaestor.errors import Problem, QuaestorError, placed
-from quaestor.i18n import say
+from quaestor.i18n import said, say
 from quaestor.model.entries import GAP
 from quaestor.store import drafts
+from quaestor.store.media import MediaError
 from quaestor.store.models import Edition
 from quaestor.store.parts import Document, moved, part, renamed, with_part
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import line
 from quaestor.web.editor import part_form
 from quaestor.web.editor.check import graph, meaning
-from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker, whole
+from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker
 from quaestor.web.editor.option_rows import classes_of
 from quaestor.web.editor.part_rows import Gap, Parts
 from quaestor.web.editor.vocabulary import LEVELS, told
@@ -27,6 +30,7 @@ from quaestor.web.editor.vocabulary import written as in_file
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import climbs
 from quaestor.web.security import browsers
+from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/{section}", route_class=Patient)
@@ -48,6 +52,9 @@ WROTE = {
 }
 
 
+FIRST_LETTER = {Section.skills: "S", Section.templates: "T", Section.questions: "Q"}
+
+
 @dataclass
 class Written:
     """What a form said: the id, the entry, what cannot be read in it, and the form's fields as they were typed."""
@@ -60,7 +67,11 @@ class Written:
 
 def _read(request: Request, edited: EditedDraft, form: FormData, section: Section, old: str) -> Written:
     fields = {key: in_file(key, value) for key, value in form.items() if isinstance(value, str)}
-    name = line(browsers.field(form, "id"), 100)
+    if levels := [one.strip() for one in _texts(form, "level") if one.strip()]:
+        fields["levels"] = " | ".join(levels)
+    name = line(browsers.field(form, "id"), 100) or (old if old != NEW else _named(edited, section, fields.get("title", "")))
+    if (image := _image_name(form, edited.edition.media)) is not None:
+        fields["media"] = image
     before = _before(edited, form, section, old)
     if section is Section.skills:
         parents = _texts(form, "parents")
@@ -75,6 +86,27 @@ def _read(request: Request, edited: EditedDraft, form: FormData, section: Sectio
     if not name or name.startswith("~") or climbs(name):
         problems.append(Problem("id", say("each has a short name of its own"), f"'{name}'"))
     return Written(name, entry, problems, typed)
+
+
+def _named(edited: EditedDraft, section: Section, title: str) -> str:
+    """The id of an entry that was given none: the first word of its title where that is free, else one with a number."""
+    word = re.sub(r"[^\w-]+", "-", title.strip().casefold()).strip("-_")[:40]
+    return word if word and word not in edited.section(section) else _free_id(edited, section, word)
+
+
+def _image(form: FormData) -> UploadFile | None:
+    found = form.get("image")
+    return found if isinstance(found, UploadFile) and found.filename else None
+
+
+def _image_name(form: FormData, taken: Container[str]) -> str | None:
+    """The name of the image that was sent with a question: a free one, as phones call every photograph the same."""
+    sent = _image(form)
+    if sent is None:
+        return None
+    name = str(sent.filename).replace("\\", "/").rpartition("/")[2][-90:]
+    stem, dot, ending = name.rpartition(".")
+    return next(one for number in count(1) if (one := name if number == 1 else f"{stem}-{number}{dot}{ending}") not in taken)
 
 
 def _rows(form: FormData) -> list[tuple[str, str | bool]]:
@@ -98,7 +130,7 @@ def _parts(form: FormData) -> Parts:
 
 def _before(edited: EditedDraft, form: FormData, section: Section, old: str) -> part_form.Entry:
     """The entry that the form showed: as it was in the edition that was seen, or the one that a new one was copied from."""
-    seen = drafts.seen_document(edited.work, edited.draft, whole(browsers.field(form, "seen")))
+    seen = drafts.seen_document(edited.work, edited.draft, browsers.whole(browsers.field(form, "seen")))
     found = part(seen, (section, browsers.field(form, "copy") if old == NEW else old))
     return found if isinstance(found, dict) else {}
 
@@ -119,7 +151,8 @@ def show(request: Request, draft: int, section: Section, name: str, copy: str = 
         if name == NEW:
             copied = part(edited.document, (section, copy)) if copy else None
             entry = copied if isinstance(copied, dict) else _fresh(request, edited, section)
-            return _form(request, edited, section, NEW, Written(_free_id(edited, section), entry), copy=copy)
+            values = {"copy": copy} if copy else {"problems": ()}  # nothing is wrong with what nobody has written yet
+            return _form(request, edited, section, NEW, Written(_free_id(edited, section), entry), **values)
         entry = part(edited.document, (section, name))
         if not isinstance(entry, dict) or climbs(name):  # the address of its form could be that of another one
             raise MissingError(say("there is no such entry"))
@@ -130,15 +163,18 @@ def _fresh(request: Request, edited: EditedDraft, section: Section) -> part_form
     skills = list(edited.section("skills"))
     if section is Section.skills:
         return {"levels": [speaker(request)(level) for level in LEVELS]}
-    return {"difficulty": "medium", "discrimination": "fair", **({"skill": skills[0]} if len(skills) == 1 else {})}
+    latest: Any = next(reversed(edited.section("questions").values()), {})
+    named = part_form.skills_of(latest) if isinstance(latest, dict) and latest else skills if len(skills) == 1 else []
+    there = [name for name in named if name in skills]
+    return {"difficulty": "medium", "discrimination": "fair", **({"skill": there[0]} if there else {})}
 
 
 def _free_id(edited: EditedDraft, section: Section, wanted: str = "") -> str:
-    """An id that is free: the wanted one with another number, or the next number of the questions; none for a first skill."""
+    """An id that is free: the wanted one with another number, or a letter and the next number."""
     taken = edited.section(section)
-    base = wanted.rstrip("0123456789") if wanted else "Q" if section is Section.questions else ""
+    base = wanted.rstrip("0123456789") if wanted else FIRST_LETTER[section]
     first = int(wanted[len(base) :][-6:] or 1) + 1 if wanted else len(taken) + 1
-    return next(f"{base[:90]}{number}" for number in count(first) if f"{base[:90]}{number}" not in taken) if base or wanted else ""
+    return next(f"{base[:90]}{number}" for number in count(first) if f"{base[:90]}{number}" not in taken)
 
 
 def _form(
@@ -157,6 +193,7 @@ def _form(
         old=old,
         new=NEW,
         id=written.name,
+        levels=_level_rows(written.typed.get("levels", form["levels"])) if section is Section.skills else (),
         form={**form, **{name: value for name, value in written.typed.items() if name in form}},
         is_unsaved=bool(written.typed),
         seen=seen,
@@ -165,6 +202,11 @@ def _form(
         classes=classes_of(written.entry, template),
         **{**NO_CONFLICT, "wrong": "", "copy": "", **_live(request, edited, section, old, written), **values},
     )
+
+
+def _level_rows(levels: str) -> list[str]:
+    """The levels of a skill with two rows for more."""
+    return [*(one.strip() for one in str(levels).split("|") if one.strip()), "", ""]
 
 
 def _live(request: Request, edited: EditedDraft, section: Section, old: str, written: Written) -> dict[str, Any]:
@@ -198,15 +240,22 @@ def write(request: Request, draft: int, section: Section, name: str, form: Poste
         return _drop(request, draft, section, name)
     if "to" in form:
         return _move(request, draft, section, name, browsers.field(form, "to"))
-    seen, copy = whole(browsers.field(form, "seen")), browsers.field(form, "copy")
+    seen, copy = browsers.whole(browsers.field(form, "seen")), browsers.field(form, "copy")
     with opened(request, draft) as edited:  # nobody else makes us read a form
         written = _read(request, edited, form, section, name)
         if written.problems or "check" in form:
             return _form(request, edited, section, name, written, 400 if written.problems else 200, seen=seen, copy=copy)
     try:
+        sent = _image(form)
+        drawn = draw_anew({str(written.entry.get("media")): sent.file.read()}) if sent is not None else {}
         with opened(request, draft, writing=True) as edited:
+            if drawn:
+                drafts.add_images(edited.work, edited.draft, edited.teacher, drawn)
             entry = part_form.normal(edited.document, section, written.name, written.entry)
             made = _save(edited, section, name, Written(written.name, entry), seen)
+    except MediaError as error:
+        with opened(request, draft) as edited:
+            return _form(request, edited, section, name, written, 400, seen=seen, copy=copy, wrong=said(error))
     except TakenError:
         with opened(request, draft) as edited:
             return _taken(request, edited, section, name, written, seen=seen, copy=copy)
@@ -273,7 +322,7 @@ def _move(request: Request, draft: int, section: Section, name: str, to: str) ->
     """Put an entry at another place."""
 
     def put(document: Document, _: Edition) -> Document:
-        return moved(document, section, name, max(0, whole(to) - 1)) if part(document, (section, name)) is not None else document
+        return moved(document, section, name, max(0, browsers.whole(to) - 1)) if part(document, (section, name)) is not None else document
 
     with opened(request, draft, writing=True) as edited:
         if part(edited.document, (section, name)) is None:

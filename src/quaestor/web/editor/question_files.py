@@ -24,10 +24,10 @@ from quaestor.formats.exchange.registry import READERS
 from quaestor.i18n import said, say
 from quaestor.store import drafts
 from quaestor.store.media import MediaError, kind_of
-from quaestor.web.editor.opened_draft import opened, whole
+from quaestor.web.editor.opened_draft import opened
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field, fields
+from quaestor.web.security.browsers import field, fields, whole
 from quaestor.web.security.uploads import draw_anew, read_questions
 from quaestor.web.teacher.access import Posted, signed_in
 

@@ -1,6 +1,6 @@
 """Trying a bank on simulated students: the form, the progress of a trial, and what came of it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,10 +16,11 @@ from quaestor.formats import yaml_text
 from quaestor.i18n import unpacked
 from quaestor.report.trial import compared, told_of, verdict
 from quaestor.selection.rules_file import read_rules
-from quaestor.store import drafts, job_queue
+from quaestor.store import drafts, job_queue, sharing
 from quaestor.store.models import Job, Teacher
 from quaestor.store.parts import SECTIONS
-from quaestor.store.publishing import bank_of, open_bank
+from quaestor.store.publishing import open_bank
+from quaestor.store.sharing import EDIT
 from quaestor.web.editor.check import checked
 from quaestor.web.editor.vocabulary import told as words_of_forms
 from quaestor.web.jobs.execution import Patient
@@ -87,7 +88,7 @@ def _of(request: Request, find: Find, number: int) -> tuple[Teacher, Source, lis
 
 
 def _draft(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[Source, list[Job]]:
-    draft = drafts.draft_of(work, teacher, number)
+    draft = sharing.draft_for(work, teacher, number, EDIT)
     head = drafts.edition(work, draft)
     document = drafts.document_of(head)
     found = checked(head, document)
@@ -99,7 +100,7 @@ def _draft(request: Request, work: Work, teacher: Teacher, number: int) -> tuple
 
 
 def _kept(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[Source, list[Job]]:
-    kept = bank_of(work, teacher, number)
+    kept = sharing.bank_for(work, teacher, number, EDIT)
     back, action = url(request, "bank", number=kept.id), url(request, "try-bank", number=kept.id)
     source = Source(f"bank {kept.id}", {"bank": kept.id}, kept.title, back, action, open_bank(kept))
     return source, list(job_queue.jobs_of(work, teacher, KIND, source.subject))
@@ -126,12 +127,20 @@ def _start(request: Request, teacher: Teacher, source: Source, earlier: list[Job
     try:
         with database(request).work() as work:
             by = signed_in(request, work)
+            _still_allowed(work, by, source.place)
             made = job_queue.ask(work, by, KIND, source.subject, {"title": source.title, "source": source.place, **asked})
     except QuaestorError as error:
         form.wrong["form"] = told(error)
         return _form(request, teacher, source, earlier, form, 400)
     job_progress.begin(request)
     return go(request, "trial", job=made.id)
+
+
+def _still_allowed(work: Work, teacher: Teacher, place: Mapping[str, int]) -> None:
+    if "draft" in place:
+        sharing.draft_for(work, teacher, place["draft"], EDIT)
+    else:
+        sharing.bank_for(work, teacher, place["bank"], EDIT)
 
 
 @routes.get("/trials/{job}", name="trial")
@@ -178,6 +187,6 @@ def publish_tried(request: Request, job: int, form: Posted) -> Response:
         rules_of(work, teacher, job, side)  # before anything is kept
         number = source.get("bank")
         if number is None:
-            draft = drafts.draft_of(work, teacher, source["draft"])
+            draft = sharing.draft_for(work, teacher, source["draft"], EDIT)
             number = drafts.freeze(work, teacher, drafts.edition(work, draft, source["edition"])).id
     return RedirectResponse(f"{url(request, 'publish', number=number)}?trial={job}&side={side}", 303)

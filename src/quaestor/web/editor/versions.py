@@ -7,9 +7,9 @@ from quaestor.bankfile.bank import Bank
 from quaestor.i18n import say
 from quaestor.store import drafts
 from quaestor.store.parts import differences
-from quaestor.web.editor.opened_draft import opened, saved, shown, whole
+from quaestor.web.editor.opened_draft import opened, saved, shown
 from quaestor.web.jobs.execution import Patient
-from quaestor.web.security.browsers import field
+from quaestor.web.security.browsers import field, whole
 from quaestor.web.teacher.access import Posted, as_file, download
 
 routes = APIRouter(prefix="/desk/drafts/{draft}/versions", route_class=Patient)

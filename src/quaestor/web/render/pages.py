@@ -21,6 +21,7 @@ from quaestor.session.explain.wording import percent
 from quaestor.store.database import Database
 from quaestor.store.models import BankVersion, Teacher
 from quaestor.store.secrets import token
+from quaestor.store.sharing import LOOK, OWN
 from quaestor.web.render import pictures, prose
 from quaestor.web.render.language import LANGUAGES, chosen, day, moment, number, translate
 from quaestor.web.render.locations import place
@@ -161,6 +162,7 @@ def _static(name: str) -> str:
 def page(request: Request, template: str, status: int = 200, *, teacher: Teacher | None = None, **values: object) -> HTMLResponse:
     """A page made of a template."""
     tongue = language(request)
+    extent = getattr(request.state, "extent", OWN)  # what the teacher may do with the thing that the page is about
 
     def interface(text: str, **filled: object) -> Markup:
         """A text that stands in a template: it is ours, its values are escaped."""
@@ -180,6 +182,9 @@ def page(request: Request, template: str, status: int = 200, *, teacher: Teacher
         "language": tongue,
         "languages": LANGUAGES,
         "teacher": teacher,
+        "may_edit": extent != LOOK,
+        "is_own": extent == OWN,
+        "whose": getattr(request.state, "whose", ""),
         "here": here(request),
         "once": token,
         "framed": request.scope.get(FRAME),

@@ -102,6 +102,11 @@ def fields(form: FormData, name: str) -> list[str]:
     return [value for value in form.getlist(name) if isinstance(value, str)]
 
 
+def whole(text: str) -> int:
+    """A whole number that a form or a cookie brought; 0 when it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+
+
 def address(request: Request) -> str:
     """Who asks, as the limits count it: of an IPv6 address the network, as every household has as many addresses as it likes.
 

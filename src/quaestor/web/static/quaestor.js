@@ -8,7 +8,9 @@ for (const form of document.querySelectorAll("form[data-once]")) {
   });
 }
 addEventListener("pageshow", (event) => {
-  if (event.persisted) for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
+  if (!event.persisted) return;
+  if (document.querySelector("[data-fresh]")) location.reload(); // a taker who is done on this device leaves no page behind
+  for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;
 });
 
 // Digits choose an option; Enter sends the form, as everywhere.

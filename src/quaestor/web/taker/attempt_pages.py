@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from hmac import compare_digest
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
@@ -15,7 +14,6 @@ from starlette.datastructures import FormData
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError
-from quaestor.i18n import say
 from quaestor.report.advice import SURE, ending, findings, progress
 from quaestor.report.letters import ENDED, Letter, letter
 from quaestor.report.marking import worth
@@ -23,35 +21,21 @@ from quaestor.session.log import Answer, SessionError
 from quaestor.store.attempts import taking
 from quaestor.store.attempts.invitations import holds_back
 from quaestor.store.attempts.shown_images import image_of, shown, with_images
-from quaestor.store.attempts.state import with_lines
 from quaestor.store.attempts.taking import EntryError, Ready, StaleError, State, end, mark, prepare, state_of
 from quaestor.store.models import Attempt
 from quaestor.store.outcomes.changes import changes_of
 from quaestor.store.outcomes.results import outcome_of
-from quaestor.store.teachers import AccessError
 from quaestor.web.jobs.execution import Patient, came, in_turn, quickly
 from quaestor.web.render import notes
 from quaestor.web.render.pages import database, go, page, url
-from quaestor.web.security.browsers import TAKER, posted
+from quaestor.web.security.browsers import posted
+from quaestor.web.taker.device import let_in, own, path_of
 from quaestor.web.taker.refusals import Tried, faults_of, missed, sent, tried, wrong_with
 
 routes = APIRouter(prefix="/take/{attempt}", route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
 DIGITS = re.compile(r"\d+([.,]\d+)?")
 LONG = 100  # options from which on a page takes too long to make where others wait
-
-
-class StrangerError(AccessError):
-    """A taker's page, asked for by a browser that did not begin this test."""
-
-
-def own(request: Request, work: Work, number: int) -> Attempt:
-    """The attempt of this browser; anybody else is asked for their code, whether it exists or not."""
-    key = request.cookies.get(TAKER, "")
-    found = with_lines(work, number, key)
-    if found is None or not compare_digest(found.key.encode(), key.encode()):
-        raise StrangerError(say("to go on with a test, please enter your personal code"))
-    return found
 
 
 @routes.get("", name="question")
@@ -97,8 +81,11 @@ def _standing(request: Request, work: Work, attempt: int) -> State:
 
 def _finish(request: Request, attempt: int) -> Response:
     with database(request).work() as work:
-        end(work, state_of(work, own(request, work, attempt)))
-    return go(request, "result", attempt=attempt)
+        mine = own(request, work, attempt)
+        end(work, state_of(work, mine))
+    response = go(request, "result", attempt=attempt)
+    let_in(request, response, mine, over=True)
+    return response
 
 
 def _ask(request: Request, shown: Shown, status: int = 200) -> Response:
@@ -162,17 +149,14 @@ async def put(request: Request, attempt: int, form: Posted) -> Response:
         return _lost(request, "result", attempt, answer)
     except (AnswerError, SessionError):
         response = go(request, "question", attempt=attempt)
-        fits = notes.leave(request, response, _path(attempt), vars(answer))
+        fits = notes.leave(request, response, path_of(attempt), vars(answer))
         return response if fits else await run_in_threadpool(_again, request, attempt, answer)
     name = "feedback" if after.attempt.test.mode == "practice" else "result" if after.over else "question"
     response = go(request, name, attempt=attempt, **({"step": answer.step} if name == "feedback" else {}))
-    notes.drop(request, response, _path(attempt))
+    notes.drop(request, response, path_of(attempt))
+    if after.over:
+        let_in(request, response, after.attempt, over=True)
     return response
-
-
-def _path(attempt: int) -> str:
-    """Where the cookies of an attempt are sent to."""
-    return f"/take/{attempt}"
 
 
 def _prepared(request: Request, attempt: int, answer: Tried) -> Ready:
@@ -190,7 +174,7 @@ def _twice(request: Request, attempt: int, answer: Tried) -> State | None:
 def _lost(request: Request, name: str, attempt: int, answer: Tried) -> Response:
     """To the page that says that an answer did not count."""
     response = go(request, name, attempt=attempt)
-    notes.leave(request, response, _path(attempt), vars(answer.mark))
+    notes.leave(request, response, path_of(attempt), vars(answer.mark))
     return response
 
 
@@ -271,4 +255,4 @@ def media(request: Request, attempt: int, image: str) -> Response:
     """An image of a question that was put."""
     with database(request).read() as work:
         kind, content = shown(work, state_of(work, own(request, work, attempt)), image)
-    return Response(content, media_type=kind, headers={"cache-control": "private, max-age=86400"})
+    return Response(content, media_type=kind, headers={"cache-control": "no-store"})

@@ -25,7 +25,8 @@ from quaestor.web.jobs.execution import Patient, in_turn, quickly, seed
 from quaestor.web.operations.installation import demo_code
 from quaestor.web.render.language import LANGUAGES
 from quaestor.web.render.pages import LANGUAGE, database, go, page, url
-from quaestor.web.security.browsers import TAKER, address, browser, field, posted, root, set_cookie
+from quaestor.web.security.browsers import address, browser, field, posted, root, set_cookie
+from quaestor.web.taker.device import let_in
 
 routes = APIRouter(route_class=Patient)
 Posted = Annotated[FormData, Depends(posted)]
@@ -146,7 +147,7 @@ def _enter(request: Request, code: str, name: str, once: str, first: Session | N
 
 def _open(request: Request, attempt: Attempt) -> Response:
     response = go(request, "question", attempt=attempt.id)
-    set_cookie(request, response, TAKER, attempt.key, path=f"/take/{attempt.id}")
+    let_in(request, response, attempt, over=attempt.ended is not None)
     return response
 
 

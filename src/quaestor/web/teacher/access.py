@@ -1,4 +1,4 @@
-"""Who is signed in, what their forms hold, and files handed out to them."""
+"""Who is signed in, what they may see and do, what their forms hold, and files handed out to them."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -14,8 +14,10 @@ from quaestor.errors import QuaestorError, unplaced
 from quaestor.formats.exchange.registry import WRITERS
 from quaestor.formats.files import dump_bytes
 from quaestor.i18n import said, say
-from quaestor.store.models import Teacher
+from quaestor.store import sharing
+from quaestor.store.models import BankVersion, Published, Teacher
 from quaestor.store.publishing import MissingError
+from quaestor.store.sharing import LOOK
 from quaestor.store.teachers import logged_in
 from quaestor.web.render.failures import SignInNeeded
 from quaestor.web.security.browsers import TEACHER, posted
@@ -43,6 +45,34 @@ def signed_in(request: Request, work: Work) -> Teacher:
     if found is None:
         raise SignInNeeded(say("please sign in first"))
     return found
+
+
+def reach_test(request: Request, work: Work, number: int, needed: str = LOOK) -> tuple[Teacher, Published]:
+    """The teacher of this browser, and a test that they may look at, or may do with what is `needed`; the page knows what they may."""
+    teacher = signed_in(request, work)
+    found = sharing.published_for(work, teacher, number, needed)
+    note_extent(request, work, teacher, found)
+    return teacher, found
+
+
+def reach_bank(request: Request, work: Work, number: int, needed: str = LOOK) -> tuple[Teacher, BankVersion]:
+    """The same for a bank version."""
+    teacher = signed_in(request, work)
+    found = sharing.bank_for(work, teacher, number, needed)
+    note_extent(request, work, teacher, found)
+    return teacher, found
+
+
+def note_extent(request: Request, work: Work, teacher: Teacher, thing: sharing.Thing) -> None:
+    """Let the page know what a teacher may do with the thing that it is about, and whose it is."""
+    whose = work.get(Teacher, thing.teacher_id)
+    request.state.extent = sharing.extent_of(work, teacher, thing)
+    request.state.whose = (whose.name or whose.email) if whose is not None else ""
+
+
+def may_edit(request: Request) -> bool:
+    """Whether the teacher may edit the thing that the page is about."""
+    return bool(request.state.extent != LOOK)
 
 
 def told(error: QuaestorError) -> str:

@@ -12,7 +12,8 @@ from sqlalchemy import delete, select
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
-from quaestor.store import teachers
+from quaestor.store import handover, teachers
+from quaestor.store.identities import identity_of
 from quaestor.store.limits import counting
 from quaestor.store.models import Token
 from quaestor.store.platforms import instructors
@@ -23,6 +24,7 @@ from quaestor.web.jobs.execution import Patient, hashing
 from quaestor.web.render import notes
 from quaestor.web.render.pages import database, go, page, url
 from quaestor.web.security.browsers import TEACHER, field
+from quaestor.web.security.openid import Provider
 from quaestor.web.teacher.access import Posted, signed_in, told
 
 PATH = "/desk/account"
@@ -109,14 +111,34 @@ def drop_token(request: Request, number: int, form: Posted) -> Response:
     return go(request, "account")
 
 
+@routes.post("/hand-over", name="hand-over-all")
+def hand_over(request: Request, form: Posted) -> Response:
+    """Hand all tests, banks and drafts over to a colleague, before one leaves."""
+    try:
+        with database(request).work() as work:
+            teacher = signed_in(request, work)
+            if not field(form, "sure"):
+                raise QuaestorError(say("please tick that you are sure"))
+            found = teachers.by_email(work, field(form, "email"))
+            if found is None:
+                raise QuaestorError(say("no teacher here has this address"))
+            handover.hand_over_all(work, teacher, handover.receiver(work, teacher, found.id))
+    except QuaestorError as error:
+        return _show(request, wrong={"hand_over": told(error)})
+    return go(request, "desk")
+
+
 def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "", notice: str = "", code: str = "") -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         connection = code if instructors.is_code_of(work, teacher, code) else ""
         tokens = work.scalars(select(Token).where(Token.teacher_id == teacher.id).order_by(Token.id)).all()
+        connected = identity_of(work, teacher)
     shown = secret if hashed(secret) in {token.token for token in tokens} else ""
     values: dict[str, Any] = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": shown, "notice": notice}
     values |= {"connection": connection, "minutes": instructors.MINUTES}
+    provider: Provider | None = request.app.state.provider
+    values |= {"connected": connected, "provider": provider.name if provider is not None else ""}
     status, shortest = 400 if wrong else 200, teachers.SHORTEST_PASSWORD
     response = page(request, "teacher/account.html", status, teacher=teacher, shortest=shortest, **values)
     notes.drop(request, response, PATH)

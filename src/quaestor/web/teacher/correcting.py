@@ -17,12 +17,13 @@ from quaestor.store.corrections import KEY, RESTORED, WITHDRAWN, MeanwhileError
 from quaestor.store.models import Published
 from quaestor.store.outcomes import rescoring
 from quaestor.store.outcomes.changes import Foreseen, foresee
-from quaestor.store.publishing import open_bank, published
+from quaestor.store.publishing import open_bank
+from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import addresses, database, go, page
 from quaestor.web.security.browsers import field, fields
 from quaestor.web.teacher import job_progress
-from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.teacher.access import Posted, reach_test, told
 
 routes = APIRouter(prefix="/desk/tests/{number}/correct", route_class=Patient)
 
@@ -70,7 +71,7 @@ def ask(request: Request, number: int, question: str) -> Response:
 def put(request: Request, number: int, question: str, form: Posted) -> Response:
     """What a correction would change, or the form again with what is wrong; once the teacher is sure, the correction itself."""
     with database(request).read() as work:
-        test = published(work, signed_in(request, work), number)
+        _, test = reach_test(request, work, number, EDIT)
         wish = _sent(form, corrections.question_of(test, question))
         wrong = ""
         foreseen = None
@@ -81,7 +82,7 @@ def put(request: Request, number: int, question: str, form: Posted) -> Response:
     if foreseen is not None and field(form, "sure"):
         try:
             with database(request).work() as work:
-                wish.done(work, published(work, signed_in(request, work), number), question)
+                wish.done(work, reach_test(request, work, number, EDIT)[1], question)
             job_progress.begin(request)
             return go(request, "test", number=number)
         except MeanwhileError as error:
@@ -95,8 +96,7 @@ def _show(
     request: Request, number: int, name: str, wish: Wish | None = None, foreseen: Foreseen | None = None, wrong: str = ""
 ) -> Response:
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, EDIT)
         question = corrections.question_of(test, name)
         kept, bank = test.bank, open_bank(test.bank)
     is_withdrawn = name in read_rules(test.rules).withdrawn

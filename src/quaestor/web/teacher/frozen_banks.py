@@ -14,12 +14,13 @@ from quaestor.i18n import say
 from quaestor.report.graph import skill_graph
 from quaestor.store import drafts
 from quaestor.store.models import BankVersion, Correction, Draft, Published
-from quaestor.store.publishing import MissingError, bank_of, drop_bank, image, open_bank, unusable
+from quaestor.store.publishing import MissingError, drop_bank, image, open_bank, unusable
+from quaestor.store.sharing import OWN, within_reach
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import pictures
 from quaestor.web.render.language import translate
 from quaestor.web.render.pages import addresses, database, go, language, page
-from quaestor.web.teacher.access import ELSEWHERE, FORMATS, Posted, as_file, download, signed_in
+from quaestor.web.teacher.access import ELSEWHERE, FORMATS, Posted, as_file, download, reach_bank
 
 routes = APIRouter(prefix="/desk/banks", route_class=Patient)
 A_PAGE = 100  # questions that are shown at once
@@ -29,11 +30,10 @@ A_PAGE = 100  # questions that are shown at once
 def show(request: Request, number: int, start: int = 0) -> Response:
     """What is in a bank: skills with their graph, questions as they will look."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        kept = bank_of(work, teacher, number)
+        teacher, kept = reach_bank(request, work, number)
         bank = open_bank(kept)
         draft = _draft(drafts.drafts_of(work, teacher), kept.title)
-        tests = work.scalars(_using(kept).order_by(Published.id.desc())).all()
+        tests = work.scalars(_using(kept).where(within_reach(teacher, Published)).order_by(Published.id.desc())).all()
     questions = list(bank.questions.values())
     first = min(max(start, 0), len(questions) - 1) // A_PAGE * A_PAGE
     values: dict[str, Any] = {
@@ -68,7 +68,7 @@ def _draft(mine: Iterable[Draft], title: str) -> Draft | None:
 def file(request: Request, number: int, ending: str) -> Response:
     """A bank as a file."""
     with database(request).read() as work:
-        kept = bank_of(work, signed_in(request, work), number)
+        _, kept = reach_bank(request, work, number)
         bank = open_bank(kept)
         content = as_file(bank, ending, lambda: {name: image(work, kept, name)[1] for name in kept.media})
     return download(content, kept.title, ending)
@@ -78,7 +78,7 @@ def file(request: Request, number: int, ending: str) -> Response:
 def media(request: Request, number: int, name: str) -> Response:
     """An image of a bank."""
     with database(request).read() as work:
-        kept = bank_of(work, signed_in(request, work), number)
+        _, kept = reach_bank(request, work, number)
         if name not in kept.media:
             raise MissingError(say("there is no such image"))
         kind, content = image(work, kept, name)
@@ -89,7 +89,7 @@ def media(request: Request, number: int, name: str) -> Response:
 def drop(request: Request, number: int, form: Posted) -> Response:
     """Delete a bank of which no test was published."""
     with database(request).work() as work:
-        kept = bank_of(work, signed_in(request, work), number)
+        _, kept = reach_bank(request, work, number, OWN)
         used = len(work.scalars(_using(kept)).all())
         if used:
             raise QuaestorError(

@@ -11,10 +11,10 @@ from quaestor.i18n import say
 from quaestor.report import gradebooks
 from quaestor.store.models import Attempt, Published, Pupil, SchoolClass
 from quaestor.store.outcomes import grades, results
-from quaestor.store.publishing import MissingError, published
+from quaestor.store.publishing import MissingError
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, public_url
-from quaestor.web.teacher.access import download, signed_in
+from quaestor.web.teacher.access import download, reach_test
 
 routes = APIRouter(prefix="/desk/tests/{number}/grades", route_class=Patient)
 SYSTEMS: dict[str, tuple[Callable[[gradebooks.Sheet], bytes], str]] = {
@@ -31,7 +31,7 @@ def file(request: Request, number: int, system: str) -> Response:
     if system not in SYSTEMS:
         raise MissingError(say("there is no such file"))
     with database(request).read() as work:
-        test = published(work, signed_in(request, work), number)
+        _, test = reach_test(request, work, number)
         sheet = _sheet(work, test, public_url(request, "test", number=number))
     write, ending = SYSTEMS[system]
     return download(write(sheet), f"{test.title} {system}", ending)

@@ -6,11 +6,11 @@ from fastapi.responses import Response
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said
 from quaestor.store.outcomes import grades
-from quaestor.store.publishing import published
+from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
 from quaestor.web.security.browsers import field
-from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.access import Posted, reach_test
 
 routes = APIRouter(prefix="/desk/tests/{number}/grades", route_class=Patient)
 
@@ -19,15 +19,14 @@ routes = APIRouter(prefix="/desk/tests/{number}/grades", route_class=Patient)
 def show(request: Request, number: int) -> Response:
     """The scheme, to be changed."""
     with database(request).read() as work:
-        test = published(work, signed_in(request, work), number)
+        _, test = reach_test(request, work, number, EDIT)
     scheme = grades.stored(test.grades)
     return _form(request, number, scheme.by if scheme is not None else grades.POINTS, scheme.text if scheme is not None else "")
 
 
 def _form(request: Request, number: int, by: str, written: str, wrong: str = "") -> Response:
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, EDIT)
     return page(request, "teacher/grades.html", 400 if wrong else 200, teacher=teacher, test=test, by=by, written=written, wrong=wrong)
 
 
@@ -40,5 +39,5 @@ def put(request: Request, number: int, form: Posted) -> Response:
     except QuaestorError as error:
         return _form(request, number, by, written, said(error))
     with database(request).work() as work:
-        published(work, signed_in(request, work), number).grades = scheme.document if scheme is not None else None
+        reach_test(request, work, number, EDIT)[1].grades = scheme.document if scheme is not None else None
     return go(request, "results", number=number)

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy import func, select
 
-from quaestor.store import drafts, publishing
+from quaestor.store import drafts, publishing, sharing
 from quaestor.store.attempts import progress
 from quaestor.store.clock import now
 from quaestor.store.models import Published, Pupil
@@ -22,11 +22,14 @@ def overview(request: Request) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         tests = publishing.published_by(work, teacher)
-        takers = progress.counts(work, tests, now())
+        shared = sharing.lent_to(work, teacher, Published)
+        borrowed = [one.thing for one in shared]
+        takers = progress.counts(work, [*tests, *borrowed], now())
         listed = select(Published.id, func.count()).join(Pupil, Pupil.class_id == Published.class_id)
-        pupils = dict(iter(work.execute(listed.where(Published.teacher_id == teacher.id).group_by(Published.id))))
+        pupils = dict(iter(work.execute(listed.where(sharing.within_reach(teacher, Published)).group_by(Published.id))))
         banks = drafts.drafts_of(work, teacher)
-    states = {test.id: state(test) for test in tests}
+        readers = sharing.readers(work, teacher, Published)
+    states = {test.id: state(test) for test in (*tests, *borrowed)}
     return page(
         request,
         "teacher/home.html",
@@ -35,6 +38,8 @@ def overview(request: Request) -> Response:
         takers=takers,
         pupils=pupils,
         states=states,
+        shared=shared,
+        readers=readers,
         banks=banks[:NEWEST],
         more=len(banks) - NEWEST,
     )

@@ -8,10 +8,10 @@ from quaestor.report.letters import Letter, letter
 from quaestor.selection.rules_file import read_rules
 from quaestor.store.models import Published, Teacher
 from quaestor.store.outcomes import results
-from quaestor.store.publishing import open_bank, published
+from quaestor.store.publishing import open_bank
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, language, page
-from quaestor.web.teacher.access import download, signed_in
+from quaestor.web.teacher.access import download, reach_test
 
 routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
 
@@ -35,8 +35,7 @@ def file(request: Request, number: int, attempt: int | None = None) -> Response:
 def _written(request: Request, number: int, attempt: int | None) -> tuple[Teacher, Published, Bank, list[Letter], int]:
     """What letters are made of, and the number of results that are still to be worked out."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         over = [one for one in results.outcomes(work, test) if one.state == "over"]
         bank, rules = open_bank(test.bank), read_rules(test.rules)
     chosen = [one for one in over if not one.waits and (one.counts if attempt is None else one.attempt_id == attempt)]

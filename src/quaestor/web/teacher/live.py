@@ -26,11 +26,11 @@ from quaestor.store.clock import now
 from quaestor.store.database import UnavailableError
 from quaestor.store.models import Published
 from quaestor.store.outcomes import results
-from quaestor.store.publishing import open_bank, published
+from quaestor.store.publishing import open_bank
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import class_colours
 from quaestor.web.render.pages import database, page
-from quaestor.web.teacher.access import signed_in
+from quaestor.web.teacher.access import reach_test
 from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/desk/tests/{number}/live", route_class=Patient)
@@ -66,8 +66,7 @@ def rows(request: Request, number: int, mark: str = "") -> Response:
 
 def _page(request: Request, number: int, template: str) -> Response:
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         seen = _seen(work, test)
     return page(request, template, teacher=teacher, test=test, state=state(test), colours=class_colours, classroom=classroom, **seen)
 
@@ -86,7 +85,7 @@ def _seen(work: Work, test: Published) -> dict[str, Any]:
 
 def _mark(request: Request, number: int) -> str:
     with database(request).read() as work:
-        return answers.pulse(work, published(work, signed_in(request, work), number))
+        return answers.pulse(work, reach_test(request, work, number)[1])
 
 
 @routes.get("/events", name="live-events")

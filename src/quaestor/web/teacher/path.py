@@ -28,10 +28,11 @@ from quaestor.store.attempts.taking import state_of
 from quaestor.store.models import Attempt, Teacher
 from quaestor.store.outcomes.changes import changes_of
 from quaestor.store.outcomes.results import outcome_of
-from quaestor.store.publishing import MissingError, published
+from quaestor.store.publishing import MissingError
+from quaestor.store.sharing import EDIT, LOOK
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import addresses, database, go, page
-from quaestor.web.teacher.access import Posted, download, signed_in
+from quaestor.web.teacher.access import Posted, download, may_edit, reach_test
 
 routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}", route_class=Patient)
 QUICK = 5000  # questions of the bank times answers: up to these the page says why each was asked, else each has a page of its own
@@ -76,9 +77,9 @@ def _why(before: Session, question: Question) -> WhyQuestion | None:
     return why if why is not None and why.question.id == question.id else None
 
 
-def _of(request: Request, work: Work, number: int, attempt: int) -> tuple[Teacher, Attempt]:
-    teacher = signed_in(request, work)
-    return teacher, attempt_of(work, published(work, teacher, number), attempt)
+def _of(request: Request, work: Work, number: int, attempt: int, needed: str = LOOK) -> tuple[Teacher, Attempt]:
+    teacher, test = reach_test(request, work, number, needed)
+    return teacher, attempt_of(work, test, attempt)
 
 
 @routes.get("", name="path")
@@ -150,7 +151,7 @@ def export(request: Request, number: int, attempt: int) -> Response:
     """All that is kept of one taker."""
     with database(request).read() as work:
         _, found = _of(request, work, number, attempt)
-        content = privacy.export(work, found)
+        content = privacy.export(work, found, codes=may_edit(request))
     return download(json.dumps(content, ensure_ascii=False, indent=1).encode(), f"{found.test.title} {found.name}", "json")
 
 
@@ -158,7 +159,7 @@ def export(request: Request, number: int, attempt: int) -> Response:
 def ask_drop(request: Request, number: int, attempt: int) -> Response:
     """Whether a taker's data should really go."""
     with database(request).read() as work:
-        teacher, found = _of(request, work, number, attempt)
+        teacher, found = _of(request, work, number, attempt, EDIT)
         asked = len(state_of(work, found).session.asked)
     return page(request, "teacher/drop_taker.html", teacher=teacher, test=found.test, attempt=found, asked=asked)
 
@@ -167,6 +168,6 @@ def ask_drop(request: Request, number: int, attempt: int) -> Response:
 def drop(request: Request, number: int, attempt: int, form: Posted) -> Response:
     """Delete a taker's data: name, answers, result."""
     with database(request).work() as work:
-        _, found = _of(request, work, number, attempt)
+        _, found = _of(request, work, number, attempt, EDIT)
         privacy.delete(work, found)
     return go(request, "results", number=number)

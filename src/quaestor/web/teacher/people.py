@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.store import leaving, teachers
+from quaestor.store import handover, leaving, teachers
 from quaestor.store.models import Attempt, Published, Teacher
 from quaestor.store.publishing import MissingError
 from quaestor.store.texts import tidy_email
@@ -87,18 +87,43 @@ def unlock(request: Request, number: int, form: Posted) -> Response:
     return go(request, "person", number=number)
 
 
+@routes.post("/{number}/hand-over", name="hand-over-of")
+def hand_over(request: Request, number: int, form: Posted) -> Response:
+    """Hand all that a teacher has here over to another one; the account stays."""
+    try:
+        with database(request).work() as work:
+            _owner(request, work)
+            giver = teachers.hold(work, number)
+            if giver is None:
+                raise MissingError(say("there is no such teacher"))
+            to = _receiver(work, giver, field(form, "to"))
+            handover.hand_over_all(work, giver, to)
+    except QuaestorError as error:
+        return _person(request, number, hand_over_wrong=told(error))
+    return _after(request, {"handed": giver.name or giver.email, "to": to.name or to.email})
+
+
 @routes.post("/{number}/remove", name="remove")
 def remove(request: Request, number: int, form: Posted) -> Response:
-    """Remove a teacher, once their address was typed; what they had here is the owner's from then on."""
-    with database(request).work() as work:
-        owner = _owner(request, work)
-        found = work.get(Teacher, number)
-        sure = found is not None and tidy_email(field(form, "email")) == found.email
-        if sure:
-            leaving.remove(work, number, owner)
-    if found is None or not sure:
-        return _person(request, number, say("this is not the address of the teacher; nobody was removed"))
-    return _after(request, {"removed": found.name or found.email})
+    """Remove a teacher, once their address was typed; what they had here is another's from then on, the owner's unless one is named."""
+    try:
+        with database(request).work() as work:
+            owner = _owner(request, work)
+            found = work.get(Teacher, number)
+            if found is None or tidy_email(field(form, "email")) != found.email:
+                raise QuaestorError(say("this is not the address of the teacher; nobody was removed"))
+            to = _receiver(work, found, field(form, "to")) if field(form, "to") else owner
+            leaving.remove(work, number, to)
+    except QuaestorError as error:
+        return _person(request, number, told(error))
+    return _after(request, {"removed": found.name or found.email, "to": to.name or to.email})
+
+
+def _receiver(work: Work, giver: Teacher, email: str) -> Teacher:
+    found = teachers.by_email(work, email)
+    if found is None:
+        raise QuaestorError(say("no teacher here has this address"))
+    return handover.receiver(work, giver, found.id)
 
 
 def _after(request: Request, note: dict[str, str]) -> Response:
@@ -114,7 +139,7 @@ def _show(request: Request, note: dict[str, Any], wrong: str = "", email: str = 
         all_of_them = work.scalars(select(Teacher).order_by(Teacher.email)).all()
         link, of = _made(request, work, str(note.get("link", "")))
     values = {"people": all_of_them, "link": link, "of": of, "wrong": wrong, "email": email, "hours": teachers.LINK_HOURS}
-    response = page(request, "teacher/people.html", 400 if wrong else 200, teacher=owner, removed=str(note.get("removed", "")), **values)
+    response = page(request, "teacher/people.html", 400 if wrong else 200, teacher=owner, note=note, **values)
     notes.drop(request, response, PATH)
     return response
 
@@ -129,7 +154,7 @@ def _made(request: Request, work: Work, secret: str) -> tuple[str, str]:
     return public_url(request, "use-link", secret=secret), email
 
 
-def _person(request: Request, number: int, wrong: str = "") -> Response:
+def _person(request: Request, number: int, wrong: str = "", hand_over_wrong: str = "") -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
         found = work.get(Teacher, number)
@@ -137,5 +162,6 @@ def _person(request: Request, number: int, wrong: str = "") -> Response:
             raise MissingError(say("there is no such teacher"))
         tests = work.scalar(select(func.count()).where(Published.teacher_id == number)) or 0
         takers = work.scalar(select(func.count(Attempt.id)).join(Published).where(Published.teacher_id == number)) or 0
-    values = {"person": found, "tests": tests, "takers": takers, "wrong": wrong}
-    return page(request, "teacher/person.html", 400 if wrong else 200, teacher=owner, **values)
+        others = work.scalars(select(Teacher).where(Teacher.id != number, Teacher.locked.is_(None)).order_by(Teacher.email)).all()
+    values = {"person": found, "tests": tests, "takers": takers, "wrong": wrong, "hand_over_wrong": hand_over_wrong, "others": others}
+    return page(request, "teacher/person.html", 400 if wrong or hand_over_wrong else 200, teacher=owner, **values)

@@ -8,11 +8,10 @@ from fastapi.responses import Response
 from quaestor.store.attempts import answers, progress
 from quaestor.store.classes.class_lists import pupils_of
 from quaestor.store.clock import now
-from quaestor.store.publishing import published
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import qr
 from quaestor.web.render.pages import database, page, public_url
-from quaestor.web.teacher.access import signed_in
+from quaestor.web.teacher.access import reach_test
 
 routes = APIRouter(prefix="/desk/tests/{number}/projector", route_class=Patient)
 
@@ -34,8 +33,7 @@ def count(request: Request, number: int, mark: str = "") -> Response:
 
 def _seen(request: Request, number: int) -> dict[str, Any]:
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
         listed = len(pupils_of(work, test))
         return {"teacher": teacher, "test": test, "running": running, "over": over, "listed": listed, "mark": answers.pulse(work, test)}

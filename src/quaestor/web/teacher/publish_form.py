@@ -41,6 +41,7 @@ def blank(bank: Bank, title: str) -> dict[str, str]:
         "results": SAFE,
         "per_browser": str(limits.LIMITS["begun"].failures),
         "per_address": str(limits.LIMITS["begun by address"].failures),
+        "practised": "",
         "keep_days": "365",
         "skips": EXAM,
         "grades": "",
@@ -92,7 +93,7 @@ class PublishForm(RulesForm):
         of_class, half_life = self._class(), self._whole("half_life", 1, LONGEST_HALF_LIFE)
         if half_life is not None and of_class is None and "class" not in self.wrong:
             self.wrong["half_life"] = say("only pupils of a class have earlier tests to start from; choose a class above")
-        most = self.limits() if mode == "exam" and not by_list else (None, None)
+        most = (None, None) if by_list else self.limits() if mode == "exam" else (self._whole("practised", 1, MOST_BEGUN), None)
         if self.wrong:
             return None
         try:

@@ -13,11 +13,12 @@ from quaestor.formats.files import bundled_banks, load
 from quaestor.i18n import say
 from quaestor.store.classes.class_lists import classes_of
 from quaestor.store.models import BankVersion, Published, Teacher
-from quaestor.store.publishing import bank_of, open_bank, open_with, publish
+from quaestor.store.publishing import open_bank, open_with, publish
+from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
 from quaestor.web.security.browsers import field
-from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.teacher.access import Posted, reach_bank, told
 from quaestor.web.teacher.cost import cost_of
 from quaestor.web.teacher.publish_form import PublishForm, blank, sent
 from quaestor.web.teacher.trial_form import rules_of
@@ -31,7 +32,7 @@ def ask(request: Request, number: int, trial: int | None = None, side: int = 0) 
     """The form with defaults that are right for most, or with the rules of a trial; `side`: which of two that were compared."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
-        others = open_with(work, kept)
+        others = open_with(work, teacher, kept)
         tried = rules_of(work, teacher, trial, side) if trial is not None else {}
         classes = _classes(work, teacher)
     return _show(request, teacher, kept, bank, others, PublishForm({**blank(bank, kept.title), **tried}, classes=classes))
@@ -42,7 +43,7 @@ def put(request: Request, number: int, form: Posted) -> Response:
     """Publish, or the form again with what is wrong beside each field."""
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
-        others, classes = open_with(work, kept), _classes(work, teacher)
+        others, classes = open_with(work, teacher, kept), _classes(work, teacher)
     asked = sent(bank, kept.title, lambda name: field(form, name), classes)
     rules, conditions, scheme = asked.rules(bank), asked.conditions(), asked.scheme()
     if not asked.filled["title"]:
@@ -65,8 +66,7 @@ def _classes(work: Work, teacher: Teacher) -> dict[str, str]:
 
 
 def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVersion, Bank]:
-    teacher = signed_in(request, work)
-    kept = bank_of(work, teacher, number)
+    teacher, kept = reach_bank(request, work, number, EDIT)
     return teacher, kept, open_bank(kept)
 
 

@@ -27,13 +27,13 @@ from quaestor.store.corrections import corrections_of
 from quaestor.store.models import Attempt, Published, SchoolClass, Teacher
 from quaestor.store.outcomes import changes, rescoring
 from quaestor.store.platforms.seats import placements_of
-from quaestor.store.publishing import published
+from quaestor.store.sharing import EDIT, OWN
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
 from quaestor.web.render.pages import database, go, page, public_url, url
 from quaestor.web.security.browsers import field
 from quaestor.web.teacher import class_list
-from quaestor.web.teacher.access import KINDS, Posted, signed_in, told
+from quaestor.web.teacher.access import KINDS, Posted, reach_test, told
 from quaestor.web.teacher.home import state
 from quaestor.web.teacher.rules_form import length
 from quaestor.web.teacher.time_form import TimeForm, blank_time
@@ -64,11 +64,10 @@ def shown(
 ) -> Response:
     """The page of a test; `names`: names that were sent, but not taken, `wrong`: why; `time`: a form for its time that came back."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         wrong = wrong or ("" if names is None else class_list.wrong_with(work, test, names))
         of_class = work.get(SchoolClass, test.class_id) if test.class_id is not None else None
-        others = classes_of(work, teacher) if of_class is None else []
+        others = classes_of(work, teacher) if of_class is None and test.teacher_id == teacher.id else []
         bank = test.bank
         pupils = pupils_of(work, test)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
@@ -113,7 +112,7 @@ def shown(
 def picture(request: Request, number: int) -> Response:
     """The QR code as a picture, for slides."""
     with database(request).read() as work:
-        test = published(work, signed_in(request, work), number)
+        _, test = reach_test(request, work, number)
     return Response(qr.image(public_url(request, "code", code=test.code)), media_type=KINDS["svg"])
 
 
@@ -121,7 +120,7 @@ def picture(request: Request, number: int) -> Response:
 def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the class list: those that were pasted, and those of a file."""
     with database(request).read() as work:
-        published(work, signed_in(request, work), number)  # before anything is read
+        reach_test(request, work, number, EDIT)  # before anything is read
     response = RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
     try:
         listed = class_list.names_in(form)
@@ -129,7 +128,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
         return shown(request, number, field(form, "names"), status=400, wrong=told(error))
     try:
         with database(request).work() as work:
-            test = published(work, signed_in(request, work), number)
+            _, test = reach_test(request, work, number, EDIT)
             _, known = sort_names(work, test.class_id, listed)
             added = add_pupils(work, test, listed)
     except QuaestorError as error:
@@ -150,8 +149,7 @@ def choose(request: Request, number: int, form: Posted) -> Response:
     """Give a test without a class one."""
     chosen = field(form, "class")
     with database(request).work() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, OWN)
         give_class(test, class_of(work, teacher, int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0))
     return RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
 
@@ -160,8 +158,7 @@ def choose(request: Request, number: int, form: Posted) -> Response:
 def cards(request: Request, number: int) -> Response:
     """A card for each pupil, to print and cut."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, EDIT)
         pupils = pupils_of(work, test)
     drawn = pupils if len(pupils) <= MOST_PICTURES else []
     pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
@@ -174,7 +171,7 @@ def cards(request: Request, number: int) -> Response:
 def close(request: Request, number: int, form: Posted) -> Response:
     """Close a test now."""
     with database(request).work() as work:
-        timing.close(work, published(work, signed_in(request, work), number))
+        timing.close(work, reach_test(request, work, number, EDIT)[1])
     return go(request, "test", number=number)
 
 
@@ -182,8 +179,7 @@ def close(request: Request, number: int, form: Posted) -> Response:
 def ask_drop(request: Request, number: int) -> Response:
     """Whether a test and all its results should really go."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, OWN)
     return _ask_drop(request, teacher, test)
 
 
@@ -200,8 +196,7 @@ def _ask_drop(request: Request, teacher: Teacher, test: Published, wrong: str = 
 def drop(request: Request, number: int, form: Posted) -> Response:
     """Delete a test with all its results, once its code was typed."""
     with database(request).work() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number, OWN)
         sure = "".join(field(form, "code").split()).upper() == test.code
         of_class = work.get(SchoolClass, test.class_id) if field(form, "class") and test.class_id is not None else None
         if sure and of_class is not None and len(tests_of(work, of_class)) == 1:

@@ -1,5 +1,7 @@
 """The results of a test: a table for the eye, files for spreadsheets and programs, and what each column means."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
@@ -8,10 +10,10 @@ from quaestor.selection.rules_file import read_rules
 from quaestor.selection.sureness import sure_above
 from quaestor.store.outcomes import rescoring, results
 from quaestor.store.outcomes.sheets import described
-from quaestor.store.publishing import MissingError, open_bank, published
+from quaestor.store.publishing import MissingError, open_bank
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, page
-from quaestor.web.teacher.access import download, signed_in
+from quaestor.web.teacher.access import download, may_edit, reach_test
 from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
@@ -22,8 +24,7 @@ EACH = 100  # takers on a page
 def show(request: Request, number: int, sheet: int = 1) -> Response:
     """Each taker with the level found of each skill, by name."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         sheets = max(1, -(-results.number(work, test) // EACH))
         at = min(max(sheet, 1), sheets)
         found = results.some(work, test, (at - 1) * EACH, EACH)
@@ -48,11 +49,14 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
 def file(request: Request, number: int, ending: str, every: bool = False) -> Response:
     """The results as a file: CSV, or XLSX with the meanings of the columns on a second sheet. `every`: attempts that do not count too."""
     with database(request).read() as work:
-        test = published(work, signed_in(request, work), number)
+        _, test = reach_test(request, work, number)
         if ending not in ("csv", "xlsx"):
             raise MissingError(say("there is no such file"))
         bank, above = open_bank(test.bank), sure_above(read_rules(test.rules))
-        rows = results.table(results.outcomes(work, test, every), bank)
+        found = results.outcomes(work, test, every)
+    if not may_edit(request):
+        found = [replace(one, code="") for one in found]  # who may look does not answer in a taker's place
+    rows = results.table(found, bank)
     content = results.csv_bytes(rows) if ending == "csv" else results.xlsx_bytes(rows, results.dictionary(bank, above))
     return download(content, f"{test.title} results", ending)
 
@@ -61,7 +65,6 @@ def file(request: Request, number: int, ending: str, every: bool = False) -> Res
 def columns(request: Request, number: int) -> Response:
     """What each column of the files means."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         meanings = described(open_bank(test.bank), sure_above(read_rules(test.rules)))
     return page(request, "teacher/columns.html", teacher=teacher, test=test, meanings=meanings)

@@ -14,6 +14,7 @@ from starlette.datastructures import FormData
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
 from quaestor.store import teachers
+from quaestor.store.identities import identity_of
 from quaestor.store.limits import counting
 from quaestor.store.models import Teacher
 from quaestor.store.secrets import token
@@ -21,6 +22,7 @@ from quaestor.store.texts import line, tidy_email
 from quaestor.web.jobs.execution import Patient, hashing
 from quaestor.web.render.pages import database, go, page
 from quaestor.web.security.browsers import TEACHER, address, browser, drop_cookie, field, remember, set_cookie
+from quaestor.web.security.openid import Provider
 from quaestor.web.teacher.access import Posted, told
 
 routes = APIRouter(route_class=Patient)
@@ -34,7 +36,14 @@ def ask(request: Request) -> Response:
     with database(request).read() as work:
         if teachers.logged_in(work, request.cookies.get(TEACHER)) is not None:
             return go(request, "desk")
-    return page(request, "teacher/sign_in.html", email="", wrong="")
+    return asked_page(request)
+
+
+def asked_page(request: Request, status: int = 200, wrong: str = "", email: str = "") -> Response:
+    """The page that asks who somebody is; `provider`: by whom else than by us they can say it."""
+    provider: Provider | None = request.app.state.provider
+    named = provider.name if provider is not None else ""
+    return page(request, "teacher/sign_in.html", status, email=email, wrong=wrong, provider=named)
 
 
 @routes.post("/sign-in", name="sign-in-now")
@@ -50,8 +59,8 @@ def _sign_in(request: Request, email: str, password: str) -> Response:
         with database(request).work() as work:
             secret = teachers.log_in(work, found)
     except teachers.AccessError as error:
-        return page(request, "teacher/sign_in.html", 400, email=email, wrong=said(error))
-    return _welcome(request, secret)
+        return asked_page(request, 400, said(error), email)
+    return welcome(request, secret)
 
 
 @routes.get("/sign-in/{secret}", name="use-link")
@@ -85,7 +94,7 @@ def _use_link(request: Request, secret: str, form: FormData) -> Response:
         return _gone(request)
     except QuaestorError as error:
         return _show(request, secret, told(error), name)
-    return _welcome(request, login)
+    return welcome(request, login)
 
 
 def _counted(request: Request, *emails: str) -> AbstractContextManager[None]:
@@ -117,10 +126,11 @@ def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Res
 
 
 def _gone(request: Request) -> Response:
-    return page(request, "teacher/sign_in.html", 400, email="", wrong=teachers.GONE)
+    return asked_page(request, 400, teachers.GONE)
 
 
-def _welcome(request: Request, secret: str) -> Response:
+def welcome(request: Request, secret: str) -> Response:
+    """To the desk, with a browser that is signed in from now on."""
     response = go(request, "desk")
     request.state.visit = token()
     remember(request, response)
@@ -132,7 +142,10 @@ def _welcome(request: Request, secret: str) -> Response:
 def sign_out(request: Request, form: Posted) -> Response:
     """Forget this browser."""
     with database(request).work() as work:
-        teachers.log_out(work, request.cookies.get(TEACHER, ""))
-    response = go(request, "home")
+        secret = request.cookies.get(TEACHER, "")
+        who = teachers.logged_in(work, secret)
+        connected = who is not None and identity_of(work, who) is not None
+        teachers.log_out(work, secret)
+    response = go(request, "signed-out" if connected and request.app.state.provider is not None else "home")
     drop_cookie(request, response, TEACHER)
     return response

@@ -16,11 +16,11 @@ from quaestor.store.clock import now
 from quaestor.store.models import Published
 from quaestor.store.outcomes import results
 from quaestor.store.outcomes.outcome import Outcome
-from quaestor.store.publishing import open_bank, published
+from quaestor.store.publishing import open_bank
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import class_colours
 from quaestor.web.render.pages import database, page
-from quaestor.web.teacher.access import signed_in
+from quaestor.web.teacher.access import reach_test
 from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
@@ -32,8 +32,7 @@ HINTS = 8  # questions that the report names
 def show(request: Request, number: int, sheet: int = 1) -> Response:
     """Question by question: those that somebody should look at first, then those asked most."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         bank = open_bank(test.bank)
         found = _statistics(work, test, bank, results.outcomes(work, test))
     asked = {one.question.id for one in found}
@@ -69,8 +68,7 @@ def _statistics(work: Work, test: Published, bank: Bank, found: list[Outcome]) -
 def report(request: Request, number: int, pupils: bool = False) -> Response:
     """One page for the class; `pupils`: and a block for each pupil."""
     with database(request).read() as work:
-        teacher = signed_in(request, work)
-        test = published(work, teacher, number)
+        teacher, test = reach_test(request, work, number)
         bank = open_bank(test.bank)
         found = results.outcomes(work, test)
         listed = pupils_of(work, test)

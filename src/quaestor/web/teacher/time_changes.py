@@ -12,11 +12,11 @@ from quaestor.store import timing
 from quaestor.store.attempts.state import attempt_of
 from quaestor.store.attempts.taking import state_of
 from quaestor.store.models import Attempt, Published, Teacher
-from quaestor.store.publishing import published
+from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page, url
 from quaestor.web.security.browsers import field
-from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.access import Posted, reach_test
 from quaestor.web.teacher.home import state
 from quaestor.web.teacher.published import shown
 from quaestor.web.teacher.time_form import sent_time
@@ -26,8 +26,7 @@ TAKER = "/takers/{attempt}"
 
 
 def _of(request: Request, work: Work, number: int) -> tuple[Teacher, Published]:
-    teacher = signed_in(request, work)
-    return teacher, published(work, teacher, number)
+    return reach_test(request, work, number, EDIT)
 
 
 @routes.post("/time", name="change-time")

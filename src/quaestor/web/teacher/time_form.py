@@ -1,6 +1,6 @@
 """The form by which the time of a published test is changed: another time limit, another moment of closing, open again.
 
-An exam that everybody with the code can take also gets other limits by it, as its pupils may stand before them at this moment.
+A test that everybody with the code can take also gets other limits by it, as its takers may stand before them at this moment.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ class TimeForm(PublishForm):
 
     def time_of(self, test: Published) -> tuple[float | None, datetime | None, int | None, int | None] | None:
         """The time limit, the moment of closing and how often it may be begun; None when something is wrong with them."""
-        per_browser, per_address = self.limits() if test.mode == "exam" and not test.by_list else (test.per_browser, test.per_address)
+        per_browser, per_address = (test.per_browser, test.per_address) if test.by_list else self.limits()
         same = self.filled["minutes"] == blank_time(test)["minutes"]  # a program may have set 7.5
         minutes = test.minutes if same else self._whole("minutes", 1, 24 * 60)
         closing = self._one_of("closing", (SAME, NEVER, AT))
