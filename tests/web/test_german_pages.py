@@ -98,6 +98,7 @@ def test_the_reader_finds_what_was_not_translated(page, strange, misplaced):
     assert (found.strange, found.misplaced) == (strange, misplaced)
 
 
+CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
 TEST, BANK, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
 FILES = {  # routes that send no page
     "/openid",
@@ -114,6 +115,7 @@ FILES = {  # routes that send no page
     f"{TEST}/results.{{ending}}",
     f"{TEST}/letters.pdf",
     f"{TEST}/takers/{{attempt}}/export.json",
+    f"{PUPIL}/data.json",
     f"{TEST}/live/events",
     "/desk/jobs/{job}/progress",
 }
@@ -129,6 +131,7 @@ def pages(place):
     paths = [(place.test.id, place.over.id), (place.test.id, place.running.id), (place.listed.id, place.pupil_over.id)]
     paths += [(place.anew.id, place.before.id)]
     aside = [(place.closed.id, place.aside.id), (place.anew.id, place.untouched.id)]
+    of_class = f"/desk/classes/{place.pupils[0].class_id}"
     over = (place.over, place.pupil_over, place.before, place.untouched, place.aside)
     drafts = [place.draft, place.faulty, place.fresh]
     parts = ["questions/qħ", "questions/tħ", "questions/cħ", "questions/zħ", "questions/~new", "questions/~new?copy=nħ"]
@@ -169,10 +172,11 @@ def pages(place):
         f"{DRAFT}/{{section}}/{{name:path}}": [f"/desk/drafts/{place.draft}/{part}" for part in parts]
         + [f"/desk/drafts/{place.faulty}/questions/fħ"],
         "/desk/trials/{job}": [*place.trials, place.waiting[0], place.failed],
-        f"{TEST}/pupils/{{pupil}}/delete": [
-            f"/desk/tests/{place.listed.id}/pupils/{pupil.id}/delete" for pupil in (place.pupils[0], place.pupils[4])
-        ],
-        f"{TEST}/pupils/{{pupil}}/time": [f"/desk/tests/{place.listed.id}/pupils/{place.pupils[0].id}/time"],
+        "/desk/classes": ["/desk/classes"],
+        CLASS: [of_class],
+        **{f"{CLASS}/{part}": [f"{of_class}/{part}"] for part in ("cards", "growth", "delete")},
+        PUPIL: [f"{of_class}/pupils/{pupil.id}" for pupil in (place.pupils[0], place.pupils[4])],
+        **{f"{PUPIL}/{part}": [f"{of_class}/pupils/{place.pupils[0].id}/{part}"] for part in ("data", "erase")},
         f"{TEST}/takers/{{attempt}}/time": [f"/desk/tests/{test}/takers/{attempt}/time" for test, attempt in paths],
         f"{TEST}/takers/{{attempt}}/again": [f"/desk/tests/{test}/takers/{attempt}/again" for test, attempt in paths],
         f"{TEST}/correct/{{question:path}}": [f"/desk/tests/{place.test.id}/correct/{name}" for name in ("qħ", "wħ", "nħ", "tħ", "zħ")]
@@ -267,7 +271,7 @@ def wrong_forms(place):
         ),
         ("owner", test, "/time", {"minutes": "xħ", "closing": "x", "closes": "xħ"}, 400),
         ("owner", test, "/time", {"closing": "never", "closes": "2040-01-01T10:00"}, 400),
-        ("owner", f"{test}/pupils/{place.pupils[0].id}/time", "/time", {"extra": "xħ"}, 400),
+        ("owner", f"/desk/classes/{place.pupils[0].class_id}/pupils/{place.pupils[0].id}", "/time", {"extra": "xħ"}, 400),
         ("owner", f"{test}/correct/q%C4%A7", "/correct/q%C4%A7", {"act": "withdrawn"}, 200),
         ("owner", f"{test}/correct/q%C4%A7", "/correct/q%C4%A7", {"act": "key", "right": "awfulħ", "note": "Noteħ"}, 200),
         ("owner", f"{test}/correct/n%C4%A7", "/correct/n%C4%A7", {"act": "key", "typed": "xħ"}, 400),

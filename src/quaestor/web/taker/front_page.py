@@ -71,11 +71,10 @@ async def begin(request: Request, form: Posted) -> Response:
     """Begin a test, or go on with one."""
     code, name, chosen = field(form, "code"), field(form, "name"), field(form, "test")
     test = int(chosen) if chosen.isdecimal() and len(chosen) < 10 else None
-    again = RedirectResponse(url(request, "code", code=tidy(code)) + (f"?test={test}" if test is not None else ""), 303)
     try:
         found = await _invitation(request, code, test)
         if "once" not in form and (found.may_begin or found.present is None):  # first say what it opens, before any clock starts
-            return again
+            return _again(request, code, test)
         if "see" in form and found.earlier is not None:
             return _open(request, found.earlier)
         first = await quickly(request, partial(_first, request, code, found.test))
@@ -83,10 +82,15 @@ async def begin(request: Request, form: Posted) -> Response:
     except UnknownCodeError:
         return RedirectResponse(f"{url(request, 'home')}?{urlencode({'code': code[:LONGEST]})}", 303)
     except ChoiceError:
-        return again
+        return _again(request, code, test)
     except EntryError:
         return RedirectResponse(url(request, "code", code=tidy(code)) + ("" if line(name) else "?nameless=yes"), 303)
     return _open(request, attempt)
+
+
+def _again(request: Request, code: str, test: int | None) -> Response:
+    """To what a code opens, before any clock starts."""
+    return RedirectResponse(url(request, "code", code=tidy(code)) + (f"?test={test}" if test is not None else ""), 303)
 
 
 async def _invitation(request: Request, code: str, test: int | None) -> Invited:
