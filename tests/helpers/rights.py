@@ -1,6 +1,5 @@
 """Who may do what: a row for every route of the application, what each kind of person and program may expect of it, and its request."""
 
-import base64
 import re
 import zlib
 from base64 import b64encode
@@ -65,8 +64,6 @@ RENAMED |= {"way": "shares", "right": "0.1 | 0.4 | 0.8"}
 CHOSEN = {"name": "questions.gift", "question": "Two and two", "skills_by": "one", "one": "sums"}
 CHOSEN["packed"] = b64encode(zlib.compress(b"Two and two? {=4 ~5}")).decode()
 BANK = dump_bytes(qs.load("multiplication"), ".yaml")
-QUESTIONS = b"::Q::2+2?{=4 ~5}"
-PACKED = base64.b64encode(zlib.compress(QUESTIONS)).decode()
 TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
 CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
 ROSTER = '[{"source": "c1", "title": "6d", "pupils": [{"source": "u1", "name": "Eve"}]}]'
@@ -138,9 +135,6 @@ ROWS = {
     "GET /desk/banks": row(TEACHERS),
     "GET /desk/banks/template/{ending}": row(TEACHERS, ending="csv"),
     "POST /desk/banks": row(TEACHERS, files={"file": ("bank.yaml", BANK)}),
-    "GET /desk/import": row(TEACHERS),
-    "POST /desk/import": row(TEACHERS, files={"file": ("x.gift", QUESTIONS)}, ok=200, changes=False),
-    "POST /desk/import/keep": row(TEACHERS, {"name": "x.gift", "packed": PACKED, "question": "Q", "skills_by": "one", "one": "s"}),
     "POST /desk/banks/new": row(TEACHERS, {"title": "Mine"}),
     "POST /desk/banks/bundled": row(TEACHERS, {"name": "fractions"}),
     "GET /desk/import": row(TEACHERS),
