@@ -288,7 +288,7 @@ ROWS = {
 }
 PAGES = [key for key, one in ROWS.items() if "right" not in one.who]
 CALLS = [key for key, one in ROWS.items() if "right" in one.who]
-FORMS = [key for key in PAGES if key.startswith("POST ")]
+FORMS = [key for key in PAGES if key.startswith("POST ") and OK in ROWS[key].who.values()]  # that somebody may use without a platform
 THINGS = [key for key in ROWS if (ROWS[key].who["other"] == MISSING and ROWS[key].who is not ABSENT) or ROWS[key].who is TAKER]
 FIXED = {"step": "1", "ending": "yaml", "section": "questions", "question": "one", "first": "1", "name": "pie.png", "session": ""}
 FIXED["image"] = sha256(PICTURE).hexdigest()

@@ -55,9 +55,9 @@ def _all(arguments: argparse.Namespace) -> "Iterator[Finding]":
     for check in (setup.address, setup.secrets, machine.workers, folder.data):
         yield from check(settings)
     if libraries[0].state != WRONG:
-        from quaestor.web.checkup import login, records
+        from quaestor.web.checkup import provider_check, records
 
-        yield from login.openid(settings)
+        yield from provider_check.openid(settings)
         yield from records.database(settings, arguments.banks)
     yield from setup.server(settings)
     yield from folder.back_ups(arguments.back_ups)

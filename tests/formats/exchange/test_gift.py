@@ -123,6 +123,7 @@ def test_real_files_are_understood_or_refused(name, kinds, refused):
     found = real_file(name)
     assert Counter(map(kind, found.questions.values())) == kinds
     assert len(found.refused) == refused
+    assert [*read_questions_bytes((FOLDER / name).read_bytes(), name).questions] == [*found.questions]  # as questions of a bank
 
 
 @real

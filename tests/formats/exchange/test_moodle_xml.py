@@ -7,7 +7,7 @@ import pytest
 from helpers.paths import SHARED
 from quaestor.errors import BankError
 from quaestor.formats.exchange import moodle_xml
-from quaestor.formats.exchange.registry import read_questions_bytes
+from quaestor.formats.exchange.registry import read_questions, read_questions_bytes
 
 FOLDER = SHARED / "exchange" / "moodle-xml"
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
@@ -219,6 +219,8 @@ def test_every_question_of_real_files_is_understood_or_refused(name):
     found = real_file(name)
     assert (len(found.questions), len(found.refused)) == COUNTS[name]
     assert all(note.place.startswith("line ") for note in (*found.notes, *found.refused))
+    kept = read_questions(FOLDER / f"{name}.xml")  # as questions of a bank
+    assert (len(kept.questions), len(kept.refused)) == COUNTS[name]
 
 
 @real

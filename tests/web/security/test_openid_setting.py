@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("authlib", reason="the extra `openid` is not installed")
 from helpers import openid_provider
 from helpers.openid_provider import CLIENT, SECRET
-from quaestor.web.checkup.login import openid as look
+from quaestor.web.checkup.provider_check import openid as look
 from quaestor.web.security import openid
 from quaestor.web.settings import Settings
 
