@@ -46,7 +46,24 @@ NAMES = {
     "de",
     "fr",
     "png",
-    "Q",
+    *("Q", "S", "T"),  # ids that are proposed
+    *(
+        "Moodle",
+        "Canvas",
+        "OneRoster",
+        "xAPI",
+        "XML",
+        "GIFT",
+        "QTI",
+        "LTI",
+        "AdapQuest",
+        "Kahoot",
+        "Quizizz",
+        "Google",
+        "Forms",
+        "Word",
+        "Aiken",
+    ),
     *(month for language in ("de", "fr") for month in Locale(language).months["format"]["wide"].values()),
 }
 SHOWN = ("aria-label", "placeholder", "title", "alt", "label", "data-said", "data-label")

@@ -30,7 +30,7 @@ from quaestor.web.render.language import LANGUAGES
 WEB = SOURCE / "web"
 FOLDER = WEB / "locale"
 TEMPLATE = FOLDER / "quaestor.pot"
-OURS = ("api/", "operations/", "settings.py", "render/problems.py")  # programs and who starts the server read English
+OURS = ("api/", "cat/", "operations/", "settings.py", "render/problems.py")  # programs and who starts the server read English
 CALLS = {"say": 0, "translate": 1}  # functions, and which of their arguments is the message
 HEADER = """\
 Quaestor in {language}; read by src/quaestor/web/render/language.py, brought up to date by `make translations`.

@@ -1,13 +1,12 @@
 """One pupil: how they grow, more time, another name, another class; what is kept of them, handed out or erased."""
 
 import json
-import math
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, format_value, got, placed
 from quaestor.i18n import say
 from quaestor.store import timing
 from quaestor.store.classes import child, class_lists
@@ -62,17 +61,17 @@ def give_time(request: Request, number: int, pupil: int, form: Posted) -> Respon
     extra, factor = field(form, "extra"), field(form, "factor")
     try:
         with database(request).work() as work:
-            timing.give_time(work, _of(request, work, number, pupil)[2], _number(extra or "0"), _number(factor or "1"))
+            timing.give_time(work, _of(request, work, number, pupil)[2], _number("extra", extra or "0"), _number("factor", factor or "1"))
     except QuaestorError as error:
         return _show(request, number, pupil, {"time": told(error)}, extra)
     return go(request, "pupil", number=number, pupil=pupil)
 
 
-def _number(written: str) -> float:
+def _number(place: str, written: str) -> float:
     try:
         return float(written.replace(",", "."))
-    except ValueError:
-        return math.nan
+    except ValueError as error:
+        raise QuaestorError(placed(place, got(say("a number is expected"), format_value(written)))) from error
 
 
 @routes.post("/move", name="move-pupil")
