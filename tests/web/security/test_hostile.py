@@ -8,7 +8,6 @@ import io
 import json
 import re
 from html import unescape
-from html.parser import HTMLParser
 from urllib.parse import quote_plus
 
 import openpyxl
@@ -18,6 +17,7 @@ import quaestor as qs
 from helpers import browsing
 from helpers.browsing import PICTURE
 from helpers.databases import KINDS
+from helpers.hostile import HOSTILE, LONG, QUOTES, SCRIPT, SHORT, Inspector, harmless
 from helpers.rights import FORMS, OK, PAGES, ROWS, address, send, where
 from helpers.school import School, opened
 from quaestor.store.models import Draft
@@ -25,13 +25,6 @@ from quaestor.store.secrets import hashed
 from quaestor.web.offline.file import html_of
 from quaestor.web.render import prose
 
-SCRIPT = "<script>alert(7)</script>"
-QUOTES = "'\" onfocus=alert(7) autofocus='\"><img src=x onerror=alert(7)>"
-LINKS = "[a](javascript:alert(7)) $\\href{javascript:alert(7)}{c}$"
-TEMPLATE = "{{7*191}} {0.__class__}"
-HOSTILE = f"{SCRIPT}{QUOTES} {LINKS} {TEMPLATE}"  # 200 letters fit everywhere
-LONG = f"{HOSTILE} <a href=javascript:alert(7)>b</a> ![d](javascript:alert(7)) <javascript:alert(7)> {{% raw %}} %(x)s ${{7*191}}"
-SHORT = f"{SCRIPT}{{{{7*191}}}}"  # for ids, which have 100 letters
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(1)", "\t=1", " =1", "=cmd|'/C calc'!A0")
 GOOD = qs.formats.files.dump_bytes(
     qs.Bank({**browsing.KINDS.document, "questions": {"word": browsing.KINDS.document["questions"]["word"]}}), ".yaml"
@@ -63,43 +56,6 @@ def hostile_bank():
     document["skills"][SHORT] = {"title": HOSTILE, "description": LONG, "levels": [SHORT, "a", "b"], "prior": [0.3, 0.4, 0.3]}
     fields = dict.fromkeys(("title", "description", "author", "licence"), HOSTILE)
     return qs.Bank({**document, **fields})
-
-
-class Inspector(HTMLParser):
-    """Notes everything in a page that could run or reach elsewhere."""
-
-    FORBIDDEN = ("iframe", "object", "embed", "base", "style", "applet", "frame", "audio", "video", "foreignobject", "animate", "set")
-    LINKING = ("href", "src", "action", "formaction", "xlink:href", "data", "poster", "srcset", "background", "ping")
-
-    def __init__(self, page):
-        super().__init__(convert_charrefs=True)
-        self.found = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        if tag == "script" and not (values.get("src") or "").startswith("/static/"):
-            self.found.append(f"<script {values}>")
-        if tag in self.FORBIDDEN or (tag == "meta" and "http-equiv" in values and not (values["content"] or "").isdecimal()):
-            self.found.append(f"<{tag} {values}>")
-        for name, value in attributes:
-            if name.startswith("on") or name in ("style", "srcdoc"):
-                self.found.append(f"{tag} {name}={value}")
-            if name in self.LINKING and not re.match(r"[/#?]|data:image/|http://testserver/|https?://localhost", (value or "#").strip()):
-                self.found.append(f"{tag} {name}={value}")
-
-
-def harmless(response):
-    """A page (or a part of one) in which nothing of ours runs and nothing was worked out."""
-    assert response.status_code < 500, response.text
-    assert "\n" not in "".join(response.headers.values())
-    assert "alert(7)" not in response.headers.get("location", "")
-    if response.headers.get("content-type", "").startswith(("text/html", "image/svg")):
-        assert Inspector(response.text).found == []
-        assert "1337" not in response.text
-        assert "class &#39;" not in response.text
-    return response
 
 
 @pytest.fixture(scope="module")
