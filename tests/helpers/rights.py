@@ -90,7 +90,7 @@ ROWS = {
     # Learning platforms: without a message of one nobody gets anywhere
     "GET /lti/keys": row(ANYONE),
     "GET /lti/login": row(REFUSED),
-    "POST /lti/login": row(REFUSED),
+    "POST /lti/login": row(REFUSED, {"iss": "https://unknown.example", "login_hint": "x", "target_link_uri": "x", "client_id": "x"}),
     "GET /lti/launch": row(REFUSED),
     "POST /lti/launch": row(REFUSED, {"state": "x", "id_token": "y"}),
     "GET /lti/register/{secret}": row(OUTSIDE),
@@ -120,6 +120,7 @@ ROWS = {
     # The desk
     "GET /desk": row(TEACHERS),
     "GET /desk/account": row(TEACHERS),
+    "POST /desk/account/disconnect": row({**TEACHERS, **dict.fromkeys(STAFF[:-1], 400)}, changes=False),  # who has no password needs it
     "POST /desk/account/name": row(TEACHERS, {"name": "Ada"}),
     "POST /desk/account/password": row({**TEACHERS, "other": 400}, {"present": "wrong", "password": PASSWORD}),
     "POST /desk/account/tokens": row(TEACHERS, {"name": "mine", "scope": "banks"}),
@@ -188,7 +189,6 @@ ROWS = {
     "GET /openid": row(ABSENT),
     "GET /openid/back": row(ABSENT),
     "GET /openid/signed-out": row(ABSENT),
-    "POST /openid/disconnect": row({**TEACHERS, **dict.fromkeys(STAFF[:-1], 400)}, changes=False),  # who has no password needs it
     # Trials
     "GET /desk/trials/{job}": row(MINE),
     "GET /desk/jobs/{job}/progress": row(MINE),

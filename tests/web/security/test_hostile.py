@@ -5,9 +5,9 @@ The pages are those of `test_web_rights`, so a new page or form is looked at as 
 
 import csv
 import io
+import json
 import re
 from html import unescape
-from html.parser import HTMLParser
 from urllib.parse import quote_plus
 
 import openpyxl
@@ -17,19 +17,14 @@ import quaestor as qs
 from helpers import browsing
 from helpers.browsing import PICTURE
 from helpers.databases import KINDS
+from helpers.hostile import HOSTILE, LONG, QUOTES, SCRIPT, SHORT, Inspector, harmless
 from helpers.rights import FORMS, OK, PAGES, ROWS, address, send, where
 from helpers.school import School, opened
 from quaestor.store.models import Draft
 from quaestor.store.secrets import hashed
+from quaestor.web.offline.file import html_of
 from quaestor.web.render import prose
 
-SCRIPT = "<script>alert(7)</script>"
-QUOTES = "'\" onfocus=alert(7) autofocus='\"><img src=x onerror=alert(7)>"
-LINKS = "[a](javascript:alert(7)) $\\href{javascript:alert(7)}{c}$"
-TEMPLATE = "{{7*191}} {0.__class__}"
-HOSTILE = f"{SCRIPT}{QUOTES} {LINKS} {TEMPLATE}"  # 200 letters fit everywhere
-LONG = f"{HOSTILE} <a href=javascript:alert(7)>b</a> ![d](javascript:alert(7)) <javascript:alert(7)> {{% raw %}} %(x)s ${{7*191}}"
-SHORT = f"{SCRIPT}{{{{7*191}}}}"  # for ids, which have 100 letters
 FORMULAS = ("=1+1", "+1", "-1", "@SUM(1)", "\t=1", " =1", "=cmd|'/C calc'!A0")
 GOOD = qs.formats.files.dump_bytes(
     qs.Bank({**browsing.KINDS.document, "questions": {"word": browsing.KINDS.document["questions"]["word"]}}), ".yaml"
@@ -45,6 +40,8 @@ ODD = {
     "sql": "Ada'); DROP TABLE teacher;--",
     "emoji": "👩‍👩‍👧" * 60,
 }
+OFFLINE = "GET /desk/tests/{number}/offline.html"
+HELD = re.compile(r'(<title>|<script type="application/json" id="\w+">)[^<]*')  # where the offline file has texts of a bank
 
 
 def hostile_bank():
@@ -59,43 +56,6 @@ def hostile_bank():
     document["skills"][SHORT] = {"title": HOSTILE, "description": LONG, "levels": [SHORT, "a", "b"], "prior": [0.3, 0.4, 0.3]}
     fields = dict.fromkeys(("title", "description", "author", "licence"), HOSTILE)
     return qs.Bank({**document, **fields})
-
-
-class Inspector(HTMLParser):
-    """Notes everything in a page that could run or reach elsewhere."""
-
-    FORBIDDEN = ("iframe", "object", "embed", "base", "style", "applet", "frame", "audio", "video", "foreignobject", "animate", "set")
-    LINKING = ("href", "src", "action", "formaction", "xlink:href", "data", "poster", "srcset", "background", "ping")
-
-    def __init__(self, page):
-        super().__init__(convert_charrefs=True)
-        self.found = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        if tag == "script" and not (values.get("src") or "").startswith("/static/"):
-            self.found.append(f"<script {values}>")
-        if tag in self.FORBIDDEN or (tag == "meta" and "http-equiv" in values and not (values["content"] or "").isdecimal()):
-            self.found.append(f"<{tag} {values}>")
-        for name, value in attributes:
-            if name.startswith("on") or name in ("style", "srcdoc"):
-                self.found.append(f"{tag} {name}={value}")
-            if name in self.LINKING and not re.match(r"[/#?]|data:image/|http://testserver/|https?://localhost", (value or "#").strip()):
-                self.found.append(f"{tag} {name}={value}")
-
-
-def harmless(response):
-    """A page (or a part of one) in which nothing of ours runs and nothing was worked out."""
-    assert response.status_code < 500, response.text
-    assert "\n" not in "".join(response.headers.values())
-    assert "alert(7)" not in response.headers.get("location", "")
-    if response.headers.get("content-type", "").startswith(("text/html", "image/svg")):
-        assert Inspector(response.text).found == []
-        assert "1337" not in response.text
-        assert "class &#39;" not in response.text
-    return response
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +75,33 @@ def test_the_inspector_finds_what_it_looks_for():
     assert Inspector('<script type="module" src="/static/quaestor.js"></script><a href="/x">').found == []
 
 
-@pytest.mark.parametrize("key", [key for key in PAGES if key.startswith("GET")])
+def allowed(key):
+    """Somebody who may use a row; where nobody may, since it needs a platform or a provider, the refusal is a page as well."""
+    return next((who for who in ("teacher", "taker", "owner", "anonymous", "other") if ROWS[key].who[who] in (OK, 303)), "teacher")
+
+
+@pytest.mark.parametrize("key", [key for key in PAGES if key.startswith("GET") and key != OFFLINE])
 def test_hostile_texts_are_shown_and_not_obeyed(school, key):
-    who = next(who for who in ("teacher", "taker", "owner") if ROWS[key].who[who] in (OK, 303))
-    harmless(send(school, key, who))
+    harmless(send(school, key, allowed(key)))
+
+
+def test_the_file_without_a_server_runs_nothing_but_its_own_script(school):
+    """It is saved and not shown by the server, and has scripts by design: those of every such file. All texts of a bank are in its title
+    and in JSON, where no element can begin or end; what its script takes from there for markup was cleaned."""
+    sent = send(school, OFFLINE, "teacher")
+    assert sent.headers["content-disposition"].startswith("attachment;")
+    emptied = [HELD.subn(r"\1", text) for text in (sent.text, html_of(browsing.KINDS, browsing.ORDER, images={"pie.png": PICTURE}))]
+    assert emptied[0] == emptied[1]
+    test = json.loads(re.search(r' id="test">([^<]*)', sent.text)[1])
+    assert "alert(7)" in test["title"]
+    shown = [test["description"], *(question["html"] for question in test["questions"])]
+    shown += [option["html"] for question in test["questions"] for option in question.get("options", ())]
+    shown += [
+        text for question in test["questions"] for part in question.get("parts", ()) for text in (part["label"], *part.get("options", ()))
+    ]
+    assert sum("alert(7)" in unescape(text) for text in shown) >= len(test["questions"])
+    assert [Inspector(text).found for text in shown if Inspector(text).found] == []
+    assert "1337" not in "".join(shown)
 
 
 def test_they_really_are_on_the_pages(school):
@@ -133,10 +116,10 @@ def test_they_really_are_on_the_pages(school):
         assert "alert(7)" in unescape(send(school, key, who).text), key
 
 
-@pytest.mark.parametrize("key", FORMS)
+@pytest.mark.parametrize("key", [key for key in PAGES if key.startswith("POST")])
 def test_hostile_fields_in_every_form(school, key):
     """Every field at once, and each by itself beside good ones."""
-    who = next(who for who in ("teacher", "taker", "owner", "anonymous") if ROWS[key].who.get(who) == OK)
+    who = allowed(key)
     places = where(school, key)
     path, sent = address(key, places), ROWS[key].sent or {}
     files = {name: (HOSTILE[:200], content) for name, (_, content) in (ROWS[key].files or {}).items()}
@@ -169,6 +152,11 @@ def test_hostile_addresses_and_queries(school):
     for path in (f"/c/{HOSTILE}", f"/sign-in/{HOSTILE}", f"/{HOSTILE}", f"/desk/tests/1/results.{HOSTILE}", f"/static/{HOSTILE}"):
         for who in ("teacher", "anonymous"):
             harmless(school.get(who, path.replace("%", "%25").replace("#", "%23").replace("?", "%3F")))
+    platform = f"iss={SHORT}&login_hint={SHORT}&target_link_uri={SHORT}&client_id={SHORT}"
+    for path in (f"/lti/login?{platform}", f"/lti/launch?state={SHORT}", f"/lti/register/{SHORT}?openid_configuration={SHORT}"):
+        harmless(school.get("anonymous", path))
+    for path in (f"/framed/{SHORT}/{SHORT}", f"/openid/back?state={SHORT}&code={SHORT}", f"/openid/back?error={SHORT}"):
+        harmless(school.get("anonymous", path))
     number = school.places["test"]
     for query in (
         f"live/rows?mark={SHORT}",

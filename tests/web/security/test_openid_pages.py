@@ -214,7 +214,7 @@ def test_who_has_an_account_connects_it_and_ends_that(kept, visitor, app):
     assert "Connected since" in visitor.client.get("/desk/account").text
     other = Visitor(app)
     assert other.sign_in().headers["location"] == "/desk"
-    assert visitor.post("/openid/disconnect", "/desk/account").status_code == 303
+    assert visitor.post("/desk/account/disconnect", "/desk/account").status_code == 303
     refused(kept, Visitor(app), 400, "for an invitation")
 
 

@@ -29,7 +29,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
 from quaestor.web.security.browsers import field, fields, whole
 from quaestor.web.security.uploads import draw_anew, read_questions
-from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.access import Held, Posted, signed_in
 
 routes = APIRouter(prefix="/desk/import", route_class=Patient)
 MOST_SHOWN = 300  # questions of a file; the others are kept too
@@ -133,7 +133,7 @@ def _key(fields: Mapping[str, Any]) -> list[str]:
 
 
 @routes.post("/keep", name="keep-questions")
-def keep(request: Request, form: Posted) -> Response:
+def keep(request: Request, form: Held) -> Response:
     """Keep the chosen questions, in a new bank or in one that is there."""
     with database(request).read() as work:
         signed_in(request, work)  # before anything is read

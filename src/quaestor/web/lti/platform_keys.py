@@ -32,7 +32,9 @@ def claims_of(database: Database, platform: Platform, message: str, inner: Colle
         found = jose.verified(message, platform.keys) if platform.keys is not None and is_fresh else None
         if found is None:
             keys = _read_again(database, platform, inner)
-            found = jose.verified(message, keys) if keys is not None else None
+            if keys is None:  # somebody asked for them just now, in vain
+                raise LaunchError("keys-away", _away(platform))
+            found = jose.verified(message, keys)
     except jose.SignatureError as error:
         raise LaunchError(error.reason, FORGED) from error
     if found is None:

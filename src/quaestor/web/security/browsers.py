@@ -5,6 +5,7 @@ read the cookie, cannot make a form that counts. Cookies are HttpOnly, SameSite=
 """
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from hmac import compare_digest
 from ipaddress import IPv4Address, IPv6Network, ip_address
 
@@ -20,7 +21,8 @@ from quaestor.store.secrets import hashed, token
 BROWSER, TEACHER, TAKER = "visit", "teacher", "taker"
 MONTH = 30 * 24 * 3600
 MOST_FIELDS, MOST_FILES = 2000, 60
-MOST_IN_FIELD = 50_000_000  # bytes; bodies are limited as they arrive, to less than that unless set otherwise
+MOST_IN_FIELD = 1_000_000  # bytes: fields are kept in memory, also those that strangers send
+MOST_IN_HELD = 50_000_000  # of a field that holds a file; bodies are limited as they arrive, to less than that unless set otherwise
 HOUSEHOLD = 64  # bits of an IPv6 address that one household has
 
 
@@ -76,8 +78,20 @@ def site_root(request: Request) -> str:
 
 async def posted(request: Request) -> AsyncIterator[FormData]:
     """The fields of a form of ours; a dependency of every route that changes something. Uploaded files are closed at the end."""
+    async with _read(request, MOST_IN_FIELD) as form:
+        yield form
+
+
+async def posted_held(request: Request) -> AsyncIterator[FormData]:
+    """The same for a form in which a page sends back the file that it was made from, in a field."""
+    async with _read(request, MOST_IN_HELD) as form:
+        yield form
+
+
+@asynccontextmanager
+async def _read(request: Request, most: int) -> AsyncIterator[FormData]:
     try:
-        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=MOST_IN_FIELD)
+        form = await request.form(max_files=MOST_FILES, max_fields=MOST_FIELDS, max_part_size=most)
     except ClientDisconnect as error:
         raise QuaestorError(say("the browser went away before the form was read")) from error
     request.state.form = form

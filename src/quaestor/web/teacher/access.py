@@ -20,9 +20,10 @@ from quaestor.store.publishing import MissingError
 from quaestor.store.sharing import LOOK
 from quaestor.store.teachers import logged_in
 from quaestor.web.render.failures import SignInNeeded
-from quaestor.web.security.browsers import TEACHER, posted
+from quaestor.web.security.browsers import TEACHER, posted, posted_held
 
 Posted = Annotated[FormData, Depends(posted)]
+Held = Annotated[FormData, Depends(posted_held)]  # a form that holds a whole file
 KINDS = {
     "yaml": "application/yaml",
     "json": "application/json",

@@ -12,8 +12,7 @@ from sqlalchemy import delete, select
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
-from quaestor.store import handover, teachers
-from quaestor.store.identities import identity_of
+from quaestor.store import handover, identities, teachers
 from quaestor.store.limits import counting
 from quaestor.store.models import Token
 from quaestor.store.platforms import instructors
@@ -81,6 +80,14 @@ def connect(request: Request, form: Posted) -> Response:
     return response
 
 
+@routes.post("/disconnect", name="disconnect")
+def disconnect(request: Request, form: Posted) -> Response:
+    """Let nobody sign in to this account by the provider any more."""
+    with database(request).work() as work:
+        identities.disconnect(work, signed_in(request, work))
+    return go(request, "account")
+
+
 @routes.post("/tokens", name="make-token")
 def make_token(request: Request, form: Posted) -> Response:
     """A token for a program, with what it may do."""
@@ -133,7 +140,7 @@ def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "
         teacher = signed_in(request, work)
         connection = code if instructors.is_code_of(work, teacher, code) else ""
         tokens = work.scalars(select(Token).where(Token.teacher_id == teacher.id).order_by(Token.id)).all()
-        connected = identity_of(work, teacher)
+        connected = identities.identity_of(work, teacher)
     shown = secret if hashed(secret) in {token.token for token in tokens} else ""
     values: dict[str, Any] = {"tokens": tokens, "scopes": teachers.SCOPES, "wrong": wrong or {}, "secret": shown, "notice": notice}
     values |= {"connection": connection, "minutes": instructors.MINUTES}

@@ -23,7 +23,7 @@ from quaestor.web.render import notes, qr
 from quaestor.web.render.pages import database, go, page, public_url, url
 from quaestor.web.security.browsers import field
 from quaestor.web.teacher import class_list
-from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.teacher.access import Held, Posted, signed_in, told
 from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/desk/classes", route_class=Patient)
@@ -83,7 +83,7 @@ def _choose(request: Request, teacher: Teacher, roster: Roster) -> Response:
 
 
 @routes.post("/roster", name="take-roster")
-def take(request: Request, form: Posted) -> Response:
+def take(request: Request, form: Held) -> Response:
     """Make the classes that were chosen, or bring them up to date."""
     with database(request).read() as work:
         signed_in(request, work)

@@ -18,7 +18,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page, public_url
 from quaestor.web.security.browsers import address, browser, drop_cookie, set_cookie
 from quaestor.web.security.openid import AwayError, Provider
-from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.access import signed_in
 from quaestor.web.teacher.sign_in import LIMIT, asked_page, welcome
 
 PATH = "/openid"
@@ -81,14 +81,6 @@ def _connected(request: Request, secret: str, person: identities.Person) -> Resp
     with database(request).work() as work:
         teachers.use_once(work, secret)
         identities.connect(work, signed_in(request, work), person)
-    return go(request, "account")
-
-
-@routes.post("/disconnect", name="disconnect")
-def disconnect(request: Request, form: Posted) -> Response:
-    """Let nobody sign in to this account by the provider any more."""
-    with database(request).work() as work:
-        identities.disconnect(work, signed_in(request, work))
     return go(request, "account")
 
 
