@@ -40,7 +40,7 @@ class Eyes:
 
 
 def walk(tour, eyes, all_pages):
-    browsers = {who: tour.browser(who, bypass_csp=True) for who in ("guest", "teacher", "taker")}
+    browsers = {who: tour.browser(who, bypass_csp=True) for who in ("guest", "teacher", "colleague", "taker")}
     some = islice(filter(attrgetter("main"), tour.at_once()), 0, None, 2)  # the rest in the long run
     for stop in tour.stops(browsers["teacher"]) if all_pages else some:
         page = browsers[stop.who]

@@ -125,7 +125,7 @@ def test_a_bank_is_written_and_published_with_the_keyboard_alone(desk):
     keys.to("Title").type("By keyboard").page.keyboard.press("Tab")
     keys.press()
     keys.to("Add a skill").press()
-    keys.to("Short name (id)").type("adding").to("Save").press()
+    keys.to("Title, as takers and parents read it").type("Adding").to("Save").press()
     keys.to("Questions 0").press()
     keys.to("Add a question").press()
     keys.to("Question").type("Which is even?")
@@ -149,13 +149,13 @@ def test_what_a_question_means_changes_while_one_writes(site, desk):
     meaning = page.locator("#meaning")
     before = meaning.inner_text()
     assert "What this says" in before
-    page.get_by_label("How hard is it?").fill("very hard")
+    page.get_by_label("How hard is it?").select_option("very hard")
     expect(meaning).not_to_have_text(before, use_inner_text=True)
     page.get_by_label("Question", exact=True).fill("Half of $\\frac{1}{2}$?")
     expect(meaning.locator("math")).to_be_visible()
-    page.get_by_label("How hard is it?").fill("quite hard")
-    expect(meaning.locator(".problems")).to_contain_text("quite hard")
-    page.get_by_label("How hard is it?").fill("hard")
+    page.get_by_label("Chance of a lucky guess").fill("quite high")
+    expect(meaning.locator(".problems")).to_contain_text("quite high")
+    page.get_by_label("Chance of a lucky guess").fill("0.2")
     expect(meaning.locator(".problems")).to_have_count(0)
     follow(page.get_by_role("button", name="Save", exact=True))
 
@@ -163,7 +163,7 @@ def test_what_a_question_means_changes_while_one_writes(site, desk):
 def test_the_graph_of_the_skills_grows_while_one_writes(site, desk):
     page = desk(f"desk/drafts/{small(site)}/skills/~new")
     graph = page.locator("#meaning .graph")
-    page.get_by_label("Short name (id)").fill("times")
+    page.get_by_label("Title, as takers and parents read it").fill("times")
     expect(graph).to_contain_text("times")
     page.get_by_role("checkbox", name="adding").check()
     expect(graph.locator("path[marker-end]").first).to_be_attached()
@@ -217,7 +217,7 @@ GRADED = {"classes": ["wrong", "half", "right"], "table": {"no": [0.7, 0.2, 0.1]
 def test_a_further_row_has_the_next_number_and_no_class_yet(site, desk):
     options = {"seven": "right", "eight": "half", "nine": "wrong"}
     page = desk(f"desk/drafts/{small(site, questions={'Q1': {'text': '3 + 4?', 'options': options, **GRADED}})}/questions/Q1")
-    rows = page.locator(".rows li")
+    rows = page.get_by_role("group", name="Options").locator(".rows li")
     before = rows.count()
     rows.last.locator("select").select_option("right")
     rows.last.locator("input").fill("another one")
@@ -230,11 +230,19 @@ def test_a_further_row_has_the_next_number_and_no_class_yet(site, desk):
 
 def test_a_further_row_with_a_tick_has_the_next_number(site, desk):
     page = desk(f"desk/drafts/{small(site)}/questions/~new")
-    rows = page.locator(".rows li")
+    rows = page.get_by_role("group", name="Options").locator(".rows li")
     before = rows.count()
     rows.last.locator("[name=option]").fill("another one")
     expect(rows).to_have_count(before + 1)
     assert page.get_by_role("checkbox", name=f"right {before + 1}").count() == 1
+
+
+def test_a_further_level_has_the_next_number(site, desk):
+    page = desk(f"desk/drafts/{small(site)}/skills/adding")
+    rows = page.get_by_role("group", name="Levels, the lowest first").locator(".rows li")
+    rows.last.locator("input").fill("by heart")
+    expect(rows).to_have_count(5)
+    assert rows.last.get_by_label("Level 5").input_value() == ""
 
 
 def test_digits_choose_options_of_questions_only(site, desk):

@@ -30,7 +30,7 @@ def draw(page: Any, name: str) -> None:
 def all_of_them(tour: Tour) -> None:
     """Every main page."""
     FOLDER.mkdir(exist_ok=True)
-    browsers = {who: tour.browser(who) for who in ("guest", "teacher", "taker")}
+    browsers = {who: tour.browser(who) for who in ("guest", "teacher", "colleague", "taker")}
     for stop in tour.stops(browsers["teacher"]):
         page = browsers[stop.who]
         page.watch.expected = {stop.status}

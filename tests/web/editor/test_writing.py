@@ -62,6 +62,16 @@ def test_a_bank_from_nothing_to_a_test(app, database):
     assert not bank.is_precise
 
 
+def test_a_skill_that_is_given_a_title_alone_is_named_by_it(app, database):
+    browser = sign_in(app, database)
+    home = begin(browser)
+    for name in ("mental-sums", "mental-sums2"):
+        browser.go(f"{home}/skills/~new")
+        assert re.search(r'name="id" value=""', browser.page.text), "an id that is filled in would stand before the title"
+        browser.fill("/skills/~new", title="Mental sums", prior="even")
+        assert browser.path == f"{home}/skills/{name}"
+
+
 def test_faults_are_saved_and_listed(app, database):
     browser = sign_in(app, database)
     home = begin(browser)

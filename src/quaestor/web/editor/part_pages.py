@@ -152,7 +152,8 @@ def show(request: Request, draft: int, section: Section, name: str, copy: str = 
             copied = part(edited.document, (section, copy)) if copy else None
             entry = copied if isinstance(copied, dict) else _fresh(request, edited, section)
             values = {"copy": copy} if copy else {"problems": ()}  # nothing is wrong with what nobody has written yet
-            return _form(request, edited, section, NEW, Written(_free_id(edited, section), entry), **values)
+            id_ = "" if section is Section.skills else _free_id(edited, section)  # that of a skill is made of its title
+            return _form(request, edited, section, NEW, Written(id_, entry), **values)
         entry = part(edited.document, (section, name))
         if not isinstance(entry, dict) or climbs(name):  # the address of its form could be that of another one
             raise MissingError(say("there is no such entry"))

@@ -1,5 +1,6 @@
 // The editor's niceties: fields that matter now, and what a form means while one types. All of it works without.
 document.body.classList.add("scripted");
+const WRITTEN = "input:not([type=checkbox])"; // what is written into a row
 for (const tab of document.querySelectorAll(".tabs [aria-current]")) tab.scrollIntoView({ block: "nearest", inline: "center" });
 
 for (const form of document.querySelectorAll("form.writing")) {
@@ -24,12 +25,12 @@ for (const form of document.querySelectorAll("form.writing")) {
   };
   form.addEventListener("input", () => { sort(); clearTimeout(waiting); waiting = setTimeout(show, 400); });
 
-  // A last empty row for another option, whenever the last one is filled in.
+  // A last empty row for another option, pair or level, whenever the last one is filled in.
   for (const rows of form.querySelectorAll(".rows")) rows.addEventListener("input", () => {
     const last = rows.lastElementChild;
-    if (!last.querySelector("[name=option], [name=left]").value) return;
+    if (!last.querySelector(WRITTEN).value) return;
     const made = last.cloneNode(true), place = rows.children.length;
-    for (const field of made.querySelectorAll("[name=option], [name=left], [name=belongs]")) { field.value = ""; field.ariaLabel = field.ariaLabel.replace(/\d+/, place + 1); }
+    for (const field of made.querySelectorAll(WRITTEN)) { field.value = ""; field.ariaLabel = field.ariaLabel.replace(/\d+/, place + 1); }
     for (const box of made.querySelectorAll("[name=is_right]")) { box.checked = false; box.value = place; }
     for (const list of made.querySelectorAll("select")) { list.selectedIndex = 0; list.ariaLabel = list.ariaLabel.replace(/\d+/, place + 1); }
     for (const number of made.querySelectorAll(".unseen")) number.textContent = ` ${place + 1}`;
