@@ -74,6 +74,6 @@ def test_a_failed_dump_leaves_the_old_file(tmp_path):
 
 def test_a_dump_to_another_ending_is_refused(tmp_path):
     path = tmp_path / "bank.docx"
-    endings = ".yaml, .yml, .json, .csv, .xlsx, .xml, .gift"
+    endings = ".yaml, .yml, .json, .csv, .xlsx, .xml, .gift, .zip"
     assert said(BankError, dump, BANK, path) == f"{path}:file: a bank file ends in one of {endings}, got '.docx'"
     assert not path.exists()

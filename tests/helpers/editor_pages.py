@@ -69,3 +69,9 @@ def fields_of(page, action):
         stated = re.search(r'value="([^"]*)"', chosen[0])
         found.setdefault(name, []).append(unescape(stated[1] if stated else chosen[1]))
     return found
+
+
+def share(author, home, email="second@school.example"):
+    """Share a draft with a colleague, who may edit it."""
+    author.go(f"{home}/sharing")
+    author.fill("/sharing", email=email, extent="edit")

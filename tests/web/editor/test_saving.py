@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import quaestor as qs
 from helpers.browsing import application
-from helpers.editor_pages import copied, fields_of, latest, put, sign_in, text_of
+from helpers.editor_pages import copied, fields_of, latest, put, share, sign_in, text_of
 from quaestor.formats.files import bundled_banks
 from quaestor.web.editor import part_form
 from quaestor.web.editor.check import part_of
@@ -236,11 +236,6 @@ def test_what_is_written_out_and_not_known_is_a_problem(app, database, typed, sa
     assert browser.page.status_code == 400
     assert said in text_of(browser.page)
     assert fields_of(browser.page, "/questions/~new")["statement"] == [typed.replace("\n", "\r\n")]
-
-
-def share(first, home, email="second@school.example"):
-    first.go(home)
-    first.fill("/share", email=email)
 
 
 def test_two_at_the_fields_of_a_bank(app, database):

@@ -195,8 +195,10 @@ def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     assert all(level.words in said for skill in side.skills for level in skill.levels)
     assert "250 simulated students took this test." in said
     assert said.index("Is it long enough?") < said.index("How long is it?")
-    assert not too_short(found, 0)  # of so few students chance may be the reason
-    doubtful = verdict({**found, "shortfalls": [[]]}, 0)
+    short = [found["skills"][place]["title"] for place in too_short(found, 0)]
+    assert short
+    assert all(f"Too short for {title}: about " in said for title in short)
+    doubtful = verdict({**found, "shortfalls": [[]]}, 0)  # of so few students chance may be the reason
     assert doubtful
     assert all(one.startswith("Perhaps too short for ") and one in said for one in map(str, doubtful))
     assert "max_questions: 5" in said

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import quaestor as qs
 from helpers.browsing import PICTURE, application
-from helpers.editor_pages import begin, copied, sign_in, text_of
+from helpers.editor_pages import begin, copied, share, sign_in, text_of
 from quaestor.formats.files import load_bytes
 from quaestor.store import drafts, teachers
 from quaestor.web.editor import part_form
@@ -176,9 +176,8 @@ def test_two_teachers_at_one_question(app, database):
     home = copied(first, "multiplication")
     second = sign_in(app, database, "second@school.example")
     assert second.go(home).status_code == 404
-    first.go(home)
-    first.fill("/share", email="second@school.example")
-    assert "second@school.example" in text_of(first.page)
+    share(first, home)
+    assert "second@school.example may edit" in text_of(first.page)
     for browser in (first, second):
         assert browser.go(f"{home}/questions/Q1").status_code == 200
     fields = {**QUESTION, "skills": "multiplication"}
@@ -191,8 +190,8 @@ def test_two_teachers_at_one_question(app, database):
     second.fill("/questions/Q1", **{**fields, "text": "Both"})
     assert second.page.status_code == 200
     assert "Both" in first.go(f"{home}/questions/Q1").text
-    first.go(home)
-    first.fill("/share", leave=re.search(r'name="leave" value="(\d+)"', first.page.text)[1])
+    first.go(f"{home}/sharing")
+    first.fill("/sharing/end", teacher=re.search(r'name="teacher" value="(\d+)"', first.page.text)[1])
     assert second.go(home).status_code == 404
 
 
@@ -246,12 +245,14 @@ def test_any_form_is_read_without_an_exception(fields, options):
 def test_drafts_are_deleted_by_their_author_only(app, database):
     first, second = sign_in(app, database), sign_in(app, database, "second@school.example")
     home = copied(first, "multiplication")
-    first.go(home)
-    first.fill("/share", email="second@school.example")
+    share(first, home)
     second.go(home)
     assert "/delete" not in second.page.text
     token = re.search(r'name="form_token" value="(\w+)"', second.page.text)[1]
-    assert second.client.post(f"{home}/delete", data={"form_token": token, "sure": "yes"}).status_code == 400
+    refused = second.client.post(f"{home}/delete", data={"form_token": token, "sure": "yes"})
+    assert refused.status_code == 403
+    assert "Only the teacher whose it is may do that" in text_of(refused)
+    assert first.go(home).status_code == 200
     first.fill("/delete", sure="yes")
     assert first.path == "/desk/banks"
     assert first.go(home).status_code == 404

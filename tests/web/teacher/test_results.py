@@ -130,21 +130,22 @@ def test_another_teacher_finds_nothing_whether_it_exists_or_not(kept, ada, join)
     ada.fill(f"{where}/pupils", {"names": "Anna"})
     ada.fill("/desk/account/tokens", {"name": "Moodle", "scope": "banks"})
     taker = take(kept)
-    bank, pupil, eve = one(kept, BankVersion).id, one(kept, Pupil).id, join("eve@school.example")
+    bank, pupil, eve = one(kept, BankVersion).id, one(kept, Pupil), join("eve@school.example")
+    school_class = f"/desk/classes/{pupil.class_id}"
     pages = [f"/desk/banks/{bank}", f"/desk/banks/{bank}/file.yaml", f"/desk/banks/{bank}/media/x.png", f"/desk/banks/{bank}/publish"]
-    pages += [where, f"{where}/qr.svg", f"{where}/cards", f"{where}/delete", f"{where}/pupils/{pupil}/delete", f"{where}/results"]
+    pages += [where, f"{where}/qr.svg", f"{where}/cards", f"{where}/delete", f"{school_class}/pupils/{pupil.id}/erase", f"{where}/results"]
     pages += [f"{where}/results.csv", f"{where}/results.xlsx", f"{where}/results/columns"]
     pages += [f"{where}/takers/{taker}{end}" for end in ("", "/why/1", "/export.json", "/delete")]
-    forms = [f"/desk/banks/{bank}/delete", f"/desk/banks/{bank}/publish", f"{where}/pupils", f"{where}/pupils/{pupil}/delete"]
+    forms = [f"/desk/banks/{bank}/delete", f"/desk/banks/{bank}/publish", f"{where}/pupils", f"{school_class}/pupils/{pupil.id}/erase"]
     forms += [f"{where}/close", f"{where}/delete", f"{where}/takers/{taker}/delete", f"/desk/account/tokens/{one(kept, Token).id}/delete"]
     for path in pages:
-        nothing = path.replace(f"/banks/{bank}", "/banks/999").replace(where, "/desk/tests/999")
+        nothing = path.replace(f"/banks/{bank}", "/banks/999").replace(where, "/desk/tests/999").replace(school_class, "/desk/classes/999")
         there, gone = eve.get(path), eve.get(nothing)
         assert there.status_code == gone.status_code == 404, path
         words = [re.search(r"<h1>.*?</p>", page.text, re.DOTALL)[0] for page in (there, gone)]
         assert words[0] == words[1], path
     for path in forms:
-        assert eve.fill(path, {**FORM, "names": "Eve", "code": one(kept, Published).code}).status_code == 404, path
+        assert eve.fill(path, {**FORM, "names": "Eve", "name": "Anna", "code": one(kept, Published).code}).status_code == 404, path
     assert (count(kept, Published), count(kept, Pupil), count(kept, Token)) == (1, 1, 1)
     assert one(kept, Published).closes is None
     assert "Week 3" not in eve.get("/desk").text
@@ -153,12 +154,18 @@ def test_another_teacher_finds_nothing_whether_it_exists_or_not(kept, ada, join)
 def test_a_taker_or_pupil_of_another_test_of_mine_is_not_there(kept, ada):
     first = put_test(ada).headers["location"]
     ada.fill(f"{first}/pupils", {"names": "Anna"})
-    taker, pupil = take(kept), one(kept, Pupil).id
+    taker, anna = take(kept), one(kept, Pupil)
     second = put_test(ada, title="Week 4").headers["location"]
+    ada.fill(f"{second}/pupils", {"names": "Ben"})
+    with kept.read() as work:
+        other = work.query(Pupil).filter_by(name="Ben").one().class_id
+    assert other != anna.class_id
     assert second != first
     assert ada.get(f"{second}/takers/{taker}").status_code == 404
     assert ada.fill(f"{second}/takers/{taker}/delete").status_code == 404
-    assert ada.fill(f"{second}/pupils/{pupil}/delete").status_code == 404
+    assert ada.get(f"/desk/classes/{other}/pupils/{anna.id}/erase").status_code == 404
+    assert ada.fill(f"/desk/classes/{other}/pupils/{anna.id}/erase", {"name": "Anna"}).status_code == 404
+    assert count(kept, Pupil) == 2
 
 
 def test_script_in_every_text_is_shown_not_run(kept, ada):
@@ -177,9 +184,10 @@ def test_script_in_every_text_is_shown_not_run(kept, ada):
     ada.fill("/desk/account/name", {"name": HOSTILE})
     ada.fill("/desk/account/tokens", {"name": HOSTILE, "scope": "banks"})
     ada.fill(f"{test}/pupils", {"names": HOSTILE})
-    taker, pupil = take(kept, HOSTILE, (HOSTILE, "12")), one(kept, Pupil).id
+    taker, pupil = take(kept, HOSTILE, (HOSTILE, "12")), one(kept, Pupil)
+    child = f"/desk/classes/{pupil.class_id}/pupils/{pupil.id}"
     paths = ["/desk", "/desk/banks", where, f"{where}/publish", test, f"{test}/cards", f"{test}/delete", f"{test}/results"]
-    paths += [f"{test}/pupils/{pupil}/delete", f"{test}/takers/{taker}", f"{test}/takers/{taker}/delete", "/desk/account"]
+    paths += [child, f"{child}/data", f"{child}/erase", f"{test}/takers/{taker}", f"{test}/takers/{taker}/delete", "/desk/account"]
     paths += [f"{test}/results/columns"]
     pages = [ada.get(path) for path in paths]
     pages += [ada.fill(f"{where}/publish", {**FORM, "title": HOSTILE, "rules": HOSTILE, "opens": HOSTILE, "most": HOSTILE})]
