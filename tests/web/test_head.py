@@ -18,20 +18,21 @@ def school(tmp_path_factory, migrated_file):
 
 
 def ask(school, method, key):
-    """A request for what a row is about, from somebody who may."""
+    """A request for what a row is about, from somebody who may; where nobody may, from the first who is refused."""
     one, places = ROWS[key], where(school, key)
     if one.scope:
         headers = {"authorization": f"Bearer {school.tokens[one.scope.partition(', ')[0]]}"}
     else:
-        who = next(who for who, expected in one.who.items() if expected == OK)
+        who = next((who for who, expected in one.who.items() if expected == OK), next(iter(one.who)))
         headers = school.headers(who, places["attempt"] if "{attempt}" in key else None)
     return school.client.request(method, address(key, places), headers=headers)
 
 
 @pytest.mark.parametrize("key", READ)
 def test_everything_that_can_be_read_has_a_head(school, key):
-    head = ask(school, "HEAD", key)
-    assert (head.status_code, head.content) == (ROWS[key].ok or 200, b"")
+    one, head = ROWS[key], ask(school, "HEAD", key)
+    expected = one.ok or 200 if OK in one.who.values() else next(iter(one.who.values()))
+    assert (head.status_code, head.content) == (expected, b"")
     assert "content-security-policy" in head.headers
 
 

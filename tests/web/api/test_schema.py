@@ -47,7 +47,7 @@ MADE = {  # the same requests every time; one that fails is shown as it is
 
 
 class Prepared(World):
-    """A world with things to be found: banks, tests of both modes, and sessions that run."""
+    """A world with things to be found: banks, tests of both modes, classes, and sessions that run."""
 
     def __init__(self, database) -> None:
         super().__init__(database)
@@ -56,16 +56,25 @@ class Prepared(World):
         self.all = self.api()
         self.publish("fractions", 40, mode="practice", minutes=600)
         self.publish("multiplication", 2)
+        self.enrol()
         self.bank = qs.load("fractions")
 
     def begin(self) -> int:
         return int(self.all.post("/sessions", {"test": 1, "name": "Ada"}).json()["session"])
 
+    def enrol(self) -> tuple[int, list[int]]:
+        """A new class, and its pupils."""
+        made = self.all.post("/classes", {"title": "5a", "names": [f"Pupil {number}" for number in range(1, 9)]}).json()
+        return made["id"], [pupil["id"] for pupil in made["pupils"]]
+
     def fit_in(self, data, case) -> None:
         """Put numbers of things that are there into a request, and now and then an answer that is one."""
         numbers = st.sampled_from([1, 1, 2, 77])
-        for name in {"bank", "test"} & set(case.path_parameters or {}):
+        for name in {"bank", "test", "class"} & set(case.path_parameters or {}):
             case.path_parameters[name] = data.draw(numbers)
+        if "pupil" in (case.path_parameters or {}):
+            number, pupils = self.enrolled
+            case.path_parameters |= {"class": number, "pupil": data.draw(st.sampled_from([*pupils, 77_777]))}
         if "session" in (case.path_parameters or {}):
             case.path_parameters["session"] = data.draw(st.sampled_from([*self.sessions] * 4 + [77_777]))
         if not isinstance(case.body, dict) or not data.draw(st.booleans(), "a body that fits"):
@@ -91,6 +100,7 @@ def check(world: Prepared, label: str, mode: GenerationMode, examples: int) -> s
     """Send requests to an operation; the statuses that came back."""
     operation, seen = world.operations[label], set()
     world.sessions = [world.begin() for _ in range(3)]
+    world.enrolled = world.enrol() if "{pupil}" in label else None
 
     @settings(max_examples=examples, **MADE)
     @given(data=st.data())

@@ -216,7 +216,8 @@ def test_what_is_kept_of_a_child_is_read_and_erased(kept, ada, where):
     page = ada.get(f"{pupil}/data").text
     assert all(words in page for words in ("Autumn", "Q1", "50", "multiplication"))
     found = json.loads(ada.get(f"{pupil}/data.json").content)
-    assert (found["name"], found["attempts"][0]["log"][0]["entry"]) == ("Anna", "50")
+    assert found["name"] == "Anna"
+    assert {line["question"]: line["entry"] for line in found["attempts"][0]["log"]} == {"Q1": "50", "Q2": "12"}  # whichever came first
     page = ada.get(f"{pupil}/erase").text
     assert all(f'value="{number}"' in page for number in loose)
     assert "back-ups" in page

@@ -90,7 +90,9 @@ def chosen(text: str, words: Sequence[tuple[str, str]], notes: list[str]) -> Fie
     def gap(found: re.Match[str]) -> str:
         number = int(found[1])
         if not 1 <= number <= len(words):
-            raise Refused(say("{gap} names one of {count} words", gap=found[0], count=len(words)))
+            raise Refused(
+                say("{gap} stands for a word that is not there; {count} {count:word is|words are} listed", gap=found[0], count=len(words))
+            )
         word, group = words[number - 1]
         name = str(len(gaps) + 1)
         gaps[name] = {"options": list(dict.fromkeys(other for other, its in words if its == group)), "correct": word}

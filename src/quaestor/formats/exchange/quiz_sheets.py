@@ -148,4 +148,4 @@ def _tell_losses(line: list[str], header: _Header, notes: list[str]) -> None:
     for column in (*header.columns["text"], *header.columns["option"]):
         limit = _LIMIT.search(header.names[column])
         if limit is not None and column < len(line) and len(line[column]) > int(limit[1][:6]):
-            notes.append(say("a text is longer than the {most} characters that its system takes", most=int(limit[1][:6])))
+            notes.append(say("a text is longer than the {most} {most:character|characters} that its system takes", most=int(limit[1][:6])))

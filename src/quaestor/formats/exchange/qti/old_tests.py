@@ -34,7 +34,7 @@ def read_tests(holder: Element, found: Collection, keep: Keep, file: str = "", p
             name = part.attributes.get("title", "") if part.tag == "section" else ""
             read_tests(part, found, keep, file, (*path, name) if name else path)
         elif part.tag in ("itemref", "sectionref"):
-            found.note(place(part, file), say("{what} names something that is not in the file", what=f"<{part.tag}>"))
+            found.note(place(part, file), say("{what} refers to something that is not in the file", what=f"<{part.tag}>"))
         elif part.tag == "selection_ordering":
             _tell_selection(part, found, file)
 
