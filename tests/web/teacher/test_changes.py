@@ -122,7 +122,8 @@ def test_extra_time_for_a_pupil_before_and_during(kept, ada):
     assert attempts(kept)[0].due == running.started + timedelta(minutes=15)
     assert "time × 1.5" in ada.get(where).text
     page = ada.fill(form, {"extra": "much", "factor": "9"})
-    assert (page.status_code, "Please" in page.text or "One of 1, 1.25, 1.5, 2, got 9" in page.text) == (400, True)
+    assert page.status_code == 400
+    assert "number is expected, got" in page.text
     assert 'value="much"' in page.text
 
 
