@@ -75,9 +75,8 @@ def _page(bank: Bank, rules: Rules, arguments: argparse.Namespace) -> tuple[str,
 
     if arguments.exposure is not None:
         raise QuaestorError("--html and --exposure: one of them, got both")
-    images = {
-        name: image for name in {q.media for q in bank.questions.values() if q.media} if (image := _image(arguments.bank, name)) is not None
-    }
+    named = {name for question in bank.questions.values() for name in question.files}
+    images = {name: image for name in named if (image := _image(arguments.bank, name)) is not None}
     text = html_of(bank, rules, arguments.language, images)
     return (
         text,

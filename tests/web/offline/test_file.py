@@ -92,3 +92,19 @@ def test_pictures_are_in_the_file():
     question = content(html_of(small(media="sum.png", alt="a sum"), qs.Rules(), images={"sum.png": image}))["questions"][0]
     assert question["media"].startswith("data:image/png;base64,")
     assert question["alt"] == "a sum"
+
+
+FOUR = "4 ![four](sum.png)"
+
+
+def test_pictures_in_texts_and_options_and_sounds_are_in_the_file():
+    image, sound = b"\x89PNG\r\n\x1a\n" + b"0" * 20, b"ID3" + b"0" * 20
+    bank = small(
+        text="![a sum](sum.png)?", options=["4 ![four](sum.png)", "5"], correct="4 ![four](sum.png)", media="said.mp3", alt="two and two"
+    )
+    question = content(html_of(bank, qs.Rules(), images={"sum.png": image, "said.mp3": sound}))["questions"][0]
+    assert 'src="data:image/png;base64,' in question["html"]
+    assert 'src="data:image/png;base64,' in question["options"][0]["html"]
+    assert question["media"].startswith("data:audio/mpeg;base64,")
+    assert question["sound"] is True
+    assert "[a sum]" in content(html_of(bank, qs.Rules(), images={"said.mp3": sound}))["questions"][0]["html"], "else what it shows"

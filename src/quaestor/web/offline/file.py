@@ -14,6 +14,8 @@ from html import escape
 from importlib import resources
 from typing import Any
 
+from markupsafe import Markup
+
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, got
 from quaestor.formats import json_text
@@ -136,24 +138,27 @@ def _graph(bank: Bank, rules: Rules) -> list[dict[str, Any]]:
 
 def _question(question: Question, bank: Bank, rules: Rules, images: Mapping[str, bytes], speak: Speak) -> dict[str, Any]:
     place = {kind: number for number, kind in enumerate(question.classes)}
+
+    def drawn(html: Markup) -> str:
+        return str(prose.with_pictures(html, lambda name: _address(images[name]) if name in images else ""))
+
     found: dict[str, Any] = {
         "id": question.id,
-        "html": str(prose.block(question.text)),
+        "html": drawn(prose.block(question.text)),
         "kind": "choice" if question.kind in ONE_CHOICE else question.kind,
         "classes": len(question.classes),
         "skip": skipped(question.id, bank, rules),
         "pilot": question.pilot,
     }
     if question.media:
-        content = images[question.media]
-        found |= {"media": f"data:{kind_of(content)};base64,{b64encode(content).decode()}", "alt": question.alt}
+        found |= {"media": _address(images[question.media]), "alt": question.alt, "sound": question.has_sound}
     if question.parts:
         found["parts"] = [_part(question, part) for part in question.parts]
     elif question.options:
         classes = question.option_classes
         shown = {"true": say("True"), "false": say("False")} if question.kind == "truefalse" else {}
         found["options"] = [
-            {"html": speak(shown[one]) if one in shown else str(prose.inline(one)), "answer": place.get(classes.get(one, ""), 0)}
+            {"html": speak(shown[one]) if one in shown else drawn(prose.inline(one)), "answer": place.get(classes.get(one, ""), 0)}
             for one in question.options
         ]
         found["shuffled"] = not is_ordered(question.options)
@@ -173,6 +178,10 @@ def _part(question: Question, part: Part) -> dict[str, Any]:
         return {**found, "options": [str(prose.inline(one)) for one in part.options], "right": right}
     accept = [[text, 1] for text in part.accept if _is_readable(part.kind, text)]
     return {**found, "accept": accept, "tolerance": _exactly(part.tolerance)}
+
+
+def _address(content: bytes) -> str:
+    return f"data:{kind_of(content)};base64,{b64encode(content).decode()}"
 
 
 def _is_readable(kind: str, text: str) -> bool:

@@ -121,7 +121,8 @@ function showQuestion(number) {
   const question = test.questions[number], isChoice = question.kind === "choice" || question.kind === "choices";
   const progress = words(test.most === null ? "Question {number}" : "Question {number} of at most {most}", { number: log.length + 1, most: test.most });
   const text = [element("h1", { class: "unseen", tabindex: -1 }, progress), element("div", { class: "text", id: "text", lang: test.tongue, html: question.html })];
-  const picture = question.media ? element("img", { class: "media", src: question.media, alt: question.alt }) : null;
+  const sound = () => element("div", {}, element("audio", { controls: true, src: question.media }), element("p", { class: "hint", lang: test.tongue }, question.alt));
+  const picture = !question.media ? null : question.sound ? sound() : element("img", { class: "media", src: question.media, alt: question.alt });
   const wrong = element("p", { class: "wrong", role: "alert", hidden: true });
   const submit = (event) => {
     event.preventDefault();

@@ -23,5 +23,5 @@ def file(request: Request, number: int) -> Response:
         if test.mode == "exam":
             raise MissingError(say("an exam is not given without a server: the key would be in the file"))
         bank, rules = open_bank(test.bank), read_rules(test.rules)
-        images = {name: image(work, test.bank, name)[1] for name in {one.media for one in bank.questions.values() if one.media}}
+        images = {name: image(work, test.bank, name)[1] for name in test.bank.media}
     return download(html_of(bank, rules, language(request), images, with_graph=False).encode(), test.title, "html")
