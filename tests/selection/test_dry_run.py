@@ -5,6 +5,7 @@ import time
 import pytest
 
 import quaestor as qs
+from helpers.slow_banks import slow_document
 from quaestor.selection import dry_run
 from quaestor.selection.dry_run import DryRun, tied, worst_step
 
@@ -77,7 +78,7 @@ def test_credal_banks_are_measured_in_another_process():
 
 def test_a_run_that_takes_too_long_is_cut_off():
     begun = time.monotonic()
-    found = worst_step(qs.load("fractions").widen(0.15), longest=1.0)
+    found = worst_step(qs.Bank(slow_document(5, 3)), longest=1.0)
     assert time.monotonic() - begun < 30  # on a busy machine: another Python begins as well
     assert found.is_cut
     assert 0 < found.start <= found.worst < 3
