@@ -127,7 +127,7 @@ def main() -> None:
         test, cookie = fill(database, made)
         for page in PAGES:
             with Server(url) as server:
-                path = f"/desk/tests/{test}/{page}".rstrip("/")
+                path = f"/teacher/tests/{test}/{page}".rstrip("/")
                 start = cpu(server)
                 cold = first_byte(server.port, path, cookie)
                 times, used = [], cpu(server)

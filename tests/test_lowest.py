@@ -115,6 +115,6 @@ async def look(port, link):
     page = await browser.post(action, page.hidden)
     assert page.to, page.text
     for path in ("", "/tests/1", "/tests/1/results", "/tests/1/questions", "/tests/1/takers/1", "/tests/1/live", "/banks", "/banks/1"):
-        page = await browser.get(f"/desk{path}")
+        page = await browser.get(f"/teacher{path}")
         assert (path, page.status) == (path, 200), page.text
     browser.close()

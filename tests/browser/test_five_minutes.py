@@ -100,7 +100,7 @@ def test_the_page_can_be_followed_from_an_empty_database(empty, browse, locale):
     follow(page.locator("footer a[href$='/five-minutes']"))
 
 
-def test_a_desk_without_tests_leads_to_the_page(site, browse):
+def test_a_teacher_without_tests_is_led_to_the_page(site, browse):
     page = browse()
     page.goto(site.link)
     follow(page.get_by_role("button", name="Sign in"))

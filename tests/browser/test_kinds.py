@@ -21,7 +21,7 @@ KEYS = {
 
 @pytest.fixture
 def seen():
-    """A function that lets axe look at a page, on a phone and on a desk."""
+    """A function that lets axe look at a page, on a phone and on a desktop."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed").Axe()
 
     def look(page, name):
@@ -118,7 +118,7 @@ def test_the_forms_of_the_kinds_can_be_used_by_everybody(site, browse, seen):
     page = browse(bypass_csp=True)
     page.context.add_cookies([{"name": "teacher", "value": cookie, "url": site.address}])
     for name in NAMES:
-        page.goto(site / f"desk/drafts/{draft}/questions/{name}")
+        page.goto(site / f"teacher/drafts/{draft}/questions/{name}")
         seen(page, f"editor {name}")
     page.locator("#kind").select_option("matching")
     assert page.locator("[name=left]").first.is_visible()

@@ -27,7 +27,7 @@ def served(make_database):
         yield made, server, f"http://127.0.0.1:{server.port}", number, cookie
 
 
-def desk(browse, address, cookie):
+def signed_in(browse, address, cookie):
     page = browse()
     page.context.add_cookies([{"name": "teacher", "value": cookie, "url": address}])
     return page
@@ -41,8 +41,8 @@ def absent(database: Database, test: int) -> str:
 
 def test_the_view_moves_while_somebody_answers_elsewhere(served, browse):
     database, server, address, number, cookie = served
-    page = desk(browse, address, cookie)
-    page.goto(f"{address}/desk/tests/{number}/live")
+    page = signed_in(browse, address, cookie)
+    page.goto(f"{address}/teacher/tests/{number}/live")
     page.evaluate("window.stays = true")
     page.locator("table.live tbody a").first.focus()
     taker = browse()
@@ -68,9 +68,9 @@ def test_the_view_moves_while_somebody_answers_elsewhere(served, browse):
 
 def test_nothing_is_cut_off_on_paper(served, browse):
     _, _, address, number, cookie = served
-    page = desk(browse, address, cookie)
+    page = signed_in(browse, address, cookie)
     for path in ("live", "results"):
-        page.goto(f"{address}/desk/tests/{number}/{path}")
+        page.goto(f"{address}/teacher/tests/{number}/{path}")
         page.emulate_media(media="print")
         style = "getComputedStyle(document.querySelector('.scroll')).overflowX"
         assert page.evaluate(style) == "visible"

@@ -43,7 +43,7 @@ def publish(site, page, title, half_life=""):
     """Publish a test of fractions for class 5a, by the form."""
     with site.database.read() as work:
         bank = work.scalars(select(Published.bank_id).order_by(Published.id)).first()
-    page.goto(site / f"desk/banks/{bank}/publish")
+    page.goto(site / f"teacher/banks/{bank}/publish")
     page.get_by_label("Title, as takers see it").fill(title)
     page.get_by_label("Time limit in minutes").fill("20")
     page.get_by_label("Which class?").select_option(label="5a")
@@ -86,7 +86,7 @@ def begin(site, page, code, title=""):
 @pytest.mark.long
 def test_a_school_year(site, teacher, browse):
     # Autumn: the class is made once
-    teacher.goto(site / "desk/classes")
+    teacher.goto(site / "teacher/classes")
     teacher.get_by_label("What is the class called?").fill("5a")
     teacher.get_by_label("Names, one a line").fill("\n".join(NAMES))
     follow(teacher.get_by_role("button", name="Make the class"))
@@ -95,7 +95,7 @@ def test_a_school_year(site, teacher, browse):
     take(site, [name for name in NAMES if name != CEM], autumn, 0.4, 1)
 
     # Cem has half as much time again, wherever he is
-    teacher.goto(site / "desk/classes")
+    teacher.goto(site / "teacher/classes")
     follow(teacher.get_by_role("link", name="5a", exact=True))
     follow(teacher.get_by_role("link", name=CEM))
     teacher.get_by_label("× 1.5", exact=True).check()
@@ -121,7 +121,7 @@ def test_a_school_year(site, teacher, browse):
     # Ben moves to the other class; his code and what he did move along
     with site.database.work() as work:
         class_lists.make_class(work, work.scalars(select(Teacher).where(Teacher.is_owner)).one(), "5b")
-    teacher.goto(site / "desk/classes")
+    teacher.goto(site / "teacher/classes")
     follow(teacher.get_by_role("link", name="5a", exact=True))
     follow(teacher.get_by_role("link", name=BEN))
     assert teacher.locator(".ladder").count() >= 1
@@ -146,7 +146,7 @@ def test_a_school_year(site, teacher, browse):
     assert "Fractions in spring" not in ben_page.locator("main").inner_text()
 
     # How they grow
-    teacher.goto(site / "desk/classes")
+    teacher.goto(site / "teacher/classes")
     follow(teacher.get_by_role("link", name="5a", exact=True))
     shot(teacher, "class")
     follow(teacher.get_by_role("link", name="How the class grows"))
@@ -161,7 +161,7 @@ def test_a_school_year(site, teacher, browse):
         shot(teacher, f"pupil-{scheme}")
 
     # Eva's parents ask that all of it be erased: first they get it, then it goes
-    teacher.goto(site / "desk/classes")
+    teacher.goto(site / "teacher/classes")
     follow(teacher.get_by_role("link", name="5a", exact=True))
     follow(teacher.get_by_role("link", name=EVA))
     eva = code_of(site, EVA)
@@ -174,7 +174,7 @@ def test_a_school_year(site, teacher, browse):
     follow(teacher.get_by_role("button", name="Erase everything"))
     assert EVA not in teacher.locator("main").inner_text()
     for test in (autumn, winter, spring):
-        teacher.goto(site / f"desk/tests/{test}/results")
+        teacher.goto(site / f"teacher/tests/{test}/results")
         assert EVA not in teacher.content()
     assert EVA.encode() not in Path(site.database.engine.url.database).read_bytes()
     eva_page = browse()
@@ -183,7 +183,7 @@ def test_a_school_year(site, teacher, browse):
     assert "opens no test" in eva_page.locator("main").inner_text()
 
     # Summer: the class is archived, and results stay
-    teacher.goto(site / "desk/classes")
+    teacher.goto(site / "teacher/classes")
     follow(teacher.get_by_role("link", name="5a", exact=True))
     teacher.get_by_text("Rename, archive, erase").click()
     follow(teacher.get_by_role("button", name="Archive the class"))

@@ -21,7 +21,7 @@ def cookie(site):
 
 
 @pytest.fixture
-def desk(site, browse, cookie):
+def signed_in(site, browse, cookie):
     """Opens pages of the owner's browser."""
 
     def opened(path, cookie=cookie, **settings):
@@ -119,8 +119,8 @@ NAME = """() => { const e = document.activeElement; const text = (t) => (t ?? ""
 return text(e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent); }"""
 
 
-def test_a_bank_is_written_and_published_with_the_keyboard_alone(desk):
-    page = desk("desk/banks")
+def test_a_bank_is_written_and_published_with_the_keyboard_alone(signed_in):
+    page = signed_in("teacher/banks")
     keys = Keys(page)
     keys.to("Title").type("By keyboard").page.keyboard.press("Tab")
     keys.press()
@@ -144,8 +144,8 @@ def test_a_bank_is_written_and_published_with_the_keyboard_alone(desk):
     assert re.fullmatch(r"[A-Z0-9]{8}", page.locator("td.code").inner_text())
 
 
-def test_what_a_question_means_changes_while_one_writes(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/questions/Q1")
+def test_what_a_question_means_changes_while_one_writes(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/questions/Q1")
     meaning = page.locator("#meaning")
     before = meaning.inner_text()
     assert "What this says" in before
@@ -160,8 +160,8 @@ def test_what_a_question_means_changes_while_one_writes(site, desk):
     follow(page.get_by_role("button", name="Save", exact=True))
 
 
-def test_the_graph_of_the_skills_grows_while_one_writes(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/skills/~new")
+def test_the_graph_of_the_skills_grows_while_one_writes(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/skills/~new")
     graph = page.locator("#meaning .graph")
     page.get_by_label("Title, as takers and parents read it").fill("times")
     expect(graph).to_contain_text("times")
@@ -173,14 +173,14 @@ def test_the_graph_of_the_skills_grows_while_one_writes(site, desk):
     assert page.locator("#meaning .problems").count() == 0, page.locator("#meaning").inner_text()
 
 
-def test_nobody_loses_work_when_two_write_at_once(site, desk):
+def test_nobody_loses_work_when_two_write_at_once(site, signed_in):
     draft = small(site)
     with site.database.work() as work:
         invited = teachers.use_link(work, teachers.invitation(work, work.get(Teacher, 1), "colleague@school.example"))
         invited.name = "Grace"
         sharing.share(work, work.get(Draft, draft), invited, sharing.EDIT)
         colleague = teachers.log_in(work, invited)
-    mine, hers = desk(f"desk/drafts/{draft}/questions/Q1"), desk(f"desk/drafts/{draft}/questions/Q1", colleague)
+    mine, hers = signed_in(f"teacher/drafts/{draft}/questions/Q1"), signed_in(f"teacher/drafts/{draft}/questions/Q1", colleague)
     hers.get_by_label("Question", exact=True).fill("What is 30 + 40?")
     follow(hers.get_by_role("button", name="Save", exact=True))
     mine.watch.expected.add(409)
@@ -192,12 +192,12 @@ def test_nobody_loses_work_when_two_write_at_once(site, desk):
     assert mine.get_by_label("Question", exact=True).input_value() == "What is three plus four?"
     follow(mine.get_by_role("button", name="Save", exact=True))
     assert mine.get_by_role("alert").count() == 0
-    mine.goto(site / f"desk/drafts/{draft}/versions")
+    mine.goto(site / f"teacher/drafts/{draft}/versions")
     assert mine.locator("tbody tr").count() == 3, "hers is still there, as a version"
 
 
-def test_a_form_that_came_back_is_asked_about_without_another_key(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/questions/~new")
+def test_a_form_that_came_back_is_asked_about_without_another_key(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/questions/~new")
     page.watch.expected.add(409)
     page.get_by_label("Question", exact=True).fill("Not yet saved")
     page.get_by_label("Short name (id)").fill("Q1")
@@ -207,16 +207,16 @@ def test_a_form_that_came_back_is_asked_about_without_another_key(site, desk):
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
     page.get_by_label("Question", exact=True).click()
     page.get_by_role("link", name="Overview").click()
-    page.wait_for_url(re.compile(r"/desk/drafts/\d+$"))
+    page.wait_for_url(re.compile(r"/teacher/drafts/\d+$"))
     assert asked == ["beforeunload"]
 
 
 GRADED = {"classes": ["wrong", "half", "right"], "table": {"no": [0.7, 0.2, 0.1], "yes": [0.1, 0.2, 0.7]}, "skill": "adding"}
 
 
-def test_a_further_row_has_the_next_number_and_no_class_yet(site, desk):
+def test_a_further_row_has_the_next_number_and_no_class_yet(site, signed_in):
     options = {"seven": "right", "eight": "half", "nine": "wrong"}
-    page = desk(f"desk/drafts/{small(site, questions={'Q1': {'text': '3 + 4?', 'options': options, **GRADED}})}/questions/Q1")
+    page = signed_in(f"teacher/drafts/{small(site, questions={'Q1': {'text': '3 + 4?', 'options': options, **GRADED}})}/questions/Q1")
     rows = page.get_by_role("group", name="Options").locator(".rows li")
     before = rows.count()
     rows.last.locator("select").select_option("right")
@@ -228,8 +228,8 @@ def test_a_further_row_has_the_next_number_and_no_class_yet(site, desk):
     assert rows.last.locator("select").input_value() == "wrong"
 
 
-def test_a_further_row_with_a_tick_has_the_next_number(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/questions/~new")
+def test_a_further_row_with_a_tick_has_the_next_number(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/questions/~new")
     rows = page.get_by_role("group", name="Options").locator(".rows li")
     before = rows.count()
     rows.last.locator("[name=option]").fill("another one")
@@ -237,16 +237,16 @@ def test_a_further_row_with_a_tick_has_the_next_number(site, desk):
     assert page.get_by_role("checkbox", name=f"right {before + 1}").count() == 1
 
 
-def test_a_further_level_has_the_next_number(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/skills/adding")
+def test_a_further_level_has_the_next_number(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/skills/adding")
     rows = page.get_by_role("group", name="Levels, the lowest first").locator(".rows li")
     rows.last.locator("input").fill("by heart")
     expect(rows).to_have_count(5)
     assert rows.last.get_by_label("Level 5").input_value() == ""
 
 
-def test_digits_choose_options_of_questions_only(site, desk):
-    page = desk(f"desk/drafts/{small(site)}")
+def test_digits_choose_options_of_questions_only(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}")
     follow(page.get_by_role("button", name="Publish a test"))
     chosen = "[...document.querySelectorAll('input[type=radio]:checked')].map((box) => box.value)"
     before = page.evaluate(chosen)
@@ -254,8 +254,8 @@ def test_digits_choose_options_of_questions_only(site, desk):
     assert page.evaluate(chosen) == before
 
 
-def test_leaving_with_something_unsaved_is_asked_about(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/questions/Q1")
+def test_leaving_with_something_unsaved_is_asked_about(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/questions/Q1")
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
     page.get_by_label("Question", exact=True).press_sequentially("x")
@@ -263,8 +263,8 @@ def test_leaving_with_something_unsaved_is_asked_about(site, desk):
     assert asked == ["beforeunload"]
 
 
-def test_a_trial_shows_its_progress_and_then_what_it_found(site, desk):
-    page = desk("desk/banks")
+def test_a_trial_shows_its_progress_and_then_what_it_found(site, signed_in):
+    page = signed_in("teacher/banks")
     follow(page.get_by_role("link", name="Fractions", exact=True).first)
     follow(page.get_by_role("link", name="Try it on simulated students"))
     page.get_by_text("How many students?").click()
@@ -280,8 +280,8 @@ def test_a_trial_shows_its_progress_and_then_what_it_found(site, desk):
     assert page.get_by_label("Careful").is_checked() or page.get_by_role("radio", name=re.compile("^Careful")).is_checked()
 
 
-def test_without_javascript_a_question_can_be_checked_and_saved(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/questions/~new", java_script_enabled=False)
+def test_without_javascript_a_question_can_be_checked_and_saved(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/questions/~new", java_script_enabled=False)
     page.get_by_label("Question", exact=True).fill("Which is odd?")
     for number, (text, right) in enumerate((("two", False), ("three", True)), 1):
         page.get_by_label(f"Option {number}", exact=True).fill(text)
@@ -292,8 +292,8 @@ def test_without_javascript_a_question_can_be_checked_and_saved(site, desk):
     assert page.locator("h2").first.inner_text() == "Q2"
 
 
-def test_on_a_phone_the_tab_one_is_on_can_be_seen(site, desk):
-    page = desk(f"desk/drafts/{small(site)}/versions", viewport=PHONE)
+def test_on_a_phone_the_tab_one_is_on_can_be_seen(site, signed_in):
+    page = signed_in(f"teacher/drafts/{small(site)}/versions", viewport=PHONE)
     tab = page.get_by_role("link", name=re.compile("^Versions")).bounding_box()
     assert tab["x"] >= 0
     assert tab["x"] + tab["width"] <= PHONE["width"]

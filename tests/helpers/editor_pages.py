@@ -24,14 +24,14 @@ def text_of(page):
 
 
 def begin(browser, title="Sums"):
-    browser.go("/desk/banks")
-    browser.fill("/desk/banks/new", title=title)
+    browser.go("/teacher/banks")
+    browser.fill("/teacher/banks/new", title=title)
     return browser.path
 
 
 def copied(browser, name="fractions"):
-    browser.go("/desk/banks")
-    browser.fill("/desk/banks/bundled", name=name)
+    browser.go("/teacher/banks")
+    browser.fill("/teacher/banks/bundled", name=name)
     return browser.path
 
 
@@ -39,7 +39,7 @@ def put(database, document, email="owner@school.example"):
     """A bank of a teacher; the address of its draft."""
     with database.work() as work:
         owner = teachers.by_email(work, email) or teachers.owner(work, email)
-        return f"/desk/drafts/{drafts.begin_draft(work, owner, document, 'begun').id}"
+        return f"/teacher/drafts/{drafts.begin_draft(work, owner, document, 'begun').id}"
 
 
 def latest(database, home):

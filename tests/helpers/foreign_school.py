@@ -271,14 +271,17 @@ class Place:
         browser = self.browser("owner")
         careful = {"pace": "careful", "join": "first", "students": "20", "seed": "1"}
         compared = {"compare": "yes", "other_pace": "own", "other_most": "3", "other_sure": "no", "other_join": "first"}
-        forms = [(f"/desk/drafts/{self.draft}/try", careful), (f"/desk/banks/{self.credal}/try", {**careful, **compared, "students": "10"})]
+        forms = [
+            (f"/teacher/drafts/{self.draft}/try", careful),
+            (f"/teacher/banks/{self.credal}/try", {**careful, **compared, "students": "10"}),
+        ]
         self.trials = [self._done(browser, path, "/try", **fields) for path, fields in forms]
-        self.improved = self._done(browser, f"/desk/drafts/{self.draft}/improve", "/improve", weight="little", test=str(self.test.id))
+        self.improved = self._done(browser, f"/teacher/drafts/{self.draft}/improve", "/improve", weight="little", test=str(self.test.id))
         self.failed = self._asked(browser, forms[0][0], "/try", **careful)
         with self.database.work() as work:
             job_queue.fail(work, job_queue.claim(work, "worker"), "worker", say("the bank was deleted meanwhile"))
         self.waiting = [self._asked(browser, path, "/try", **fields) for path, fields in forms[:1]]
-        self.waiting += [self._asked(browser, f"/desk/drafts/{self.draft}/improve", "/improve", weight="some", test=str(self.test.id))]
+        self.waiting += [self._asked(browser, f"/teacher/drafts/{self.draft}/improve", "/improve", weight="some", test=str(self.test.id))]
 
     def _asked(self, browser, path, action, **fields):
         browser.go(path)

@@ -64,8 +64,8 @@ RENAMED |= {"way": "shares", "right": "0.1 | 0.4 | 0.8"}
 CHOSEN = {"name": "questions.gift", "question": "Two and two", "skills_by": "one", "one": "sums"}
 CHOSEN["packed"] = b64encode(zlib.compress(b"Two and two? {=4 ~5}")).decode()
 BANK = dump_bytes(qs.load("multiplication"), ".yaml")
-TEST, BANKS, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
-CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
+TEST, BANKS, DRAFT = "/teacher/tests/{number}", "/teacher/banks/{number}", "/teacher/drafts/{draft}"
+CLASS, PUPIL = "/teacher/classes/{number}", "/teacher/classes/{number}/pupils/{pupil}"
 ROSTER = '[{"source": "c1", "title": "6d", "pupils": [{"source": "u1", "name": "Eve"}]}]'
 SESSION = "/api/v1/sessions/{session}"
 CAT = "/ims/cat/v1p0/sections"
@@ -95,21 +95,21 @@ ROWS = {
     "POST /lti/launch": row(REFUSED, {"state": "x", "id_token": "y"}),
     "GET /lti/register/{secret}": row(OUTSIDE),
     "POST /lti/register/{secret}": row(OUTSIDE, {"openid_configuration": "https://moodle.example"}),
-    "GET /framed/{secret}/{rest:path}": row(OUTSIDE, rest="desk"),
-    "POST /framed/{secret}/{rest:path}": row(OUTSIDE, rest="desk"),
+    "GET /framed/{secret}/{rest:path}": row(OUTSIDE, rest="teacher"),
+    "POST /framed/{secret}/{rest:path}": row(OUTSIDE, rest="teacher"),
     "GET /lti/start": row(OUTSIDE),
     "GET /lti/choose": row(OUTSIDE),
     "POST /lti/choose": row(OUTSIDE, {"test": "{test}"}),
     "POST /lti/none": row(OUTSIDE),
     "POST /lti/connect": row(OUTSIDE, {"code": "x"}),
     f"POST {TEST}/members/{{placement}}": row(_who(), placement="1"),
-    "GET /desk/platforms": row(OWNER),
-    "POST /desk/platforms": row(OWNER, {**PLATFORM, "client_id": "another"}),
-    "POST /desk/platforms/link": row(OWNER),
-    "GET /desk/platforms/{number}": row(OWNER),
-    "POST /desk/platforms/{number}": row(OWNER, {**PLATFORM, "name": "Another name"}),
-    "POST /desk/platforms/{number}/remove": row(OWNER),
-    "POST /desk/account/connect": row(TEACHERS),
+    "GET /teacher/platforms": row(OWNER),
+    "POST /teacher/platforms": row(OWNER, {**PLATFORM, "client_id": "another"}),
+    "POST /teacher/platforms/link": row(OWNER),
+    "GET /teacher/platforms/{number}": row(OWNER),
+    "POST /teacher/platforms/{number}": row(OWNER, {**PLATFORM, "name": "Another name"}),
+    "POST /teacher/platforms/{number}/remove": row(OWNER),
+    "POST /teacher/account/connect": row(TEACHERS),
     # Takers
     "GET /take/{attempt}": row(TAKER),
     "POST /take/{attempt}/answer": row(TAKER, {"step": "2", "entry": "two"}),
@@ -117,31 +117,33 @@ ROWS = {
     "GET /take/{attempt}/result": row(TAKER, attempt="over"),
     "GET /take/{attempt}/media/{image}": row(TAKER),
     "POST /take/{attempt}/done": row(TAKER),
-    # The desk
-    "GET /desk": row(TEACHERS),
-    "GET /desk/account": row(TEACHERS),
-    "POST /desk/account/disconnect": row({**TEACHERS, **dict.fromkeys(STAFF[:-1], 400)}, changes=False),  # who has no password needs it
-    "POST /desk/account/name": row(TEACHERS, {"name": "Ada"}),
-    "POST /desk/account/password": row({**TEACHERS, "other": 400}, {"present": "wrong", "password": PASSWORD}),
-    "POST /desk/account/tokens": row(TEACHERS, {"name": "mine", "scope": "banks"}),
-    "POST /desk/account/tokens/{number}/delete": row(MINE, number="token"),
-    "GET /desk/people": row(OWNER),
-    "POST /desk/people": row(OWNER, {"email": "eve@school.example"}),
-    "POST /desk/people/{number}/link": row(OWNER, number="person"),
-    "GET /desk/people/{number}": row(OWNER, number="person"),
-    "POST /desk/people/{number}/lock": row(OWNER, number="person"),
-    "POST /desk/people/{number}/unlock": row(OWNER, number="locked"),
-    "POST /desk/people/{number}/remove": row(OWNER, {"email": "teacher@school.example"}, number="person"),
+    # Teachers; whoever follows an earlier address is only told the present one
+    "GET /desk{rest:path}": row(dict.fromkeys(ANYONE, 308), rest="/tests/1"),
+    "POST /desk{rest:path}": row(dict.fromkeys(ANYONE, 308), {}, rest="/tests/1/close"),
+    "GET /teacher": row(TEACHERS),
+    "GET /teacher/account": row(TEACHERS),
+    "POST /teacher/account/disconnect": row({**TEACHERS, **dict.fromkeys(STAFF[:-1], 400)}, changes=False),  # who has no password needs it
+    "POST /teacher/account/name": row(TEACHERS, {"name": "Ada"}),
+    "POST /teacher/account/password": row({**TEACHERS, "other": 400}, {"present": "wrong", "password": PASSWORD}),
+    "POST /teacher/account/tokens": row(TEACHERS, {"name": "mine", "scope": "banks"}),
+    "POST /teacher/account/tokens/{number}/delete": row(MINE, number="token"),
+    "GET /teacher/people": row(OWNER),
+    "POST /teacher/people": row(OWNER, {"email": "eve@school.example"}),
+    "POST /teacher/people/{number}/link": row(OWNER, number="person"),
+    "GET /teacher/people/{number}": row(OWNER, number="person"),
+    "POST /teacher/people/{number}/lock": row(OWNER, number="person"),
+    "POST /teacher/people/{number}/unlock": row(OWNER, number="locked"),
+    "POST /teacher/people/{number}/remove": row(OWNER, {"email": "teacher@school.example"}, number="person"),
     # Banks
-    "GET /desk/banks": row(TEACHERS),
-    "GET /desk/banks/template/{ending}": row(TEACHERS, ending="csv"),
-    "POST /desk/banks": row(TEACHERS, files={"file": ("bank.yaml", BANK)}),
-    "POST /desk/banks/new": row(TEACHERS, {"title": "Mine"}),
-    "POST /desk/banks/bundled": row(TEACHERS, {"name": "fractions"}),
-    "GET /desk/import": row(TEACHERS),
-    "POST /desk/import": row(TEACHERS, files={"file": ("questions.gift", b"Two and two? {=4 ~5}")}, ok=200, changes=False),
-    "POST /desk/import/keep": row(TEACHERS, CHOSEN),
-    "POST /desk/banks/pasted": row(TEACHERS, {"rows": "id\ttext\tskill\nQ1\tWhat?\tsums"}),
+    "GET /teacher/banks": row(TEACHERS),
+    "GET /teacher/banks/template/{ending}": row(TEACHERS, ending="csv"),
+    "POST /teacher/banks": row(TEACHERS, files={"file": ("bank.yaml", BANK)}),
+    "POST /teacher/banks/new": row(TEACHERS, {"title": "Mine"}),
+    "POST /teacher/banks/bundled": row(TEACHERS, {"name": "fractions"}),
+    "GET /teacher/import": row(TEACHERS),
+    "POST /teacher/import": row(TEACHERS, files={"file": ("questions.gift", b"Two and two? {=4 ~5}")}, ok=200, changes=False),
+    "POST /teacher/import/keep": row(TEACHERS, CHOSEN),
+    "POST /teacher/banks/pasted": row(TEACHERS, {"rows": "id\ttext\tskill\nQ1\tWhat?\tsums"}),
     f"GET {BANKS}": row(LOOK),
     f"GET {BANKS}/file.{{ending}}": row(LOOK),
     f"GET {BANKS}/media/{{name:path}}": row(LOOK),
@@ -173,7 +175,7 @@ ROWS = {
     f"POST {DRAFT}/improve/{{job}}": row({**MINE, "looker": 403}, {"proposal": "questions.number"}, job="learning"),
     # Sharing, and handing over
     **{
-        f"{method} /desk/{kind}s/{{number}}/sharing{path}": row(who, sent)
+        f"{method} /teacher/{kind}s/{{number}}/sharing{path}": row(who, sent)
         for kind in ("test", "bank", "draft")
         for method, path, who, sent in (
             ("GET", "", LOOK, None),
@@ -183,17 +185,17 @@ ROWS = {
         )
         if (kind, path) != ("bank", "/hand-over")
     },
-    "POST /desk/account/hand-over": row({**TEACHERS, "other": 400}, {"email": "other@school.example", "sure": "yes"}, changes=None),
-    "POST /desk/people/{number}/hand-over": row(OWNER, {"to": "other@school.example"}, number="person"),
+    "POST /teacher/account/hand-over": row({**TEACHERS, "other": 400}, {"email": "other@school.example", "sure": "yes"}, changes=None),
+    "POST /teacher/people/{number}/hand-over": row(OWNER, {"to": "other@school.example"}, number="person"),
     # A provider of OpenID Connect: this server has none
     "GET /openid": row(ABSENT),
     "GET /openid/back": row(ABSENT),
     "GET /openid/signed-out": row(ABSENT),
     # Trials
-    "GET /desk/trials/{job}": row(MINE),
-    "GET /desk/jobs/{job}/progress": row(MINE),
-    "POST /desk/trials/{job}/delete": row(MINE),
-    "POST /desk/trials/{job}/publish": row(MINE),
+    "GET /teacher/trials/{job}": row(MINE),
+    "GET /teacher/jobs/{job}/progress": row(MINE),
+    "POST /teacher/trials/{job}/delete": row(MINE),
+    "POST /teacher/trials/{job}/publish": row(MINE),
     # Published tests
     f"GET {TEST}": row(LOOK),
     f"GET {TEST}/qr.svg": row(LOOK),
@@ -233,9 +235,9 @@ ROWS = {
     f"GET {TEST}/questions": row(LOOK),
     f"GET {TEST}/report": row(LOOK),
     # Classes
-    "GET /desk/classes": row(TEACHERS),
-    "POST /desk/classes": row(TEACHERS, {"title": "6c", "names": "Eve"}),
-    "POST /desk/classes/roster": row(TEACHERS, {"roster": ROSTER, "class": "c1"}),
+    "GET /teacher/classes": row(TEACHERS),
+    "POST /teacher/classes": row(TEACHERS, {"title": "6c", "names": "Eve"}),
+    "POST /teacher/classes/roster": row(TEACHERS, {"roster": ROSTER, "class": "c1"}),
     f"GET {CLASS}": row(MINE),
     f"POST {CLASS}/pupils": row(MINE, {"names": "Eve"}),
     f"POST {CLASS}/title": row(MINE, {"title": "6c"}),
@@ -307,12 +309,12 @@ def where(school, key, **changed):
     """What stands in the path of a row: {number} means another thing below each prefix."""
     path, at = key.partition(" ")[2], ROWS[key].at
     kinds = {
-        "/desk/platforms": "platform",
-        "/desk/tests": "test",
-        "/desk/banks": "bank",
-        "/desk/drafts": "draft",
-        "/desk/people": "person",
-        "/desk/classes": "class",
+        "/teacher/platforms": "platform",
+        "/teacher/tests": "test",
+        "/teacher/banks": "bank",
+        "/teacher/drafts": "draft",
+        "/teacher/people": "person",
+        "/teacher/classes": "class",
     }
     usual = next((kind for prefix, kind in kinds.items() if path.startswith(prefix)), "")
     places = {**FIXED, **school.places, "session": school.places["attempt"], "number": school.places.get(usual, "")}

@@ -137,7 +137,7 @@ class School:
 
     def _ask_for_a_trial(self) -> None:
         for kind in ("draft", "bank"):
-            path = f"/desk/{kind}s/{self.places[kind]}/try"
+            path = f"/teacher/{kind}s/{self.places[kind]}/try"
             made = self.post("teacher", path, {**FORM, "students": "10", "seed": "1"})
             assert made.status_code == 303, made.text
         with self.database.read() as work:

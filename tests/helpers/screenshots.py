@@ -44,9 +44,9 @@ def all_of_them(tour: Tour) -> None:
 def readme(tour: Tour) -> None:
     """The pictures of README.md: a question being written, a class at work; on a phone a question and a result."""
     teacher = tour.browser("teacher", viewport={"width": 1280, "height": 900})
-    teacher.goto(tour.site / f"desk/drafts/{tour.draft}/questions/M3")
+    teacher.goto(tour.site / f"teacher/drafts/{tour.draft}/questions/M3")
     teacher.screenshot(path=PICTURES / "editor.png")
-    teacher.goto(tour.site / f"desk/tests/{tour.demo}/live")
+    teacher.goto(tour.site / f"teacher/tests/{tour.demo}/live")
     teacher.screenshot(path=PICTURES / "live.png")
     with tour.site.database.read() as work:
         sittings = work.query(Attempt).filter(Attempt.test_id == tour.demo).order_by(Attempt.ended.is_not(None)).all()

@@ -1,4 +1,4 @@
-"""The teacher's desk in a client without JavaScript: a browser that fills in forms, a teacher who is signed in, a bank and a test."""
+"""The teacher's pages in a client without JavaScript: a browser that fills in forms, a teacher who is signed in, a bank and a test."""
 
 import re
 
@@ -41,15 +41,15 @@ def kept(make_database):
 
 
 @pytest.fixture
-def desk_app(kept, monkeypatch):
+def teacher_app(kept, monkeypatch):
     """The application; passwords are quick there."""
     monkeypatch.setattr(secrets, "_hasher", QUICK)
     return create(Settings(), kept)
 
 
 @pytest.fixture
-def visit(desk_app):
-    return lambda: Browser(desk_app, base_url="http://localhost")
+def visit(teacher_app):
+    return lambda: Browser(teacher_app, base_url="http://localhost")
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def join(kept, visit):
                 work.flush()
             secret = teachers.sign_in_link(work, found)
         browser = visit()
-        assert browser.fill(f"/sign-in/{secret}").headers["location"] == "/desk"
+        assert browser.fill(f"/sign-in/{secret}").headers["location"] == "/teacher"
         return browser
 
     return make
@@ -90,7 +90,7 @@ def one(kept, table):
 def put_bank(browser, content=BANK, name="bank.yaml", images=()):
     data = content if isinstance(content, bytes) else content.encode()
     files = [("file", (name, data)), *(("images", (file, image)) for file, image in images)]
-    return browser.fill("/desk/banks", files=files)
+    return browser.fill("/teacher/banks", files=files)
 
 
 def freeze(browser, draft):

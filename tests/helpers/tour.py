@@ -86,7 +86,7 @@ class Tour:
             ("try", "Compare with other rules, on the same students", "Start the trial", "Side by side, on the same students"),
             ("improve", None, None, None),
         ):
-            page.goto(self.site / f"desk/drafts/{self.draft}/{part}")
+            page.goto(self.site / f"teacher/drafts/{self.draft}/{part}")
             if other:
                 page.get_by_label(other).check()
             for box in page.locator("[name=test]").all():
@@ -107,14 +107,14 @@ class Tour:
 
     def of_classes(self) -> Iterator[Stop]:
         """Classes and pupils, and what a pupil's own code opens."""
-        of_class = f"desk/classes/{self.class_}"
+        of_class = f"teacher/classes/{self.class_}"
         pupil = f"{of_class}/pupils/{self.pupil}"
         yield Stop("taker-tests", f"c/{self.own}", "guest")
-        yield Stop("classes", "desk/classes")
+        yield Stop("classes", "teacher/classes")
         yield Stop("class", of_class)
-        yield Stop("class-empty", f"desk/classes/{self.bare_class}", main=False)
+        yield Stop("class-empty", f"teacher/classes/{self.bare_class}", main=False)
         yield Stop("class-growth", f"{of_class}/growth")
-        yield Stop("class-growth-empty", f"desk/classes/{self.bare_class}/growth", main=False)
+        yield Stop("class-growth-empty", f"teacher/classes/{self.bare_class}/growth", main=False)
         yield Stop("class-cards", f"{of_class}/cards", main=False)
         yield Stop("class-erase", f"{of_class}/delete", main=False)
         yield Stop("pupil", pupil)
@@ -123,7 +123,7 @@ class Tour:
 
     def at_once(self) -> Iterator[Stop]:
         """Those that are there without waiting."""
-        test, draft, quiet = f"desk/tests/{self.demo}", f"desk/drafts/{self.draft}", f"desk/tests/{self.quiet}"
+        test, draft, quiet = f"teacher/tests/{self.demo}", f"teacher/drafts/{self.draft}", f"teacher/tests/{self.quiet}"
         yield Stop("home", "", "guest")
         yield Stop("home-invited", f"c/{self.kinds}", "guest")
         yield Stop("home-wrong-code", "c/QQQQQQ", "guest", False, 404)
@@ -134,28 +134,28 @@ class Tour:
         yield Stop("api", "api/v1", "guest")
         yield Stop("error-no-such-page", "no-such-page", "guest", True, 404)
         yield Stop("error-taker", "take/1", "guest", False, 403)
-        yield Stop("error-desk", "desk/tests/9999", "teacher", False, 404)
-        yield Stop("desk", "desk")
-        yield Stop("people", "desk/people", main=False)
-        yield Stop("person", f"desk/people/{self.colleague}", main=False)
-        yield Stop("person-locked", f"desk/people/{self.locked}", main=False)
-        yield Stop("account", "desk/account", main=False)
+        yield Stop("error-teacher", "teacher/tests/9999", "teacher", False, 404)
+        yield Stop("tests", "teacher")
+        yield Stop("people", "teacher/people", main=False)
+        yield Stop("person", f"teacher/people/{self.colleague}", main=False)
+        yield Stop("person-locked", f"teacher/people/{self.locked}", main=False)
+        yield Stop("account", "teacher/account", main=False)
         yield Stop("sharing-test", f"{test}/sharing")
         yield Stop("sharing-draft", f"{draft}/sharing", main=False)
-        yield Stop("shared-desk", "desk", "colleague", False)
+        yield Stop("shared-tests", "teacher", "colleague", False)
         yield Stop("shared-test", test, "colleague")
         yield Stop("shared-question", f"{draft}/questions/M3", "colleague", False)
         yield Stop("shared-sharing", f"{test}/sharing", "colleague", False)
         yield Stop("done", "done", "guest")
-        yield Stop("platforms", "desk/platforms")
-        yield Stop("platform", f"desk/platforms/{self.platform}", main=False)
+        yield Stop("platforms", "teacher/platforms")
+        yield Stop("platform", f"teacher/platforms/{self.platform}", main=False)
         yield Stop("platform-refused", "lti/launch", "guest", False, 400)
         yield Stop("platform-register", f"lti/register/{self.registering}?openid_configuration=https://moodle.example/c", "guest", False)
         yield from self.of_classes()
-        yield Stop("banks", "desk/banks")
-        yield Stop("bring-questions", "desk/import", main=False)
-        yield Stop("bank", f"desk/banks/{self.bank}")
-        yield Stop("publish", f"desk/banks/{self.bank}/publish")
+        yield Stop("banks", "teacher/banks")
+        yield Stop("bring-questions", "teacher/import", main=False)
+        yield Stop("bank", f"teacher/banks/{self.bank}")
+        yield Stop("publish", f"teacher/banks/{self.bank}/publish")
         yield Stop("test", test)
         yield Stop("test-long-title", quiet, main=False)
         yield Stop("test-cards", f"{test}/cards", main=False)
@@ -178,21 +178,21 @@ class Tour:
         yield Stop("statistics-empty", f"{quiet}/questions", main=False)
         yield Stop("report", f"{test}/report?pupils=yes")
         yield Stop("editor", draft)
-        yield Stop("editor-faults", f"desk/drafts/{self.faulty}", main=False)
-        yield Stop("editor-empty", f"desk/drafts/{self.bare}", main=False)
+        yield Stop("editor-faults", f"teacher/drafts/{self.faulty}", main=False)
+        yield Stop("editor-empty", f"teacher/drafts/{self.bare}", main=False)
         yield Stop("editor-skills", f"{draft}/skills")
         yield Stop("editor-skill", f"{draft}/skills/division")
         yield Stop("editor-skill-new", f"{draft}/skills/~new", main=False)
         yield Stop("editor-questions", f"{draft}/questions")
         yield Stop("editor-question", f"{draft}/questions/M3")
         yield Stop("editor-question-new", f"{draft}/questions/~new", main=False)
-        yield Stop("editor-question-faults", f"desk/drafts/{self.faulty}/questions/Q1", main=False)
+        yield Stop("editor-question-faults", f"teacher/drafts/{self.faulty}/questions/Q1", main=False)
         yield Stop("editor-templates", f"{draft}/templates", main=False)
         yield Stop("editor-versions", f"{draft}/versions")
         yield Stop("editor-compare", f"{draft}/versions/compare?old=1&new=1", main=False)
         yield Stop("improve", f"{draft}/improve")
         yield Stop("trial-form", f"{draft}/try")
-        yield Stop("trial-faults", f"desk/drafts/{self.faulty}/try", main=False)
+        yield Stop("trial-faults", f"teacher/drafts/{self.faulty}/try", main=False)
 
     def taking(self, page: Any) -> Iterator[str]:
         """A taker's pages one after the other: every kind of question, an entry that is refused, a result now and later; then practice."""

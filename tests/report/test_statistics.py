@@ -231,7 +231,7 @@ def test_rows_of_the_database(database):
 def test_the_statistics_page(app, database):
     code = give(database)
     browser = sign_in(app, database)
-    assert "No question was answered yet." in words(browser.go("/desk/tests/1/questions"))
+    assert "No question was answered yet." in words(browser.go("/teacher/tests/1/questions"))
     with database.work() as work:
         for number in range(10):
             attempt = taking.enter(work, code, f"taker {number}")
@@ -240,7 +240,7 @@ def test_the_statistics_page(app, database):
                     taking.skip(work, attempt, step)
                 else:
                     taking.answer(work, attempt, step, entry)
-    page = browser.go("/desk/tests/1/questions")
+    page = browser.go("/teacher/tests/1/questions")
     said = words(page)
     assert "4 questions were asked 40 times in all 0 were never asked" in said
     assert "9 of 9 typed “7”, 0 of them strong; it counts as wrong" in said
@@ -256,10 +256,10 @@ def test_pages_of_fifty_questions(app, database):
     code = give(database, qs.Bank({"skills": {"s": {}}, "questions": questions}), qs.Rules(score="order"))
     browser = sign_in(app, database)
     take(database, code, "Ada", 60)
-    assert len(re.findall("<section", browser.go("/desk/tests/1/questions").text)) == 50
+    assert len(re.findall("<section", browser.go("/teacher/tests/1/questions").text)) == 50
     assert 'href="?sheet=2"' in browser.page.text
-    assert len(re.findall("<section", browser.go("/desk/tests/1/questions?sheet=2").text)) == 10
-    assert browser.go("/desk/tests/1/questions?sheet=99").status_code == 200
+    assert len(re.findall("<section", browser.go("/teacher/tests/1/questions?sheet=2").text)) == 10
+    assert browser.go("/teacher/tests/1/questions?sheet=99").status_code == 200
 
 
 def test_the_report(app, database):
@@ -268,14 +268,14 @@ def test_the_report(app, database):
         test = publishing.published_by(work, teachers.owner(work, ""))[0]
         codes = [pupil.code for pupil in class_lists.add_pupils(work, test, ["Ada", "Bob <b>", "Kim"])]
     browser = sign_in(app, database)
-    assert "Nobody has finished the test yet." in words(browser.go("/desk/tests/1/report"))
+    assert "Nobody has finished the test yet." in words(browser.go("/teacher/tests/1/report"))
     take(database, codes[0], "", 4)
     take(database, codes[1], "", 1)
-    said = words(browser.go("/desk/tests/1/report"))
+    said = words(browser.go("/teacher/tests/1/report"))
     assert "1 finished 1 under way 1 not begun 3 on the class list" in said
     assert "No question stands out" in said
     assert "Each pupil" not in said
-    said = words(browser.go("/desk/tests/1/report?pupils=yes"))
+    said = words(browser.go("/teacher/tests/1/report?pupils=yes"))
     assert "Each pupil Ada 4 questions, 0 minutes" in said
     assert "Bob" not in said
     assert "style=" not in unescape(browser.page.text)
@@ -284,7 +284,7 @@ def test_the_report(app, database):
 
 def test_links_to_the_pages(app, database):
     give(database)
-    page = sign_in(app, database).go("/desk/tests/1")
+    page = sign_in(app, database).go("/teacher/tests/1")
     for path in ("live", "questions", "report"):
-        assert f'href="/desk/tests/1/{path}"' in page.text
-    assert Browser(app).go("/desk/tests/1").url.path == "/sign-in"
+        assert f'href="/teacher/tests/1/{path}"' in page.text
+    assert Browser(app).go("/teacher/tests/1").url.path == "/sign-in"

@@ -46,8 +46,8 @@ def test_what_a_teacher_deletes_is_gone_at_once(make_database, deleted):
         assert left() >= 2
         with httpx2.Client(base_url=site, follow_redirects=True, cookies={"teacher": cookie}) as teacher:
             for _ in range(10):  # pages of both workers
-                assert NAME in teacher.get(f"/desk/tests/{attempt.test_id}/results").text
-            page = f"/desk/tests/{attempt.test_id}/" + (f"takers/{attempt.id}/delete" if deleted == "taker" else "delete")
+                assert NAME in teacher.get(f"/teacher/tests/{attempt.test_id}/results").text
+            page = f"/teacher/tests/{attempt.test_id}/" + (f"takers/{attempt.id}/delete" if deleted == "taker" else "delete")
             send(teacher, page, "/delete", code=code)
         assert left() == 0
 

@@ -58,9 +58,9 @@ def test_the_page_after_any_form_can_be_opened_in_another_language(school, key):
         ("POST", "/nowhere", "/"),
         ("POST", "/enter", "/"),
         ("POST", "/sign-in", "/sign-in"),
-        ("POST", "/desk/banks/pasted", "/desk/banks"),
+        ("POST", "/teacher/banks/pasted", "/teacher/banks"),
         ("POST", "/take/{attempt}/answer", "/take/{attempt}"),
-        ("POST", "/desk/people/7/link", "/desk/people/7"),
+        ("POST", "/teacher/people/7/link", "/teacher/people/7"),
     ],
 )
 def test_the_way_back_is_the_page_itself_or_the_nearest_one_above(school, method, path, back):

@@ -104,15 +104,16 @@ def test_the_reader_finds_what_was_not_translated(page, strange, misplaced):
     assert (found.strange, found.misplaced) == (strange, misplaced)
 
 
-CLASS, PUPIL = "/desk/classes/{number}", "/desk/classes/{number}/pupils/{pupil}"
-TEST, BANK, DRAFT = "/desk/tests/{number}", "/desk/banks/{number}", "/desk/drafts/{draft}"
+CLASS, PUPIL = "/teacher/classes/{number}", "/teacher/classes/{number}/pupils/{pupil}"
+TEST, BANK, DRAFT = "/teacher/tests/{number}", "/teacher/banks/{number}", "/teacher/drafts/{draft}"
 FILES = {  # routes that send no page
     "/openid",
     "/openid/back",
     "/health",
     "/static",
+    "/desk{rest:path}",
     "/take/{attempt}/media/{image}",
-    "/desk/banks/template/{ending}",
+    "/teacher/banks/template/{ending}",
     f"{BANK}/file.{{ending}}",
     f"{BANK}/media/{{name:path}}",
     f"{DRAFT}/media/{{name:path}}",
@@ -126,12 +127,12 @@ FILES = {  # routes that send no page
     f"{TEST}/offline.html",
     f"{TEST}/grades/{{system}}",
     f"{TEST}/projector/count",
-    "/desk/jobs/{job}/progress",
+    "/teacher/jobs/{job}/progress",
 }
 
 PLATFORMS = {  # what a learning platform opens, or has to be there for: tests/web/lti
     *("/lti/keys", "/lti/login", "/lti/launch", "/lti/register/{secret}", "/lti/start", "/lti/choose", "/framed/{secret}/{rest:path}"),
-    "/desk/platforms/{number}",
+    "/teacher/platforms/{number}",
 }
 
 
@@ -139,7 +140,7 @@ def pages(place):
     """Every page by its route: who opens it, and where; (attempt, path) for a taker."""
     tests = [place.test.id, place.listed.id, place.later.id, place.empty.id, place.closed.id, place.anew.id]
     of_tests = {
-        f"{TEST}{end}": [f"/desk/tests/{number}{end}" for number in tests]
+        f"{TEST}{end}": [f"/teacher/tests/{number}{end}" for number in tests]
         for end in (
             "",
             "/cards",
@@ -157,7 +158,7 @@ def pages(place):
     paths = [(place.test.id, place.over.id), (place.test.id, place.running.id), (place.listed.id, place.pupil_over.id)]
     paths += [(place.anew.id, place.before.id)]
     aside = [(place.closed.id, place.aside.id), (place.anew.id, place.untouched.id)]
-    of_class = f"/desk/classes/{place.pupils[0].class_id}"
+    of_class = f"/teacher/classes/{place.pupils[0].class_id}"
     over = (place.over, place.pupil_over, place.before, place.untouched, place.aside)
     drafts = [place.draft, place.faulty, place.fresh]
     parts = ["questions/qħ", "questions/tħ", "questions/cħ", "questions/zħ", "questions/~new", "questions/~new?copy=nħ"]
@@ -167,9 +168,9 @@ def pages(place):
         "/five-minutes": ["/five-minutes"],
         "/done": ["/done"],
         "/openid/signed-out": ["/openid/signed-out"],
-        "/desk/tests/{number}/sharing": [(who, f"/desk/tests/{place.test.id}/sharing") for who in ("owner", "colleague")],
-        "/desk/banks/{number}/sharing": [(who, f"/desk/banks/{place.bank}/sharing") for who in ("owner", "colleague")],
-        "/desk/drafts/{number}/sharing": [(who, f"/desk/drafts/{place.draft}/sharing") for who in ("owner", "colleague")],
+        "/teacher/tests/{number}/sharing": [(who, f"/teacher/tests/{place.test.id}/sharing") for who in ("owner", "colleague")],
+        "/teacher/banks/{number}/sharing": [(who, f"/teacher/banks/{place.bank}/sharing") for who in ("owner", "colleague")],
+        "/teacher/drafts/{number}/sharing": [(who, f"/teacher/drafts/{place.draft}/sharing") for who in ("owner", "colleague")],
         "/sign-in": [("", "/sign-in")],
         "/sign-in/{secret}": [("", f"/sign-in/{place.invitation}"), ("", f"/sign-in/{place.link}")],
         "/c/{code}": [("", f"/c/{code}") for code in (place.test.code, place.pupils[4].code, place.pupil_running.code)],
@@ -177,42 +178,45 @@ def pages(place):
         "/take/{attempt}": [(one, f"/take/{one.id}") for one in (place.running, place.pupil_running)],
         "/take/{attempt}/feedback/{step}": [(place.over, f"/take/{place.over.id}/feedback/{step}") for step in range(1, 7)],
         "/take/{attempt}/result": [(one, f"/take/{one.id}/result") for one in over],
-        "/desk": ["/desk", ("colleague", "/desk")],
-        "/desk/account": ["/desk/account", ("colleague", "/desk/account")],
-        "/desk/people": ["/desk/people"],
-        "/desk/people/{number}": [f"/desk/people/{one.id}" for one in (place.owner, place.colleague, place.locked)],
-        "/desk/platforms": ["/desk/platforms"],
-        "/desk/import": ["/desk/import"],
-        "/desk/banks": ["/desk/banks", ("colleague", "/desk/banks")],
-        BANK: [f"/desk/banks/{number}" for number in (place.bank, place.credal, place.spare)]
-        + [("colleague", f"/desk/banks/{place.bank}")],
-        f"{BANK}/publish": [f"/desk/banks/{place.bank}/publish"],
-        f"{BANK}/try": [f"/desk/banks/{number}/try" for number in (place.bank, place.credal)],
-        DRAFT: [f"/desk/drafts/{number}" for number in drafts] + [("colleague", f"/desk/drafts/{place.draft}")],
-        f"{DRAFT}/versions": [f"/desk/drafts/{place.draft}/versions"],
-        f"{DRAFT}/versions/compare": [f"/desk/drafts/{place.draft}/versions/compare", f"/desk/drafts/{place.draft}/versions/compare?old=2"],
-        f"{DRAFT}/try": [f"/desk/drafts/{number}/try" for number in drafts],
-        f"{DRAFT}/improve": [f"/desk/drafts/{number}/improve" for number in drafts],
+        "/teacher": ["/teacher", ("colleague", "/teacher")],
+        "/teacher/account": ["/teacher/account", ("colleague", "/teacher/account")],
+        "/teacher/people": ["/teacher/people"],
+        "/teacher/people/{number}": [f"/teacher/people/{one.id}" for one in (place.owner, place.colleague, place.locked)],
+        "/teacher/platforms": ["/teacher/platforms"],
+        "/teacher/import": ["/teacher/import"],
+        "/teacher/banks": ["/teacher/banks", ("colleague", "/teacher/banks")],
+        BANK: [f"/teacher/banks/{number}" for number in (place.bank, place.credal, place.spare)]
+        + [("colleague", f"/teacher/banks/{place.bank}")],
+        f"{BANK}/publish": [f"/teacher/banks/{place.bank}/publish"],
+        f"{BANK}/try": [f"/teacher/banks/{number}/try" for number in (place.bank, place.credal)],
+        DRAFT: [f"/teacher/drafts/{number}" for number in drafts] + [("colleague", f"/teacher/drafts/{place.draft}")],
+        f"{DRAFT}/versions": [f"/teacher/drafts/{place.draft}/versions"],
+        f"{DRAFT}/versions/compare": [
+            f"/teacher/drafts/{place.draft}/versions/compare",
+            f"/teacher/drafts/{place.draft}/versions/compare?old=2",
+        ],
+        f"{DRAFT}/try": [f"/teacher/drafts/{number}/try" for number in drafts],
+        f"{DRAFT}/improve": [f"/teacher/drafts/{number}/improve" for number in drafts],
         f"{DRAFT}/improve/{{job}}": [place.improved, place.waiting[1]],
         f"{DRAFT}/{{section}}": [
-            f"/desk/drafts/{number}/{section}" for number in drafts for section in ("skills", "questions?q=ħ", "templates", "questions")
+            f"/teacher/drafts/{number}/{section}" for number in drafts for section in ("skills", "questions?q=ħ", "templates", "questions")
         ],
-        f"{DRAFT}/{{section}}/{{name:path}}": [f"/desk/drafts/{place.draft}/{part}" for part in parts]
-        + [f"/desk/drafts/{place.faulty}/questions/fħ"],
-        "/desk/trials/{job}": [*place.trials, place.waiting[0], place.failed],
-        "/desk/classes": ["/desk/classes"],
+        f"{DRAFT}/{{section}}/{{name:path}}": [f"/teacher/drafts/{place.draft}/{part}" for part in parts]
+        + [f"/teacher/drafts/{place.faulty}/questions/fħ"],
+        "/teacher/trials/{job}": [*place.trials, place.waiting[0], place.failed],
+        "/teacher/classes": ["/teacher/classes"],
         CLASS: [of_class],
         **{f"{CLASS}/{part}": [f"{of_class}/{part}"] for part in ("cards", "growth", "delete")},
         PUPIL: [f"{of_class}/pupils/{pupil.id}" for pupil in (place.pupils[0], place.pupils[4])],
         **{f"{PUPIL}/{part}": [f"{of_class}/pupils/{place.pupils[0].id}/{part}"] for part in ("data", "erase")},
-        f"{TEST}/takers/{{attempt}}/time": [f"/desk/tests/{test}/takers/{attempt}/time" for test, attempt in paths],
-        f"{TEST}/takers/{{attempt}}/again": [f"/desk/tests/{test}/takers/{attempt}/again" for test, attempt in paths],
-        f"{TEST}/correct/{{question:path}}": [f"/desk/tests/{place.test.id}/correct/{name}" for name in ("qħ", "wħ", "nħ", "tħ", "zħ")]
-        + [f"/desk/tests/{place.anew.id}/correct/tħ"],
-        f"{TEST}/takers/{{attempt}}": [f"/desk/tests/{test}/takers/{attempt}" for test, attempt in paths + aside],
-        f"{TEST}/takers/{{attempt}}/why/{{step}}": [f"/desk/tests/{test}/takers/{attempt}/why/2" for test, attempt in paths],
-        f"{TEST}/takers/{{attempt}}/delete": [f"/desk/tests/{test}/takers/{attempt}/delete" for test, attempt in paths],
-        f"{TEST}/report": [f"/desk/tests/{number}/report{end}" for number in tests for end in ("", "?pupils=yes")],
+        f"{TEST}/takers/{{attempt}}/time": [f"/teacher/tests/{test}/takers/{attempt}/time" for test, attempt in paths],
+        f"{TEST}/takers/{{attempt}}/again": [f"/teacher/tests/{test}/takers/{attempt}/again" for test, attempt in paths],
+        f"{TEST}/correct/{{question:path}}": [f"/teacher/tests/{place.test.id}/correct/{name}" for name in ("qħ", "wħ", "nħ", "tħ", "zħ")]
+        + [f"/teacher/tests/{place.anew.id}/correct/tħ"],
+        f"{TEST}/takers/{{attempt}}": [f"/teacher/tests/{test}/takers/{attempt}" for test, attempt in paths + aside],
+        f"{TEST}/takers/{{attempt}}/why/{{step}}": [f"/teacher/tests/{test}/takers/{attempt}/why/2" for test, attempt in paths],
+        f"{TEST}/takers/{{attempt}}/delete": [f"/teacher/tests/{test}/takers/{attempt}/delete" for test, attempt in paths],
+        f"{TEST}/report": [f"/teacher/tests/{number}/report{end}" for number in tests for end in ("", "?pupils=yes")],
     }
 
 
@@ -246,8 +250,8 @@ def test_no_page_has_english_left(place):
 
 def wrong_forms(place):
     """Who sends what from which page to which form, and with which status it comes back."""
-    test, draft = f"/desk/tests/{place.listed.id}", f"/desk/drafts/{place.draft}"
-    publish, tried = f"/desk/banks/{place.bank}/publish", {"pace": "", "sure": "x", "join": "x", "students": "1", "seed": "x"}
+    test, draft = f"/teacher/tests/{place.listed.id}", f"/teacher/drafts/{place.draft}"
+    publish, tried = f"/teacher/banks/{place.bank}/publish", {"pace": "", "sure": "x", "join": "x", "students": "1", "seed": "x"}
     question = {"id": "qħ", "text": "Whichħ?", "kind": "text", "skills": "aħ", "way": "words", "difficulty": "eazy"}
     graded = {
         **question,
@@ -270,21 +274,21 @@ def wrong_forms(place):
         (place.running, f"/take/{place.running.id}", "/answer", {}, 200),
         (place.running, f"/take/{place.running.id}", "/answer", {"step": "1", "entry": "lateħ"}, 200),
         (place.pupil_running, f"/take/{place.pupil_running.id}", "/answer", {"entry": "sevħen"}, 200),
-        ("owner", "/desk/account", "/password", {"present": "x", "password": "x"}, 400),
-        ("colleague", "/desk/account", "/password", {"password": "x"}, 400),
-        ("colleague", "/desk/account", "/tokens", {"name": ""}, 400),
-        ("colleague", "/desk/account", "/tokens", {"name": "Tokenħ"}, 400),
-        ("colleague", "/desk/account", "/tokens", {"name": "Tokenħ", "scope": "banks"}, 200),
-        ("owner", "/desk/people", "/people", {"email": "xħ"}, 400),
-        ("owner", "/desk/people", "/people", {"email": "eve@school.example"}, 200),
-        ("owner", "/desk/people", "/people", {"email": "locked@school.example"}, 400),
-        ("owner", f"/desk/people/{place.colleague.id}", "/remove", {"email": "x"}, 400),
-        ("owner", f"/desk/people/{place.colleague.id}", "/hand-over", {"to": "xħ"}, 400),
-        ("owner", "/desk/account", "/hand-over", {"email": "xħ", "sure": "yes"}, 400),
+        ("owner", "/teacher/account", "/password", {"present": "x", "password": "x"}, 400),
+        ("colleague", "/teacher/account", "/password", {"password": "x"}, 400),
+        ("colleague", "/teacher/account", "/tokens", {"name": ""}, 400),
+        ("colleague", "/teacher/account", "/tokens", {"name": "Tokenħ"}, 400),
+        ("colleague", "/teacher/account", "/tokens", {"name": "Tokenħ", "scope": "banks"}, 200),
+        ("owner", "/teacher/people", "/people", {"email": "xħ"}, 400),
+        ("owner", "/teacher/people", "/people", {"email": "eve@school.example"}, 200),
+        ("owner", "/teacher/people", "/people", {"email": "locked@school.example"}, 400),
+        ("owner", f"/teacher/people/{place.colleague.id}", "/remove", {"email": "x"}, 400),
+        ("owner", f"/teacher/people/{place.colleague.id}", "/hand-over", {"to": "xħ"}, 400),
+        ("owner", "/teacher/account", "/hand-over", {"email": "xħ", "sure": "yes"}, 400),
         ("owner", f"{test}/sharing", "/sharing", {"email": "xħ"}, 400),
         ("owner", f"{draft}/sharing", "/hand-over", {"email": "xħ", "sure": "yes"}, 400),
-        ("owner", "/desk/banks", "/banks", {}, 400),
-        ("owner", "/desk/banks", "/pasted", {"rows": rows}, 400),
+        ("owner", "/teacher/banks", "/banks", {}, 400),
+        ("owner", "/teacher/banks", "/pasted", {"rows": rows}, 400),
         ("owner", publish, "/publish", {"title": "", "pace": "own", "most": "x", "minutes": "x", "opens": "x", "keep_days": "x"}, 400),
         ("owner", publish, "/publish", {"title": "Titleħ", "mode": "exam", "retakes": "none", "closes": "2020-01-01T10:00"}, 400),
         ("owner", publish, "/publish", {"title": "Titleħ", "rules": "stop: {max_questions: 0}\nvariety: 7\n"}, 400),
@@ -299,7 +303,7 @@ def wrong_forms(place):
         ),
         ("owner", test, "/time", {"minutes": "xħ", "closing": "x", "closes": "xħ"}, 400),
         ("owner", test, "/time", {"closing": "never", "closes": "2040-01-01T10:00"}, 400),
-        ("owner", f"/desk/classes/{place.pupils[0].class_id}/pupils/{place.pupils[0].id}", "/time", {"extra": "xħ"}, 400),
+        ("owner", f"/teacher/classes/{place.pupils[0].class_id}/pupils/{place.pupils[0].id}", "/time", {"extra": "xħ"}, 400),
         ("owner", f"{test}/correct/q%C4%A7", "/correct/q%C4%A7", {"act": "withdrawn"}, 200),
         ("owner", f"{test}/correct/q%C4%A7", "/correct/q%C4%A7", {"act": "key", "right": "awfulħ", "note": "Noteħ"}, 200),
         ("owner", f"{test}/correct/n%C4%A7", "/correct/n%C4%A7", {"act": "key", "typed": "xħ"}, 400),
@@ -338,12 +342,12 @@ def test_no_form_that_comes_back_has_english_left(place):
 
 
 def test_the_part_of_a_page_that_follows_what_is_typed(place):
-    browser, _ = opened(place, f"/desk/drafts/{place.draft}/questions/qħ")
+    browser, _ = opened(place, f"/teacher/drafts/{place.draft}/questions/qħ")
     for fields in ({"difficulty": "sehr leicht"}, {"difficulty": "eazy", "confidence": "x"}):
         sent = {"id": "qħ", "text": "Whichħ?", "kind": "text", "correct": "heħ", "skills": "aħ", "way": "words", "discrimination": "0.3"}
         token = browser.page.text.partition('name="form_token" value="')[2].partition('"')[0]
         page = browser.client.post(
-            f"/desk/drafts/{place.draft}/questions/~preview", data={**sent, **fields, "old": "qħ", "form_token": token}
+            f"/teacher/drafts/{place.draft}/questions/~preview", data={**sent, **fields, "old": "qħ", "form_token": token}
         )
         look(place, page)
 
@@ -355,11 +359,11 @@ def test_the_part_of_a_page_that_follows_what_is_typed(place):
     ("path", "status"),
     [
         ("/nowhere", 404),
-        ("/desk/tests/99", 404),
-        ("/desk/tests/x", 404),
+        ("/teacher/tests/99", 404),
+        ("/teacher/tests/x", 404),
         ("/take/99", 403),
-        ("/desk/trials/99", 404),
-        ("/desk/drafts/1/x", 404),
+        ("/teacher/trials/99", 404),
+        ("/teacher/drafts/1/x", 404),
     ],
 )
 def test_pages_that_are_not_there(place, path, status):
@@ -367,19 +371,19 @@ def test_pages_that_are_not_there(place, path, status):
 
 
 def test_refusals(place):
-    look(place, opened(place, ("colleague", "/desk/people"))[1], 403)
+    look(place, opened(place, ("colleague", "/teacher/people"))[1], 403)
     look(place, opened(place, ("", "/openid"))[1], 503)
     look(place, opened(place, ("", "/openid/back?state=x"))[1], 400)
-    look(place, opened(place, ("colleague", f"/desk/tests/{place.test.id}/cards"))[1], 403)
-    look(place, opened(place, ("colleague", f"/desk/tests/{place.test.id}/delete"))[1], 403)
+    look(place, opened(place, ("colleague", f"/teacher/tests/{place.test.id}/cards"))[1], 403)
+    look(place, opened(place, ("colleague", f"/teacher/tests/{place.test.id}/delete"))[1], 403)
     look(place, opened(place, ("", f"/sign-in/{'x' * 20}"))[1], 400)
     look(place, opened(place, ("", "/c/NOSUCH"))[1], 404)
     browser = place.browser("owner")
-    look(place, browser.client.post("/desk/banks/new", data={"title": "x", "form_token": "forged"}), 403)
-    look(place, browser.client.post("/desk/banks/new", data={"title": "x" * 1_100_000}), 413)
+    look(place, browser.client.post("/teacher/banks/new", data={"title": "x", "form_token": "forged"}), 403)
+    look(place, browser.client.post("/teacher/banks/new", data={"title": "x" * 1_100_000}), 413)
     guest, _ = opened(place, ("", "/sign-in"))
     token = guest.page.text.partition('name="form_token" value="')[2].partition('"')[0]
-    look(place, guest.client.post("/desk/banks/new", data={"title": "x", "form_token": token}), 403)
+    look(place, guest.client.post("/teacher/banks/new", data={"title": "x", "form_token": token}), 403)
 
 
 @pytest.mark.parametrize(("error", "status"), [(UnavailableError(), 503), (DamagedError(), 500), (RuntimeError("oh"), 500)])

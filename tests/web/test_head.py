@@ -36,7 +36,7 @@ def test_everything_that_can_be_read_has_a_head(school, key):
     assert "content-security-policy" in head.headers
 
 
-@pytest.mark.parametrize("key", ["GET /", "GET /static", "GET /health", "GET /desk", "GET /take/{attempt}", "GET /api/v1/banks"])
+@pytest.mark.parametrize("key", ["GET /", "GET /static", "GET /health", "GET /teacher", "GET /take/{attempt}", "GET /api/v1/banks"])
 def test_a_head_is_that_of_the_page(school, key):
     page, head = ask(school, "GET", key), ask(school, "HEAD", key)
     assert int(page.headers["content-length"]) == len(page.content) > 0
@@ -45,7 +45,7 @@ def test_a_head_is_that_of_the_page(school, key):
     assert dict(head.headers) == dict(page.headers)
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/desk", "/take/1", "/api/v1/banks", "/enter"])
+@pytest.mark.parametrize("path", ["/nowhere", "/teacher", "/take/1", "/api/v1/banks", "/enter"])
 def test_refusals_have_heads_too(school, path):
     page = school.get("anonymous", path)
     head = school.client.head(path, headers=school.headers("anonymous"))
@@ -57,7 +57,7 @@ def test_the_head_of_what_never_ends_does(school, monkeypatch):
     """Nothing of the body is sent, and whoever makes it is told that nobody listens."""
     monkeypatch.setattr(live, "LIFE", 3600)
     monkeypatch.setattr(live, "LOOK", 0.01)
-    path = f"/desk/tests/{school.places['test']}/live/events"
+    path = f"/teacher/tests/{school.places['test']}/live/events"
     cookie = school.headers("teacher")["cookie"].encode()
     sent, over = [], asyncio.Event()
     scope = {

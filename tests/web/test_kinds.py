@@ -245,7 +245,7 @@ def test_a_text_with_gaps_is_safe():
 
 
 @pytest.fixture
-def desk(app, database):
+def signed_in(app, database):
     """The owner's browser, and a test of which each question was answered once as the key says."""
     at(app, give(database, BANK, RULES), *KEYS)
     with database.work() as work:
@@ -264,14 +264,14 @@ def desk(app, database):
         ("gaps", {"part": ["9\r\n10", "no insect", "x", "so"]}, "9 / 10; no insect; x; so"),
     ],
 )
-def test_a_key_is_put_right_after_publishing(desk, database, name, fields, words):
-    assert "Right at present:" in text_of(desk.go(f"/desk/tests/1/correct/{name}"))
-    desk.fill(f"/correct/{name}", act="key", **fields)
-    assert words in text_of(desk.page).replace(" :", ":").replace("Correct the key:", "Correct the key :")
-    assert "Fewer points: 1 attempt" in text_of(desk.page)
+def test_a_key_is_put_right_after_publishing(signed_in, database, name, fields, words):
+    assert "Right at present:" in text_of(signed_in.go(f"/teacher/tests/1/correct/{name}"))
+    signed_in.fill(f"/correct/{name}", act="key", **fields)
+    assert words in text_of(signed_in.page).replace(" :", ":").replace("Correct the key:", "Correct the key :")
+    assert "Fewer points: 1 attempt" in text_of(signed_in.page)
     asked = {"act": "key", "seen": "0", "sure": "yes", "note": "", **fields}
-    desk.fill(f"/correct/{name}", **asked)
-    assert desk.path == "/desk/tests/1"
+    signed_in.fill(f"/correct/{name}", **asked)
+    assert signed_in.path == "/teacher/tests/1"
     with database.read() as work:
         changed = publishing.open_bank(work.scalars(select(Published)).one().bank).questions[name]
         assert changed.classify(KEYS[name]) != changed.classes[-1]
@@ -289,21 +289,21 @@ def test_a_key_is_put_right_after_publishing(desk, database, name, fields, words
         ("gaps", {"part": ["", "no insect", "x", "so"]}, "a right answer for each of"),
     ],
 )
-def test_a_key_that_is_none_is_refused_in_words(desk, name, fields, words):
-    desk.go(f"/desk/tests/1/correct/{name}")
-    desk.fill(f"/correct/{name}", act="key", **fields)
-    assert desk.page.status_code == 400
-    assert words.lower() in text_of(desk.page).lower()
+def test_a_key_that_is_none_is_refused_in_words(signed_in, name, fields, words):
+    signed_in.go(f"/teacher/tests/1/correct/{name}")
+    signed_in.fill(f"/correct/{name}", act="key", **fields)
+    assert signed_in.page.status_code == 400
+    assert words.lower() in text_of(signed_in.page).lower()
 
 
-def test_the_pages_of_the_teacher_show_every_part(desk):
-    questions = text_of(desk.go("/desk/tests/1/questions"))
+def test_the_pages_of_the_teacher_show_every_part(signed_in):
+    questions = text_of(signed_in.go("/teacher/tests/1/questions"))
     assert "Part by part Part Right Given instead frog 1 / 1" in questions
     assert "Gap 1 1 / 1" in questions
     assert "False right 1" in questions
-    assert "Right: one two three" in text_of(desk.go("/desk/banks/1"))
-    assert "frog – amphibian <cat> – mammal newt – amphibian" in text_of(desk.page)
-    assert "frog – amphibian" in text_of(desk.go("/desk/tests/1/takers/1"))
+    assert "Right: one two three" in text_of(signed_in.go("/teacher/banks/1"))
+    assert "frog – amphibian <cat> – mammal newt – amphibian" in text_of(signed_in.page)
+    assert "frog – amphibian" in text_of(signed_in.go("/teacher/tests/1/takers/1"))
 
 
 def test_what_was_typed_into_a_gap_is_erased(app, database):

@@ -128,8 +128,8 @@ def readers(database, test, attempt, language):
     teacher = Browser(app, **{"accept-language": language, "cookie": f"teacher={login}"})
     return {
         "child": child.go(f"/take/{attempt.id}/result"),
-        "parent": teacher.go(f"/desk/tests/{test}/letters?attempt={attempt.id}"),
-        "colleague": teacher.go(f"/desk/tests/{test}/takers/{attempt.id}"),
+        "parent": teacher.go(f"/teacher/tests/{test}/letters?attempt={attempt.id}"),
+        "colleague": teacher.go(f"/teacher/tests/{test}/takers/{attempt.id}"),
     }
 
 

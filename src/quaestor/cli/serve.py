@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(f"  Teachers sign in at  {where}/sign-in")
     if example is not None:
-        print(f"  Watch the class:     {where}/desk/tests/{example}/live  (simulated; sign in first)")
+        print(f"  Watch the class:     {where}/teacher/tests/{example}/live  (simulated; sign in first)")
     print("", flush=True)
     os.environ.update(to_environment(settings))
     share_secret()

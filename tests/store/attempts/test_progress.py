@@ -1,4 +1,4 @@
-"""Who is through: one rule in SQL and in the results, told alike on the desk, the test's page, the live view and the report."""
+"""Who is through: one rule in SQL and in the results, told alike on the first page, the test's page, the live view and the report."""
 
 import re
 from datetime import timedelta
@@ -55,15 +55,15 @@ def test_all_pages_count_alike_after_closing(app, database):
     under_way(database, give(database))
     browser = sign_in(app, database)
     said = "1 finished 3 under way"
-    assert said in text_of(browser.go("/desk"))
-    assert said in text_of(browser.go("/desk/tests/1"))
-    browser.fill("/desk/tests/1/close")
+    assert said in text_of(browser.go("/teacher"))
+    assert said in text_of(browser.go("/teacher/tests/1"))
+    browser.fill("/teacher/tests/1/close")
     said = "4 finished 0 under way"
     assert said in text_of(browser.page)
-    assert said in text_of(browser.go("/desk"))
-    assert said in text_of(browser.go("/desk/tests/1/report"))
-    assert "4 finished 0 not begun" in text_of(browser.go("/desk/tests/1/live"))
-    assert "under way" not in text_of(browser.go("/desk/tests/1/results"))
+    assert said in text_of(browser.go("/teacher"))
+    assert said in text_of(browser.go("/teacher/tests/1/report"))
+    assert "4 finished 0 not begun" in text_of(browser.go("/teacher/tests/1/live"))
+    assert "under way" not in text_of(browser.go("/teacher/tests/1/results"))
 
 
 def test_nothing_is_said_of_those_who_hardly_answered(app, database):
@@ -76,26 +76,26 @@ def test_nothing_is_said_of_those_who_hardly_answered(app, database):
         for step in (1, 2, 3):
             taking.skip(work, attempt, step)
     browser = sign_in(app, database)
-    browser.go("/desk/tests/1")
-    browser.fill("/desk/tests/1/close")
-    page = browser.go("/desk/tests/1/report?pupils=yes")
+    browser.go("/teacher/tests/1")
+    browser.fill("/teacher/tests/1/close")
+    page = browser.go("/teacher/tests/1/report?pupils=yes")
     said = text_of(page)
     assert re.search(r"Adding & more no 0 partly 0 yes 1", said)
     assert re.search(r"Adding & more no 0 partly 0 yes 1 (\(1 not yet sure\) )?too few answers: 2", said)
     assert said.count("Adding & more too few answers") == 2
     assert len(re.findall(r'<span class="sample', page.text)) == 1
-    page = browser.go("/desk/tests/1/live")
+    page = browser.go("/teacher/tests/1/live")
     rows = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr>.*?</tr>", page.text, re.S)]
     assert [row.split("finished ")[1] for row in rows[2:]] == ["0 just now 0 / 1 –", "3 just now 0 / 1 –"]
 
 
-def test_the_desk_lists_what_is_being_written_and_frozen_banks_lead_back(app, database):
+def test_the_first_page_lists_what_is_being_written_and_frozen_banks_lead_back(app, database):
     browser = sign_in(app, database)
-    assert "No banks yet." in text_of(browser.go("/desk"))
+    assert "No banks yet." in text_of(browser.go("/teacher"))
     home = put(database, KINDS.document)
-    assert f'<a href="{home}">All kinds</a>' in browser.go("/desk").text
+    assert f'<a href="{home}">All kinds</a>' in browser.go("/teacher").text
     with database.work() as work:
         kept = publishing.keep_bank(work, teachers.owner(work, ""), KINDS, {"pie.png": b"\x89PNG\r\n\x1a\n picture"})
-    page = browser.go(f"/desk/banks/{kept.id}")
-    assert f'href="/desk/banks/{kept.id}/try"' in page.text
+    page = browser.go(f"/teacher/banks/{kept.id}")
+    assert f'href="/teacher/banks/{kept.id}/try"' in page.text
     assert f'<a href="{home}">Edit the bank itself</a>' in page.text

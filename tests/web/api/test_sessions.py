@@ -335,7 +335,7 @@ def test_deleted_sessions_leave_nothing(world):
         assert "explanation" not in json.dumps([kept.body for kept in work.scalars(select(Reply))])
 
 
-def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small):
+def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_pages(small):
     api, test = small.api(), small.publish(by_list=True, retakes="any")
     with small.database.work() as work:
         pupil = class_lists.add_pupils(work, work.get(Published, test), ["Ada"])[0]
@@ -356,6 +356,6 @@ def test_results_tell_which_session_counts_and_the_csv_is_that_of_the_desk(small
     for every, count in (("", 2), ("?every=true", 3)):
         sheet = api.get(f"/tests/{test}/results.csv{every}")
         assert len(sheet.text.splitlines()) == count
-        desk = api.client.get(f"/desk/tests/{test}/results.csv{every}", headers={"cookie": f"teacher={login}"})
-        assert sheet.content == desk.content
+        signed_in = api.client.get(f"/teacher/tests/{test}/results.csv{every}", headers={"cookie": f"teacher={login}"})
+        assert sheet.content == signed_in.content
     assert api.get(f"/tests/{test}/results.csv?every=perhaps").status_code == 422

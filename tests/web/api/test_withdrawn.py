@@ -10,7 +10,7 @@ from quaestor.web.api import banks, once
 
 
 def withdraw(school):
-    assert school.post("teacher", f"/desk/account/tokens/{school.places['token']}/delete").status_code == 303
+    assert school.post("teacher", f"/teacher/account/tokens/{school.places['token']}/delete").status_code == 303
 
 
 def lock(school):

@@ -29,9 +29,9 @@ def browser(kept):
 
 
 def upload(browser, name, content):
-    browser.go("/desk/banks")
-    token = fields_of(browser.page, "/desk/banks")["form_token"][0]
-    browser.page = browser.client.post("/desk/banks", data={"form_token": token}, files={"file": (name, content.encode())})
+    browser.go("/teacher/banks")
+    token = fields_of(browser.page, "/teacher/banks")["form_token"][0]
+    browser.page = browser.client.post("/teacher/banks", data={"form_token": token}, files={"file": (name, content.encode())})
     return browser.path
 
 
@@ -56,8 +56,8 @@ def test_files_that_name_no_format_get_the_newest_where_they_are_new_or_mean_the
 
 def test_pasted_rows_and_copies_too(browser, kept):
     assert latest(kept, copied(browser))[1]["quaestor"] == 2
-    browser.go("/desk/banks")
-    browser.fill("/desk/banks/pasted", title="Pasted", rows=SHEET)
+    browser.go("/teacher/banks")
+    browser.fill("/teacher/banks/pasted", title="Pasted", rows=SHEET)
     assert latest(kept, browser.path)[1]["quaestor"] == 2
 
 
@@ -88,19 +88,19 @@ def test_a_stored_bank_means_what_it_meant(kept):
 
 @pytest.mark.parametrize("ending", ["xlsx", "csv"])
 def test_the_template_can_be_downloaded_and_uploaded(browser, kept, ending):
-    page = browser.go("/desk/banks")
-    assert f'href="/desk/banks/template/{ending}"' in page.text
-    file = browser.client.get(f"/desk/banks/template/{ending}")
+    page = browser.go("/teacher/banks")
+    assert f'href="/teacher/banks/template/{ending}"' in page.text
+    file = browser.client.get(f"/teacher/banks/template/{ending}")
     assert file.headers["content-disposition"] == f'attachment; filename="bank.{ending}"'
-    token = fields_of(page, "/desk/banks")["form_token"][0]
-    browser.page = browser.client.post("/desk/banks", data={"form_token": token}, files={"file": (f"bank.{ending}", file.content)})
+    token = fields_of(page, "/teacher/banks")["form_token"][0]
+    browser.page = browser.client.post("/teacher/banks", data={"form_token": token}, files={"file": (f"bank.{ending}", file.content)})
     assert latest(kept, browser.path)[1]["title"] == "My first bank"
     assert "Worth a look" not in text_of(browser.page)
-    assert browser.client.get("/desk/banks/template/pdf").status_code == 404
+    assert browser.client.get("/teacher/banks/template/pdf").status_code == 404
 
 
 def test_the_template_explains_its_columns_in_the_language_of_the_page(browser):
     browser.client.headers["accept-language"] = "de"
-    book = openpyxl.load_workbook(io.BytesIO(browser.client.get("/desk/banks/template/xlsx").content))
+    book = openpyxl.load_workbook(io.BytesIO(browser.client.get("/teacher/banks/template/xlsx").content))
     said = {row[1]: row[2] for row in book["Spalten"].iter_rows(values_only=True)}
     assert said["id"] == "ein eigener Kurzname ohne Komma; andere Zellen beziehen sich darauf"

@@ -54,7 +54,7 @@ def taken(database, people=40):
 
 def learnt(browser, database, **fields):
     """Ask for proposals and have them worked out; the page that shows them."""
-    browser.go("/desk/drafts/1/improve")
+    browser.go("/teacher/drafts/1/improve")
     browser.fill("/improve", weight="little", **fields)
     assert browser.page.status_code == 200
     with database.work() as work:
@@ -141,13 +141,13 @@ def test_no_answers_and_nothing_chosen(kept):
     with kept.work() as work:
         drafts.begin_draft(work, teachers.owner(work, "owner@school.example"), STATED.document, "begun")
     browser = sign_in(application(kept), kept)
-    assert "No test of yours has answers to these questions yet." in text_of(browser.go("/desk/drafts/1/improve"))
+    assert "No test of yours has answers to these questions yet." in text_of(browser.go("/teacher/drafts/1/improve"))
     taken(kept, people=10)
-    browser.go("/desk/drafts/1/improve")
+    browser.go("/teacher/drafts/1/improve")
     browser.fill("/improve", weight="little")
     assert browser.page.status_code == 400
     assert "Please choose at least one test." in text_of(browser.page)
-    assert browser.go("/desk/drafts/1/improve/99").status_code == 404
+    assert browser.go("/teacher/drafts/1/improve/99").status_code == 404
 
 
 def test_refused_proposals_stand_apart_and_can_come_back(kept):
@@ -242,7 +242,7 @@ def test_answers_to_a_question_that_was_rewritten_are_left_out(kept, case):
     rewrite(kept, changes, IMAGES)
     browser = sign_in(application(kept), kept)
     words = f"hard: 40 answers were given to the question as it was before; changed since: {parts_said}"
-    said = text_of(browser.go("/desk/drafts/1/improve"))
+    said = text_of(browser.go("/teacher/drafts/1/improve"))
     assert "120 answers" in said
     assert "40 answers are left out: 1 question was changed since" in said
     assert words in said
@@ -285,7 +285,7 @@ def test_a_test_of_which_nothing_can_be_used_cannot_be_chosen(kept):
         for name in document["questions"]:
             document["questions"][name]["text"] += " Really?"
         drafts.rewrite(work, sharing.draft_for(work, owner, 1), owner, lambda *_: document, "rewritten")
-    page = browser.go("/desk/drafts/1/improve")
+    page = browser.go("/teacher/drafts/1/improve")
     assert "disabled" in re.search(r'<input[^>]*name="test"[^>]*>', page.text)[0]
     browser.fill("/improve", weight="little", test="1")
     assert "Please choose at least one test." in text_of(browser.page)
@@ -301,14 +301,14 @@ def test_who_edits_reads_which_open_tests_keep_the_old_version(kept):
     browser = sign_in(application(kept), kept)
     words = "Open tests keep the version that they were published with. What you change here does not reach: Sums"
     for page in ("", "/questions", "/questions/hard", "/skills/adding"):
-        said = text_of(browser.go(f"/desk/drafts/1{page}"))
+        said = text_of(browser.go(f"/teacher/drafts/1{page}"))
         assert words in said
         assert "Ended" not in said
         assert "German" not in said
     colleague = sign_in(browser.client.app, kept, "other@school.example")
     with kept.work() as work:
         sharing.share(work, sharing.draft_for(work, owner, 1), teachers.by_email(work, "other@school.example"), sharing.EDIT)
-    assert words not in text_of(colleague.go("/desk/drafts/1"))
+    assert words not in text_of(colleague.go("/teacher/drafts/1"))
 
 
 def test_words_stay_words_and_numbers_are_short(kept):
@@ -338,7 +338,7 @@ def test_words_stay_words_and_numbers_are_short(kept):
 def test_learning_that_takes_too_long_is_ended(kept):
     taken(kept)
     browser = sign_in(application(kept), kept)
-    browser.go("/desk/drafts/1/improve")
+    browser.go("/teacher/drafts/1/improve")
     browser.fill("/improve", weight="little", test="1")
     with kept.work() as work:
         number = job_queue.claim(work, "worker")

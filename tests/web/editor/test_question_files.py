@@ -14,7 +14,7 @@ from quaestor.formats.exchange.imported import to_document
 
 QUIZ = (ROOT / "docs" / "examples" / "moodle-quiz.xml").read_bytes()
 GIFT = (ROOT / "docs" / "examples" / "capitals.gift").read_bytes()
-LOOK, KEEP = "/desk/import", "/desk/import/keep"
+LOOK, KEEP = "/teacher/import", "/teacher/import/keep"
 
 
 @pytest.fixture

@@ -174,16 +174,16 @@ def words(page):
 
 def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     (ada, eve), draft, _, _ = school
-    ada.go(f"/desk/drafts/{draft}/try")
+    ada.go(f"/teacher/drafts/{draft}/try")
     assert "Try it on simulated students" in ada.page.text
-    assert f'<a href="/desk/drafts/{draft}/try" aria-current="page">' in ada.page.text  # the tabs of the editor stay
+    assert f'<a href="/teacher/drafts/{draft}/try" aria-current="page">' in ada.page.text  # the tabs of the editor stay
     ada.fill("/try", pace="own", most="5", sure="80", join="first", students="250", seed="2")
-    assert re.fullmatch(r"/desk/trials/\d+", ada.path)
-    trial, progress = ada.path, f"/desk/jobs/{ada.path.rpartition('/')[2]}/progress"
+    assert re.fullmatch(r"/teacher/trials/\d+", ada.path)
+    trial, progress = ada.path, f"/teacher/jobs/{ada.path.rpartition('/')[2]}/progress"
     assert f'data-progress="{progress}"' in ada.page.text
     assert '<noscript><meta http-equiv="refresh" content="2">' in ada.page.text
     assert ada.client.get(progress).json() == {"state": "waiting", "share": 0.0}
-    assert eve.go(trial).status_code == eve.go(progress).status_code == eve.go(f"/desk/drafts/{draft}/try").status_code == 404
+    assert eve.go(trial).status_code == eve.go(progress).status_code == eve.go(f"/teacher/drafts/{draft}/try").status_code == 404
     work_off(database)
     assert ada.client.get(progress).json() == {"state": "done", "share": 1.0}
     ada.go(trial)
@@ -205,17 +205,17 @@ def test_a_draft_is_tried_and_published_with_the_same_rules(database, school):
     assert "style=" not in ada.page.text
     assert "http-equiv" not in ada.page.text
     ada.fill("/publish", side="0")
-    assert re.fullmatch(r"/desk/banks/\d+/publish", ada.path)
+    assert re.fullmatch(r"/teacher/banks/\d+/publish", ada.path)
     assert re.search(r'name="pace" value="own" checked', ada.page.text)
     assert re.search(r'name="most"[^>]* value="5"', ada.page.text)
     assert re.search(r'value="80" selected', ada.page.text)
-    ada.go(f"/desk/drafts/{draft}/try")
+    ada.go(f"/teacher/drafts/{draft}/try")
     assert f'href="{trial}"' in ada.page.text
 
 
 def test_two_sets_of_rules_side_by_side(database, school):
     (ada, _), _, _, kept = school
-    ada.go(f"/desk/banks/{kept}/try")
+    ada.go(f"/teacher/banks/{kept}/try")
     ada.fill("/try", pace="quick", compare="yes", other_rules="score: entropy\nstop: {max_questions: 3}", students="40")
     trial = ada.path
     work_off(database)
@@ -228,12 +228,12 @@ def test_two_sets_of_rules_side_by_side(database, school):
     assert "score: entropy" in ada.page.text
     with database.read() as work:
         assert work.query(BankVersion).count() == before
-    assert ada.go(f"/desk/banks/{kept}/publish?trial={trial.rpartition('/')[2]}&side=7").status_code == 404
+    assert ada.go(f"/teacher/banks/{kept}/publish?trial={trial.rpartition('/')[2]}&side=7").status_code == 404
 
 
 def test_a_faulty_draft_shows_its_problems_instead(school):
     (ada, _), _, faulty, _ = school
-    ada.go(f"/desk/drafts/{faulty}/try")
+    ada.go(f"/teacher/drafts/{faulty}/try")
     assert "to mend first" in words(ada.page)
     assert "Start the trial" not in ada.page.text
 
@@ -250,7 +250,7 @@ def test_a_faulty_draft_shows_its_problems_instead(school):
 )
 def test_what_is_wrong_is_said_and_nothing_is_started(database, school, fields, message):
     (ada, _), draft, _, _ = school
-    ada.go(f"/desk/drafts/{draft}/try")
+    ada.go(f"/teacher/drafts/{draft}/try")
     assert ada.fill("/try", **fields).status_code == 400
     assert message in words(ada.page)
     with database.read() as work:
@@ -259,20 +259,20 @@ def test_what_is_wrong_is_said_and_nothing_is_started(database, school, fields, 
 
 def test_a_trial_is_cancelled(database, school):
     (ada, eve), draft, _, _ = school
-    ada.go(f"/desk/drafts/{draft}/try")
+    ada.go(f"/teacher/drafts/{draft}/try")
     ada.fill("/try", pace="careful")
     trial = ada.path
-    eve.go("/desk")
+    eve.go("/teacher")
     token = re.search(r'name="form_token" value="([^"]+)"', eve.page.text)[1]
     assert eve.client.post(f"{trial}/delete", data={"form_token": token}).status_code == 404
     ada.fill("/delete")
-    assert ada.path == f"/desk/drafts/{draft}/try"
+    assert ada.path == f"/teacher/drafts/{draft}/try"
     assert ada.go(trial).status_code == 404
 
 
 def test_a_failed_trial_says_why(database, school):
     (ada, _), draft, _, _ = school
-    ada.go(f"/desk/drafts/{draft}/try")
+    ada.go(f"/teacher/drafts/{draft}/try")
     ada.fill("/try", pace="careful", students="10")
     with database.work() as work:
         number = job_queue.claim(work, "tests")
@@ -283,7 +283,7 @@ def test_a_failed_trial_says_why(database, school):
 
 def test_a_kept_bank_is_tried_until_both_hold(database, school):
     (ada, _), _, _, kept = school
-    ada.go(f"/desk/banks/{kept}/try")
+    ada.go(f"/teacher/banks/{kept}/try")
     ada.fill("/try", pace="own", most="3", sure="80", join="both", students="10")
     with database.read() as work:
         assert job_queue.jobs_of(work, teachers.owner(work, ""), "trial", f"bank {kept}")[0].asked["sets"][0]["rules"] == {

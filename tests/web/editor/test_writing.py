@@ -53,7 +53,7 @@ def test_a_bank_from_nothing_to_a_test(app, database):
     assert "As a taker sees it" in said
     browser.go(home)
     browser.fill("/publish")
-    assert re.fullmatch(r"/desk/banks/\d+/publish", browser.path)
+    assert re.fullmatch(r"/teacher/banks/\d+/publish", browser.path)
     with database.read() as work:
         draft = drafts.drafts_of(work, teachers.by_email(work, "owner@school.example"))[0]
         bank = qs.Bank(drafts.document_of(drafts.edition(work, draft)))
@@ -168,14 +168,14 @@ def test_versions_compared_restored_and_downloaded(app, database):
 
 def test_a_pasted_sheet(app, database):
     browser = sign_in(app, database)
-    browser.go("/desk/banks")
+    browser.go("/teacher/banks")
     rows = "id\ttext\toptions\tcorrect\tskill\tdifficulty\nQ1\tOne and one?\t2 | 3\t2\tadding\teasy\n"
     rows += "Q2\tTwo and two?\t4 | 5\t4\tadding\thard\n"
-    browser.fill("/desk/banks/pasted", title="Pasted", rows=rows)
+    browser.fill("/teacher/banks/pasted", title="Pasted", rows=rows)
     assert "to mend" not in text_of(browser.page)
     assert "Questions 2" in text_of(browser.page)
-    browser.go("/desk/banks")
-    browser.fill("/desk/banks/pasted", rows="id\tdificulty\nQ1\teasy")
+    browser.go("/teacher/banks")
+    browser.fill("/teacher/banks/pasted", rows="id\tdificulty\nQ1\teasy")
     assert browser.page.status_code == 400
     assert "did you mean 'difficulty'?" in text_of(browser.page)
     assert "Q1\teasy" in browser.page.text
@@ -221,7 +221,7 @@ def test_hostile_texts_are_shown_not_run(app, database):
         f"{home}/questions",
         f"{home}/versions",
         f"{home}/versions/compare?old=1&new=3",
-        "/desk/banks",
+        "/teacher/banks",
     ):
         page = browser.client.get(path)
         assert page.status_code == 200
@@ -264,5 +264,5 @@ def test_drafts_are_deleted_by_their_author_only(app, database):
     assert "Only the teacher whose it is may do that" in text_of(refused)
     assert first.go(home).status_code == 200
     first.fill("/delete", sure="yes")
-    assert first.path == "/desk/banks"
+    assert first.path == "/teacher/banks"
     assert first.go(home).status_code == 404

@@ -85,7 +85,7 @@ def test_an_activity_made_by_hand_is_given_a_test(app, database, platform):
     client = browser(app)
     page = inside(client, launch(client, platform, "tess", "bare"))
     target, fields = filled(page, "/lti/choose", test=str(test))
-    assert client.post(target, data=fields, follow_redirects=True).url.path.endswith(f"/desk/tests/{test}")
+    assert client.post(target, data=fields, follow_redirects=True).url.path.endswith(f"/teacher/tests/{test}")
     assert "Hello, Ada" in inside(browser(app), launch(browser(app), platform, "ada", "bare")).text
 
 
@@ -143,11 +143,11 @@ def account(database, email="grace@school.example"):
 
 def test_an_account_is_connected_by_its_own_code(app, database, platform, placed):
     number, secret = account(database)
-    desk = browser(app)
-    desk.cookies.set("teacher", secret)
-    page = desk.get("/desk/account")
-    target, fields = filled(page, "/desk/account/connect")
-    shown = desk.post(target, data=fields, follow_redirects=True)
+    signed_in = browser(app)
+    signed_in.cookies.set("teacher", secret)
+    page = signed_in.get("/teacher/account")
+    target, fields = filled(page, "/teacher/account/connect")
+    shown = signed_in.post(target, data=fields, follow_redirects=True)
     code = re.search(r'class="code bigcode">(\w+)<', shown.text)[1]
     client = browser(app)
     page = inside(client, launch(client, platform, "tess"))

@@ -50,7 +50,7 @@ def test_pages_elsewhere_are_shown_in_no_frame(app, placed):
 def test_a_teacher_sees_the_test_that_is_theirs(app, platform, placed):
     client = browser(app)
     page = inside(client, launch(client, platform, "tess", "link-1"))
-    assert page.url.path.endswith(f"/desk/tests/{placed}")
+    assert page.url.path.endswith(f"/teacher/tests/{placed}")
     assert "Mathematics 7b" in page.text
     assert f'href="{TOOL}/c/' in page.text  # links for others do not hold the secret of the frame
 
@@ -60,7 +60,7 @@ def test_another_teacher_sees_nothing_of_it(app, platform, placed):
     client = browser(app)
     page = inside(client, launch(client, platform, "eve", "link-1"))
     assert "belongs to another teacher" in page.text
-    assert client.get(f"{page.url.path}desk/tests/{placed}/results").status_code == 404
+    assert client.get(f"{page.url.path}teacher/tests/{placed}/results").status_code == 404
 
 
 def test_who_teaches_elsewhere_only_is_a_learner_here(app, database, platform, placed):
@@ -73,15 +73,15 @@ def test_who_teaches_elsewhere_only_is_a_learner_here(app, database, platform, p
 def test_a_learner_gets_nowhere_else(app, platform, placed):
     client = browser(app)
     prefix = launch(client, platform, "ada", "link-1").headers["location"].rstrip("/")
-    for path in ("/desk", "/desk/tests/1", "/sign-in", "/lti/choose", "/desk/people", "/api/v1"):
+    for path in ("/teacher", "/teacher/tests/1", "/sign-in", "/lti/choose", "/teacher/people", "/api/v1"):
         assert client.get(prefix + path).status_code == 403, path
 
 
 def test_no_account_matters_inside_a_frame(app, platform, placed):
     client = browser(app)
     prefix = launch(client, platform, "tess", "link-1").headers["location"].rstrip("/")
-    assert client.get(f"{prefix}/desk").status_code == 200
-    for path in ("/desk/account", "/desk/people", "/desk/platforms", "/sign-in", "/api/v1"):
+    assert client.get(f"{prefix}/teacher").status_code == 200
+    for path in ("/teacher/account", "/teacher/people", "/teacher/platforms", "/sign-in", "/api/v1"):
         assert client.get(prefix + path).status_code == 403, path
 
 

@@ -21,10 +21,10 @@ def owner(app, database):
 
 
 def test_by_hand(app, database, platform, owner):
-    page = owner.get("/desk/platforms")
+    page = owner.get("/teacher/platforms")
     for ours in ("/lti/launch", "/lti/login", "/lti/keys"):
         assert f'value="{TOOL}{ours}"' in page.text
-    target, fields = filled(page, "/desk/platforms", **platform.registration)
+    target, fields = filled(page, "/teacher/platforms", **platform.registration)
     assert owner.post(target, data=fields, follow_redirects=True).status_code == 200
     platform.place("bare")
     assert "no test here yet" in launch(browser(app), platform, "ada", "bare").text
@@ -46,7 +46,7 @@ def test_by_hand(app, database, platform, owner):
     ],
 )
 def test_what_cannot_be_is_named(database, platform, owner, name, value):
-    target, fields = filled(owner.get("/desk/platforms"), "/desk/platforms", **{**platform.registration, name: value})
+    target, fields = filled(owner.get("/teacher/platforms"), "/teacher/platforms", **{**platform.registration, name: value})
     reply = owner.post(target, data=fields)
     assert reply.status_code == 400
     assert counts(database, Platform) == [0]
@@ -60,15 +60,15 @@ def test_only_the_owner(app, database):
         secret = teachers.log_in(work, other)
     client = browser(app)
     client.cookies.set("teacher", secret)
-    token = re.search(r'name="form_token" value="([^"]+)"', client.get("/desk/account").text)[1]
-    assert client.get("/desk/platforms").status_code == 403
+    token = re.search(r'name="form_token" value="([^"]+)"', client.get("/teacher/account").text)[1]
+    assert client.get("/teacher/platforms").status_code == 403
     for path in ("", "/link", "/1", "/1/remove"):
-        assert client.post(f"/desk/platforms{path}", data={"form_token": token}).status_code == 403
+        assert client.post(f"/teacher/platforms{path}", data={"form_token": token}).status_code == 403
     assert counts(database, Platform, Link) == [0, 0]
 
 
 def link_of(owner):
-    target, fields = filled(owner.get("/desk/platforms"), "/platforms/link")
+    target, fields = filled(owner.get("/teacher/platforms"), "/platforms/link")
     page = owner.post(target, data=fields, follow_redirects=True)
     return re.search(rf'value="{TOOL}(/lti/register/[^"]+)"', page.text)[1]
 
@@ -123,7 +123,7 @@ def test_nobody_registers_without_a_link(app, platform):
 def test_a_platform_that_is_removed_opens_nothing_and_results_stay(app, database, platform, owner):
     placed_test(database, platform)
     assert launch(browser(app), platform, "ada", "link-1").status_code == 303
-    page = owner.get("/desk/platforms/1")
+    page = owner.get("/teacher/platforms/1")
     target, fields = filled(page, "/remove")
     assert owner.post(target, data=fields).status_code == 303
     assert "not registered here" in browser(app).get("/lti/login", params=platform.login("ada", "link-1")).text

@@ -57,11 +57,11 @@ def test_entries_are_classified_as_drawn():
 
 def test_the_pages_show_it(database, number):
     browser = sign_in(application(database), database)
-    said = words(browser.go(f"/desk/tests/{number}/live"))
+    said = words(browser.go(f"/teacher/tests/{number}/live"))
     assert "2 stuck 2 gone 6 on it 13 finished 2 not begun" in said
     assert "Yuki Tanaka" in said
-    assert browser.go(f"/desk/tests/{number}/questions").status_code == 200
-    assert browser.go(f"/desk/tests/{number}/report?pupils=yes").status_code == 200
+    assert browser.go(f"/teacher/tests/{number}/questions").status_code == 200
+    assert browser.go(f"/teacher/tests/{number}/report?pupils=yes").status_code == 200
     assert len(re.findall('class="pupil"', browser.page.text)) == 13
 
 

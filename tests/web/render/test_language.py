@@ -30,13 +30,13 @@ def test_words_of_the_bank_file_are_written_in_german_and_kept_as_the_file_has_t
         number = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "Neu"}, "x").id
     browser = Browser(app, **{"accept-language": "de"})
     browser.client.cookies.set("teacher", cookie)
-    page = browser.go(f"/desk/drafts/{number}/skills/~new")
+    page = browser.go(f"/teacher/drafts/{number}/skills/~new")
     assert re.findall(r'name="level" value="([^"]*)"', page.text) == ["nein", "ja", "", ""]
     assert "<option>meist in der Mitte</option>" in page.text
     browser.fill("/~new", id="a", levels="nein | ja", prior="Meist  oben", confidence="sure")
     assert 'value="meist oben"' in browser.page.text
     assert 'value="sicher"' in browser.page.text
-    page = browser.go(f"/desk/drafts/{number}/questions/~new")
+    page = browser.go(f"/teacher/drafts/{number}/questions/~new")
     assert listed(page, "difficulty") == (["sehr leicht", "leicht", "mittel", "schwer", "sehr schwer"], "mittel")
     words = {"difficulty": "sehr schwer", "discrimination": "mittel", "confidence": "Ganz sicher"}
     browser.fill("/~new", id="q", text="Wie?", kind="number", correct="7", skills="a", way="words", **words)
@@ -46,9 +46,9 @@ def test_words_of_the_bank_file_are_written_in_german_and_kept_as_the_file_has_t
     assert (document["skills"]["a"]["prior"], document["skills"]["a"]["confidence"]) == ("mostly high", "sure")
     kept = document["questions"]["q"]
     assert [kept[name] for name in words] == ["very hard", "fair", "certain"]
-    assert "sehr schwer" in browser.go(f"/desk/drafts/{number}/questions").text
+    assert "sehr schwer" in browser.go(f"/teacher/drafts/{number}/questions").text
     browser.client.headers["accept-language"] = "en"
-    assert listed(browser.go(f"/desk/drafts/{number}/questions/q"), "difficulty")[1] == "very hard"
+    assert listed(browser.go(f"/teacher/drafts/{number}/questions/q"), "difficulty")[1] == "very hard"
 
 
 def test_words_of_the_bank_file_are_written_in_french_too(make_database):
@@ -59,11 +59,11 @@ def test_words_of_the_bank_file_are_written_in_french_too(make_database):
         number = drafts.begin_draft(work, owner, {"quaestor": 1, "title": "Neuf"}, "x").id
     browser = Browser(app, **{"accept-language": "fr"})
     browser.client.cookies.set("teacher", cookie)
-    page = browser.go(f"/desk/drafts/{number}/skills/~new")
+    page = browser.go(f"/teacher/drafts/{number}/skills/~new")
     assert re.findall(r'name="level" value="([^"]*)"', page.text) == ["non", "oui", "", ""]
     browser.fill("/~new", id="a", levels="non | oui", prior="Plutôt  haut", confidence="très peu sûr")
     assert 'value="plutôt haut"' in browser.page.text
-    page = browser.go(f"/desk/drafts/{number}/questions/~new")
+    page = browser.go(f"/teacher/drafts/{number}/questions/~new")
     assert listed(page, "difficulty") == (["très facile", "facile", "moyen", "difficile", "très difficile"], "moyen")
     browser.fill("/~new", id="q", text="Quoi ?", kind="number", correct="7", skills="a", way="words", difficulty="Très difficile")
     with made.read() as work:
@@ -92,9 +92,9 @@ def teacher(make_database):
 
 def test_pasted_cells_may_have_words_of_the_teachers_language(teacher):
     header = "id\ttext\tkind\tcorrect\tskill\tdifficulty\tdiscrimination"
-    teacher.go("/desk/banks")
+    teacher.go("/teacher/banks")
     rows = [header, "Q1\tWie viel?\tnumber\t7\taddieren\tLeicht\tstark", "Q2\tWas?\tnumber\t8\taddieren\thard\t"]
-    page = teacher.fill("/desk/banks/pasted", title="Addieren", rows="\n".join(rows))
+    page = teacher.fill("/teacher/banks/pasted", title="Addieren", rows="\n".join(rows))
     assert "zu verbessern" not in page.text
     kept = teacher.latest()["questions"]
     assert [kept[name]["difficulty"] for name in ("Q1", "Q2")] == ["easy", "hard"]
@@ -102,8 +102,8 @@ def test_pasted_cells_may_have_words_of_the_teachers_language(teacher):
 
 
 def test_an_unknown_column_of_pasted_rows_is_shown_with_its_place_and_the_known_ones(teacher):
-    teacher.go("/desk/banks")
-    page = teacher.fill("/desk/banks/pasted", rows="id\tFrage\tskill\nQ1\tWie?\ta")
+    teacher.go("/teacher/banks")
+    page = teacher.fill("/teacher/banks/pasted", rows="id\tFrage\tskill\nQ1\tWie?\ta")
     assert "Zeile 1, Spalte B" in page.text
     assert "bekannte Spalten: id, template, text, " in page.text
 
@@ -120,7 +120,7 @@ def test_versions_are_compared_as_sheets_have_them(make_database):
         drafts.change(work, draft, owner, 1, ("questions", "Q"), after["questions"]["Q"], "y")
     browser = Browser(application(made), **{"accept-language": "de"})
     browser.client.cookies.set("teacher", cookie)
-    page = unescape(browser.go(f"/desk/drafts/{draft.id}/versions/compare").text)
+    page = unescape(browser.go(f"/teacher/drafts/{draft.id}/versions/compare").text)
     assert "<h3>Frage Q" in page
     for cell in ("x | y", "nein -> 0.622 | 0.378\nja -> 0.1..0.2 | 0.85", "leicht", "ja"):
         assert f'<td class="cell">{cell}</td>' in page

@@ -48,7 +48,7 @@ def test_the_taker_reads_what_was_typed(kept):
 def test_the_teacher_reads_what_was_typed(kept, page):
     app = application(kept)
     taken(app, kept)
-    found = sign_in(app, kept).go(f"/desk/tests/1/{page}")
+    found = sign_in(app, kept).go(f"/teacher/tests/1/{page}")
     assert found.status_code == 200
     assert SHOWN in found.text
     assert "a <em>b</em> c" in found.text
@@ -59,4 +59,4 @@ def test_the_author_reads_the_key_as_it_is_compared(kept):
     home = put(kept, BANK.document)
     assert '<span class="typed">4*3*2</span>' in browser.go(f"{home}/questions/typed").text
     give(kept, bank=BANK)
-    assert '<span class="typed">4*3*2</span>' in browser.go("/desk/banks/1").text
+    assert '<span class="typed">4*3*2</span>' in browser.go("/teacher/banks/1").text

@@ -63,20 +63,20 @@ def file_part(name=b"bank.yaml", field=b"file"):
 
 
 def test_a_hundred_megabytes_that_are_announced_are_not_read(school):
-    status, took, peak = flood(school, "/desk/banks", file_part(), b"a" * 65536, 1600, [(b"content-length", b"100000000")])
+    status, took, peak = flood(school, "/teacher/banks", file_part(), b"a" * 65536, 1600, [(b"content-length", b"100000000")])
     assert (status, took) == (413, 0)
     assert peak < 2 * MEGABYTE
 
 
 @pytest.mark.parametrize("length", [[], [(b"content-length", b"1000")]])
 def test_a_hundred_megabytes_in_chunks_are_cut_off(school, length):
-    status, took, peak = flood(school, "/desk/banks", file_part(), b"a" * 65536, 1600, length)
+    status, took, peak = flood(school, "/teacher/banks", file_part(), b"a" * 65536, 1600, length)
     assert status == 413
     assert took < 10.2 * MEGABYTE
     assert peak < 20 * MEGABYTE
 
 
-@pytest.mark.parametrize("path", ["/api/v1/banks", "/enter", "/desk/account/name"])
+@pytest.mark.parametrize("path", ["/api/v1/banks", "/enter", "/teacher/account/name"])
 def test_large_bodies_of_any_kind_are_cut_off(school, path):
     """A text field of a form has at most one megabyte; what is no form is not read at all."""
     token = school.tokens["banks"].encode()
@@ -90,7 +90,7 @@ def test_large_bodies_of_any_kind_are_cut_off(school, path):
 
 @pytest.mark.parametrize(
     ("path", "field", "words"),
-    [("/desk/import/keep", "packed", "lease choose the file again"), ("/desk/classes/roster", "roster", "did not arrive whole")],
+    [("/teacher/import/keep", "packed", "lease choose the file again"), ("/teacher/classes/roster", "roster", "did not arrive whole")],
 )
 def test_a_field_that_holds_a_file_may_be_as_large_as_an_upload(school, path, field, words):
     """Two megabytes are read and looked at, in both kinds of forms; a hundred are cut off as everywhere."""
@@ -109,20 +109,20 @@ def test_nothing_of_a_body_is_read_before_the_token_is_known(school, token, expe
 
 @pytest.mark.parametrize("length", [b"9" * 5000, b"-1", b"1e9", b"", b"0x10"])
 def test_odd_lengths_are_no_server_error(school, length):
-    status, _, _ = flood(school, "/desk/banks", b"", b"", 0, [(b"content-length", length)])
+    status, _, _ = flood(school, "/teacher/banks", b"", b"", 0, [(b"content-length", length)])
     assert status in (400, 403, 413)
 
 
 def test_many_small_parts_are_refused(school):
     before = steady(school.dump())
     part = BOUNDARY + b'Content-Disposition: form-data; name="a"\r\n\r\n1\r\n'
-    assert flood(school, "/desk/banks", b"", part * 1000, 100)[0] == 400
+    assert flood(school, "/teacher/banks", b"", part * 1000, 100)[0] == 400
     files = BOUNDARY + b'Content-Disposition: form-data; name="images"; filename="a.png"\r\n\r\n1\r\n'
-    assert flood(school, "/desk/banks", b"", files, 100)[0] == 400
-    status, took, peak = flood(school, "/desk/banks", b"a&", b"a&" * 30_000, 100, kind="application/x-www-form-urlencoded")
+    assert flood(school, "/teacher/banks", b"", files, 100)[0] == 400
+    status, took, peak = flood(school, "/teacher/banks", b"a&", b"a&" * 30_000, 100, kind="application/x-www-form-urlencoded")
     assert (status, took < MEGABYTE, peak < 5 * MEGABYTE) == (400, True, True)
     headers = BOUNDARY + b"".join(b"X-%d: a\r\n" % number for number in range(20_000)) + b"\r\n1\r\n"
-    assert flood(school, "/desk/banks", headers, b"", 0)[0] in (400, 403)
+    assert flood(school, "/teacher/banks", headers, b"", 0)[0] in (400, 403)
     assert steady(school.dump()) == before
 
 
@@ -135,7 +135,7 @@ def test_forms_of_another_kind_are_refused(school, kind):
     before = steady(school.dump())
     field = BOUNDARY + b'Content-Disposition: form-data; name="title"\r\n\r\n\xff\xfe\r\n--x--\r\n'
     for body in (b"\xff\xfe", b'{"form_token": "x"}', field):
-        assert flood(school, "/desk/banks/new", body, b"", 0, kind=kind)[0] in (400, 403)
+        assert flood(school, "/teacher/banks/new", body, b"", 0, kind=kind)[0] in (400, 403)
     assert steady(school.dump()) == before
 
 
@@ -150,7 +150,7 @@ def test_a_form_sent_to_the_api_is_refused(school):
 # Files
 
 
-def upload(school, name, content, field="file", path="/desk/banks"):
+def upload(school, name, content, field="file", path="/teacher/banks"):
     return school.post("teacher", path, {}, {field: (name, content)})
 
 
@@ -238,9 +238,9 @@ def test_names_of_files_never_become_paths(school, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = upload(school, name, GOOD)
     assert page.status_code in (303, 400)
-    images = upload(school, name, b"\x89PNG\r\n\x1a\n0", "images", f"/desk/drafts/{school.places['draft']}/images")
+    images = upload(school, name, b"\x89PNG\r\n\x1a\n0", "images", f"/teacher/drafts/{school.places['draft']}/images")
     assert images.status_code in (303, 400)
-    pupils = upload(school, name, b"Ada\nBen", "file", f"/desk/tests/{school.places['test']}/pupils")
+    pupils = upload(school, name, b"Ada\nBen", "file", f"/teacher/tests/{school.places['test']}/pupils")
     assert pupils.status_code in (303, 400)  # a name of 5000 letters fits into no part of a form
     assert list(tmp_path.iterdir()) == []
     school.restore()
@@ -251,13 +251,13 @@ def test_names_of_files_never_become_paths(school, name, tmp_path, monkeypatch):
 )
 @pytest.mark.parametrize("name", ["class.csv", "class.txt"])
 def test_odd_class_lists_are_taken_or_refused(school, name, content):
-    page = upload(school, name, content, "file", f"/desk/tests/{school.places['test']}/pupils")
+    page = upload(school, name, content, "file", f"/teacher/tests/{school.places['test']}/pupils")
     assert page.status_code in (303, 400)
-    assert school.get("teacher", f"/desk/tests/{school.places['test']}").status_code == 200
+    assert school.get("teacher", f"/teacher/tests/{school.places['test']}").status_code == 200
     school.restore()
 
 
-@pytest.mark.parametrize("path", ["/desk/banks/pasted", "/desk/tests/{test}/pupils", "/desk/drafts/{draft}/questions/~preview"])
+@pytest.mark.parametrize("path", ["/teacher/banks/pasted", "/teacher/tests/{test}/pupils", "/teacher/drafts/{draft}/questions/~preview"])
 def test_nothing_of_a_strangers_form_is_read(school, path):
     """Without a sign-in the refusal comes before any work: as quick for a large form as for a small one."""
     target = path.format(**school.places)

@@ -22,7 +22,7 @@ from quaestor.web.security.guard import POLICY
 @pytest.mark.parametrize("cookie", ["x", "x" * 43, "é", "' OR 1=1 --", "\\351", "../..", '"', "x" * 8000, "a=b=c"])
 def test_forged_cookies_open_nothing(school, cookie):
     sent = [(b"cookie", f"visit=v; teacher={cookie}; taker={cookie}".encode("latin-1"))]
-    assert school.client.get("/desk", headers=sent).status_code == 303
+    assert school.client.get("/teacher", headers=sent).status_code == 303
     page = school.client.get(f"/take/{school.places['attempt']}", headers=sent)
     assert page.status_code == 403
     assert school.client.get("/", headers=[(b"cookie", f"visit={cookie}; language={cookie}".encode("latin-1"))]).status_code == 200
@@ -33,7 +33,7 @@ def test_what_the_database_keeps_of_a_secret_is_no_secret(school):
     with school.database.read() as work:
         login, link = work.scalars(select(Login.token)).first(), work.scalars(select(Link.token).where(Link.used.is_(None))).first()
         token = work.get_one(Teacher, 1).password
-    assert school.client.get("/desk", headers={"cookie": f"teacher={login}"}).status_code == 303
+    assert school.client.get("/teacher", headers={"cookie": f"teacher={login}"}).status_code == 303
     assert school.get("anonymous", f"/sign-in/{link}").status_code == 400
     assert school.call("GET", "/api/v1/banks", hashed(school.tokens["banks"])).status_code == 401
     assert token is None
@@ -42,13 +42,13 @@ def test_what_the_database_keeps_of_a_secret_is_no_secret(school):
 def test_old_cookies_links_and_withdrawn_tokens_open_nothing(school, monkeypatch):
     later = clock.now() + timedelta(days=15)
     monkeypatch.setattr(teachers, "now", lambda: later)
-    assert school.get("teacher", "/desk").status_code == 303
+    assert school.get("teacher", "/teacher").status_code == 303
     secret = school.places["secret"]
     assert school.get("anonymous", f"/sign-in/{secret}").status_code == 400
     assert school.post("anonymous", f"/sign-in/{secret}", {"name": "Eve", "password": PASSWORD}).status_code == 400
     monkeypatch.undo()
-    assert school.get("teacher", "/desk").status_code == 200
-    school.post("teacher", f"/desk/account/tokens/{school.places['token']}/delete")
+    assert school.get("teacher", "/teacher").status_code == 200
+    school.post("teacher", f"/teacher/account/tokens/{school.places['token']}/delete")
     assert school.call("GET", "/api/v1/banks", school.tokens["token"]).status_code == 401
 
 
@@ -59,17 +59,17 @@ def test_a_link_works_once_and_a_cookie_until_the_sign_out(school):
     for who in ("anonymous", "other"):
         assert school.post(who, f"/sign-in/{secret}", fields).status_code == 400
     assert school.post("teacher", "/sign-out").status_code == 303
-    assert school.get("teacher", "/desk").status_code == 303
+    assert school.get("teacher", "/teacher").status_code == 303
 
 
 def test_a_password_set_by_a_link_signs_all_others_out(school):
     with school.database.work() as work:
         link = teachers.sign_in_link(work, work.get_one(Teacher, school.people["teacher"].id))
     made = school.post("anonymous", f"/sign-in/{link}", {"password": PASSWORD})
-    assert school.get("teacher", "/desk").status_code == 303
-    assert school.client.get("/desk", headers={"cookie": made.headers["set-cookie"].partition(";")[0]}).status_code == 303
+    assert school.get("teacher", "/teacher").status_code == 303
+    assert school.client.get("/teacher", headers={"cookie": made.headers["set-cookie"].partition(";")[0]}).status_code == 303
     cookies = "; ".join(one.partition(";")[0] for one in made.headers.get_list("set-cookie"))
-    assert school.client.get("/desk", headers={"cookie": cookies}).status_code == 200
+    assert school.client.get("/teacher", headers={"cookie": cookies}).status_code == 200
 
 
 def test_a_form_token_is_worth_nothing_in_another_browser_or_after_a_sign_in(school):
@@ -78,11 +78,11 @@ def test_a_form_token_is_worth_nothing_in_another_browser_or_after_a_sign_in(sch
     cookies = dict(one.partition(";")[0].split("=", 1) for one in fixed.headers.get_list("set-cookie"))
     assert cookies["visit"] not in ("anonymous", "")
     jar = {"cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
-    known = school.client.post("/desk/account/name", data={"name": "x", "form_token": hashed("form anonymous")}, headers=jar)
+    known = school.client.post("/teacher/account/name", data={"name": "x", "form_token": hashed("form anonymous")}, headers=jar)
     assert known.status_code == 403
-    own = school.client.post("/desk/account/name", data={"name": "x", "form_token": hashed(f"form {cookies['visit']}")}, headers=jar)
+    own = school.client.post("/teacher/account/name", data={"name": "x", "form_token": hashed(f"form {cookies['visit']}")}, headers=jar)
     assert own.status_code == 303
-    assert school.post("teacher", "/desk/account/name", {"name": "x"}, form_token=hashed("form other")).status_code == 403
+    assert school.post("teacher", "/teacher/account/name", {"name": "x"}, form_token=hashed("form other")).status_code == 403
 
 
 def test_cookies_are_kept_from_scripts_other_sites_and_plain_http(school):
@@ -130,7 +130,7 @@ FORGED += ("127.0.0.1.evil.example", "localhost.evil.example", "school.local.evi
 @pytest.mark.parametrize("host", FORGED)
 def test_a_forged_host_is_refused_with_what_to_set(school, host):
     headers = [(b"host", host.encode("latin-1")), (b"cookie", school.headers("teacher")["cookie"].encode())]
-    for path in (f"/desk/tests/{school.places['test']}", "/", "/nowhere", "/health", "/static/quaestor.css"):
+    for path in (f"/teacher/tests/{school.places['test']}", "/", "/nowhere", "/health", "/static/quaestor.css"):
         page = school.client.get(path, headers=headers)
         assert page.status_code == 400
         assert "quaestor serve --hosts" in page.text
@@ -157,9 +157,9 @@ def test_names_of_the_settings_are_taken_and_links_show_the_address(school):
         follow_redirects=False,
     )
     for host in ("tests.school.example", "Tests.School.Example:443", "a.example", "x.b.example", "c.example", "localhost"):
-        text = stated.get(f"/desk/tests/{school.places['test']}", headers=[(b"host", host.encode()), cookie]).text
+        text = stated.get(f"/teacher/tests/{school.places['test']}", headers=[(b"host", host.encode()), cookie]).text
         assert f"https://tests.school.example/q/c/{school.places['code']}" in text
-        assert stated.get("/desk", headers=[(b"host", host.encode())]).headers["location"] == "/sign-in"
+        assert stated.get("/teacher", headers=[(b"host", host.encode())]).headers["location"] == "/sign-in"
     for host in ("b.example", "x.a.example", "evil.example"):
         assert stated.get("/", headers=[(b"host", host.encode())]).status_code == 400
     for behind in ({"hosts": "*"}, {"root": "/q"}):
@@ -170,7 +170,7 @@ def test_names_of_the_settings_are_taken_and_links_show_the_address(school):
 PATHS = (
     "/",
     "/nowhere",
-    "/desk",
+    "/teacher",
     "/take/1",
     "/static/quaestor.css",
     "/static/nowhere",
@@ -178,7 +178,7 @@ PATHS = (
     "/static/%2e%2e/app.py",
     "/health",
 )
-PATHS += ("/api/v1", "/api/v1/openapi.json", "/api/v1/banks", "/api/v1/nowhere", "/c/NOSUCH", "/take/x", "/desk/tests/1")
+PATHS += ("/api/v1", "/api/v1/openapi.json", "/api/v1/banks", "/api/v1/nowhere", "/c/NOSUCH", "/take/x", "/teacher/tests/1")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -211,7 +211,7 @@ def test_unforeseen_errors_have_the_policy_too_and_tell_nothing(school, monkeypa
 
 def test_numbers_beyond_all_measure_are_not_there(school):
     for number in ("99999999999999999999", "-1", "0", "9" * 5000, "1e3", "1;drop", "%00", "1%20or%201=1"):
-        for who, path in (("teacher", f"/desk/tests/{number}"), ("taker", f"/take/{number}"), ("teacher", f"/desk/drafts/{number}")):
+        for who, path in (("teacher", f"/teacher/tests/{number}"), ("taker", f"/take/{number}"), ("teacher", f"/teacher/drafts/{number}")):
             assert school.get(who, path).status_code in (400, 403, 404)
         assert school.call("GET", f"/api/v1/tests/{number}", school.tokens["tests"]).status_code in (404, 422)
     assert steady(school.dump()) == steady(school.pristine)
@@ -237,7 +237,7 @@ def test_no_secret_is_logged(school, caplog):
     school.get("anonymous", f"/sign-in/{secret}")
     school.post("anonymous", f"/sign-in/{secret}", {"name": "Zebulon Pike", "password": "a password to keep"})
     school.post("anonymous", "/sign-in", {"email": "zebulon@school.example", "password": "a password to keep"})
-    school.post("teacher", "/desk/account/tokens", {"name": "Platform name", "scope": "banks"})
+    school.post("teacher", "/teacher/account/tokens", {"name": "Platform name", "scope": "banks"})
     school.call("GET", "/api/v1/banks", school.tokens["banks"])
     school.call("GET", "/api/v1/banks", "a-forged-token")
     with school.database.work() as work:

@@ -40,7 +40,7 @@ ODD = {
     "sql": "Ada'); DROP TABLE teacher;--",
     "emoji": "👩‍👩‍👧" * 60,
 }
-OFFLINE = "GET /desk/tests/{number}/offline.html"
+OFFLINE = "GET /teacher/tests/{number}/offline.html"
 HELD = re.compile(r'(<title>|<script type="application/json" id="\w+">)[^<]*')  # where the offline file has texts of a bank
 
 
@@ -62,8 +62,8 @@ def hostile_bank():
 def school(tmp_path_factory, migrated_file):
     names = tuple(f"{who} {HOSTILE}"[:190] for who in "abc")
     with opened(tmp_path_factory.mktemp("hostile"), migrated_file, bank=hostile_bank(), title=HOSTILE, names=names) as made:
-        made.post("teacher", "/desk/account/name", {"name": HOSTILE})
-        made.post("teacher", "/desk/account/tokens", {"name": HOSTILE, "scope": "banks"})
+        made.post("teacher", "/teacher/account/name", {"name": HOSTILE})
+        made.post("teacher", "/teacher/account/tokens", {"name": HOSTILE, "scope": "banks"})
         made.pristine = made.dump()
         yield made
 
@@ -107,10 +107,10 @@ def test_the_file_without_a_server_runs_nothing_but_its_own_script(school):
 def test_they_really_are_on_the_pages(school):
     for key in (
         "GET /take/{attempt}",
-        "GET /desk",
-        "GET /desk/tests/{number}/results",
-        "GET /desk/banks/{number}",
-        "GET /desk/drafts/{draft}",
+        "GET /teacher",
+        "GET /teacher/tests/{number}/results",
+        "GET /teacher/banks/{number}",
+        "GET /teacher/drafts/{draft}",
     ):
         who = "taker" if "take/" in key else "teacher"
         assert "alert(7)" in unescape(send(school, key, who).text), key
@@ -126,7 +126,7 @@ def test_hostile_fields_in_every_form(school, key):
     changed = [dict.fromkeys(sent, HOSTILE), *({**sent, name: HOSTILE} for name in sent)]
     for fields in changed or [{}]:
         harmless(school.post(who, path, fields, files or None, places["attempt"]))
-    harmless(send(school, "GET /desk", "teacher"))
+    harmless(send(school, "GET /teacher", "teacher"))
     school.restore()
 
 
@@ -136,7 +136,7 @@ FIELDS += ("title", "description", "levels", "prior", "strength", "abilities", "
 
 @pytest.mark.parametrize("section", ["questions", "skills", "templates"])
 def test_hostile_fields_of_the_editor(school, section):
-    path = f"/desk/drafts/{school.places['draft']}/{section}"
+    path = f"/teacher/drafts/{school.places['draft']}/{section}"
     lists = {"option": [HOSTILE, "b"], "is_right": "0", "skills": [SHORT], "parents": [SHORT], "group_of": [HOSTILE, "b"]}
     for way in ("words", "shares", "needs", "written", "template", HOSTILE):
         for kind in ("choice", "choices", "number", "text", HOSTILE):
@@ -149,7 +149,7 @@ def test_hostile_fields_of_the_editor(school, section):
 
 
 def test_hostile_addresses_and_queries(school):
-    for path in (f"/c/{HOSTILE}", f"/sign-in/{HOSTILE}", f"/{HOSTILE}", f"/desk/tests/1/results.{HOSTILE}", f"/static/{HOSTILE}"):
+    for path in (f"/c/{HOSTILE}", f"/sign-in/{HOSTILE}", f"/{HOSTILE}", f"/teacher/tests/1/results.{HOSTILE}", f"/static/{HOSTILE}"):
         for who in ("teacher", "anonymous"):
             harmless(school.get(who, path.replace("%", "%25").replace("#", "%23").replace("?", "%3F")))
     platform = f"iss={SHORT}&login_hint={SHORT}&target_link_uri={SHORT}&client_id={SHORT}"
@@ -164,18 +164,18 @@ def test_hostile_addresses_and_queries(school):
         f"report?pupils={SHORT}",
         "questions?sheet=-999999999999999999999",
     ):
-        harmless(school.get("teacher", f"/desk/tests/{number}/{query}"))
-    harmless(school.get("teacher", f"/desk/banks/{school.places['bank']}?start=999999999999999999999999"))
+        harmless(school.get("teacher", f"/teacher/tests/{number}/{query}"))
+    harmless(school.get("teacher", f"/teacher/banks/{school.places['bank']}?start=999999999999999999999999"))
 
 
 def test_ids_cannot_lead_a_form_astray(school):
     """An id such as `../../../tests/1/close` in a shared draft must not make a colleague's form close a test."""
-    evil, path = f"../../../tests/{school.places['test']}/close", f"/desk/drafts/{school.places['draft']}"
+    evil, path = f"../../../tests/{school.places['test']}/close", f"/teacher/drafts/{school.places['draft']}"
     assert school.post("colleague", f"{path}/questions/~new", {"id": evil, "text": "?", "way": "words", "seen": "2"}).status_code == 400
     document = {**browsing.KINDS.document}
     document["questions"] = {evil: document["questions"]["number"], "..": document["questions"]["number"]}
     content = qs.formats.files.dump_bytes(qs.Bank(document), ".yaml")
-    made = school.post("teacher", "/desk/banks", {}, {"file": ("bank.yaml", content)})
+    made = school.post("teacher", "/teacher/banks", {}, {"file": ("bank.yaml", content)})
     home = made.headers["location"]
     for page in (home, f"{home}/questions", f"{home}/questions/{evil.replace('/', '%2F')}", f"{home}/versions", f"{home}/versions/compare"):
         text = school.get("teacher", page).text
@@ -187,7 +187,7 @@ def test_ids_cannot_lead_a_form_astray(school):
 
 
 def test_ids_with_the_signs_of_addresses_can_be_opened(school):
-    home = f"/desk/drafts/{school.places['draft']}"
+    home = f"/teacher/drafts/{school.places['draft']}"
     for odd in ("a?b#c", "50%", "a/b", "Ä ö", "a&b;c"):
         fields = {"id": odd, "text": "Why?", "kind": "text", "correct": "x", "skills": "sums", "way": "words", "difficulty": "easy"}
         made = school.post("teacher", f"{home}/questions/~new", {**fields, "seen": "2"})
@@ -236,10 +236,10 @@ def _encoded(fields):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_odd_letters_at_the_desk(make_database, kind):
+def test_odd_letters_of_a_teacher(make_database, kind):
     """In every form and as a bank: PostgreSQL takes no NUL, and no database half a letter."""
     school = School(make_database(kind))
-    forms = [key for key in FORMS if key.startswith("POST /desk") and "delete" not in key and ROWS[key].sent]
+    forms = [key for key in FORMS if key.startswith("POST /teacher") and "delete" not in key and ROWS[key].sent]
     try:
         for words in ODD.values():
             for key in forms:
@@ -248,8 +248,8 @@ def test_odd_letters_at_the_desk(make_database, kind):
                     path, headers = address(key, where(school, key)), {**school.headers("teacher"), **FORM_HEADERS}
                     harmless(school.client.post(path, content=_encoded(fields), headers=headers))
             content = GOOD.replace(b"All kinds", words.encode("utf-8", "surrogatepass"))
-            harmless(school.post("teacher", "/desk/banks", {}, {"file": ("bank.yaml", content)}))
-            for key in ("GET /desk", "GET /desk/banks", "GET /desk/account", "GET /desk/tests/{number}"):
+            harmless(school.post("teacher", "/teacher/banks", {}, {"file": ("bank.yaml", content)}))
+            for key in ("GET /teacher", "GET /teacher/banks", "GET /teacher/account", "GET /teacher/tests/{number}"):
                 assert harmless(send(school, key, "teacher")).status_code == 200
             school.restore()
     finally:
@@ -261,11 +261,13 @@ def test_formulas_are_text_in_every_sheet(school):
     for name in FORMULAS:
         made = school.post("anonymous", "/enter", {"code": school.places["code"], "name": name, "once": name})
         assert made.status_code == 303
-    rows = list(csv.reader(io.StringIO(school.get("teacher", f"/desk/tests/{number}/results.csv?every=true").content.decode("utf-8-sig"))))
+    rows = list(
+        csv.reader(io.StringIO(school.get("teacher", f"/teacher/tests/{number}/results.csv?every=true").content.decode("utf-8-sig")))
+    )
     assert len(rows) >= len(FORMULAS)
     assert not [cell for row in rows for cell in row if re.match(r"\s*[=+@-]", cell) and not re.fullmatch(r"-?[\d.]+", cell)]
-    book = openpyxl.load_workbook(io.BytesIO(school.get("teacher", f"/desk/tests/{number}/results.xlsx?every=true").content))
-    kept = openpyxl.load_workbook(io.BytesIO(school.get("teacher", f"/desk/banks/{school.places['bank']}/file.xlsx").content))
+    book = openpyxl.load_workbook(io.BytesIO(school.get("teacher", f"/teacher/tests/{number}/results.xlsx?every=true").content))
+    kept = openpyxl.load_workbook(io.BytesIO(school.get("teacher", f"/teacher/banks/{school.places['bank']}/file.xlsx").content))
     for sheet in (*book, *kept):
         assert not [cell.value for row in sheet for cell in row if cell.data_type == "f"]
     api = school.call("GET", f"/api/v1/tests/{number}/results.csv", school.tokens["results"]).content.decode("utf-8-sig")
@@ -276,9 +278,9 @@ def test_formulas_are_text_in_every_sheet(school):
 def test_names_of_files_and_headers_are_safe(school):
     """No quotes, lines or other letters of a title get into a header."""
     number, title = school.places["bank"], 'a"\r\nSet-Cookie: x=y; ../../é'
-    made = school.post("teacher", f"/desk/banks/{number}/publish", {**ROWS["POST /desk/banks/{number}/publish"].sent, "title": title})
+    made = school.post("teacher", f"/teacher/banks/{number}/publish", {**ROWS["POST /teacher/banks/{number}/publish"].sent, "title": title})
     test = made.headers["location"]
-    for path in (f"{test}/results.csv", f"{test}/results.xlsx", f"/desk/banks/{number}/file.yaml"):
+    for path in (f"{test}/results.csv", f"{test}/results.xlsx", f"/teacher/banks/{number}/file.yaml"):
         response = school.get("teacher", path)
         assert re.fullmatch(r'attachment; filename="[A-Za-z0-9-]+\.\w+"', response.headers["content-disposition"])
         assert "set-cookie" not in response.headers
@@ -286,7 +288,7 @@ def test_names_of_files_and_headers_are_safe(school):
 
 
 def test_images_are_what_their_bytes_say(school):
-    home = f"/desk/drafts/{school.places['draft']}"
+    home = f"/teacher/drafts/{school.places['draft']}"
     for content in (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(7)'/>", b"<html><script>alert(7)</script>", b"GIF", b"", b"BM"):
         refused = school.post("teacher", f"{home}/images", {}, {"images": ("x.png", content)})
         assert refused.status_code == 400

@@ -101,7 +101,7 @@ def join(kept, visitor, email, password=None):
 
 
 def is_in(visitor):
-    return visitor.client.get("/desk").status_code == 200
+    return visitor.client.get("/teacher").status_code == 200
 
 
 def rows(kept, kind):
@@ -119,12 +119,12 @@ def test_without_a_provider_there_is_no_such_sign_in(kept):
 def test_who_was_invited_signs_in_and_comes_again(kept, visitor, there):
     invite(kept)
     assert "Sign in with School login" in visitor.client.get("/sign-in").text
-    assert visitor.sign_in().headers["location"] == "/desk"
-    assert "Hello, Ada Lovelace" in visitor.client.get("/desk").text
+    assert visitor.sign_in().headers["location"] == "/teacher"
+    assert "Hello, Ada Lovelace" in visitor.client.get("/teacher").text
     assert "openid" not in visitor.client.cookies
     again = Visitor(visitor.client.app)
     there.person = {"sub": ADA["sub"]}  # no address any more
-    assert again.sign_in().headers["location"] == "/desk"
+    assert again.sign_in().headers["location"] == "/teacher"
     assert is_in(again)
     assert len(rows(kept, Teacher)) == 2
 
@@ -178,7 +178,7 @@ def test_an_answer_counts_once_and_only_in_the_browser_that_asked(kept, visitor,
     back = visitor.sent_back()
     assert Visitor(app).client.get(back).status_code == 400  # another browser, without the secret
     secret = visitor.client.cookies["openid"]
-    assert visitor.client.get(back).headers["location"] == "/desk"
+    assert visitor.client.get(back).headers["location"] == "/teacher"
     stranger = Visitor(app)
     stranger.client.cookies.set("openid", secret, path="/openid")
     assert stranger.client.get(back).status_code == 400
@@ -192,7 +192,7 @@ def test_a_state_that_was_used_is_refused_even_with_another_code(kept, visitor, 
     secret = visitor.client.cookies["openid"]
     with visitor.elsewhere() as other:
         first, second = (other.get(start).headers["location"] for _ in range(2))
-    assert visitor.client.get(first).headers["location"] == "/desk"
+    assert visitor.client.get(first).headers["location"] == "/teacher"
     late = Visitor(app)
     late.client.cookies.set("openid", secret, path="/openid")
     answer = late.client.get(second)
@@ -209,12 +209,12 @@ def test_tries_that_fail_are_limited(kept, visitor):
 
 def test_who_has_an_account_connects_it_and_ends_that(kept, visitor, app):
     join(kept, visitor, "owner@school.example", PASSWORD)
-    assert "Connect with School login" in visitor.client.get("/desk/account").text
-    assert visitor.sign_in("/openid?connect=yes").headers["location"] == "/desk/account"
-    assert "Connected since" in visitor.client.get("/desk/account").text
+    assert "Connect with School login" in visitor.client.get("/teacher/account").text
+    assert visitor.sign_in("/openid?connect=yes").headers["location"] == "/teacher/account"
+    assert "Connected since" in visitor.client.get("/teacher/account").text
     other = Visitor(app)
-    assert other.sign_in().headers["location"] == "/desk"
-    assert visitor.post("/desk/account/disconnect", "/desk/account").status_code == 303
+    assert other.sign_in().headers["location"] == "/teacher"
+    assert visitor.post("/teacher/account/disconnect", "/teacher/account").status_code == 303
     refused(kept, Visitor(app), 400, "for an invitation")
 
 
@@ -245,13 +245,13 @@ def test_who_is_locked_stays_out(kept, visitor, app):
 def test_signing_out_shows_the_way_out_of_the_provider(kept, visitor, there):
     invite(kept)
     visitor.sign_in()
-    assert visitor.post("/sign-out", "/desk").headers["location"] == "/openid/signed-out"
+    assert visitor.post("/sign-out", "/teacher").headers["location"] == "/openid/signed-out"
     page = visitor.client.get("/openid/signed-out").text
     link = re.search(r'href="([^"]*/leave[^"]*)"', page)[1].replace("&amp;", "&")
     assert parse_qs(urlsplit(link).query)["post_logout_redirect_uri"] == ["http://testserver/"]
     assert not is_in(visitor)
     join(kept, visitor, "ben@school.example")
-    assert visitor.post("/sign-out", "/desk").headers["location"] == "/"  # who did not come by the provider
+    assert visitor.post("/sign-out", "/teacher").headers["location"] == "/"  # who did not come by the provider
 
 
 def test_the_address_to_which_the_provider_sends_back_is_the_public_one(visitor, kept, there):

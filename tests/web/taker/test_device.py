@@ -155,7 +155,7 @@ def test_who_is_done_has_begun_all_the_same(school):
 
 def test_practice_can_have_a_limit_for_a_browser(school):
     form = {"title": "Week 4", "most": "2", "sure": "no", "mode": "practice", "retakes": "none", "practised": "2"}
-    made = school.post("teacher", f"/desk/banks/{school.places['bank']}/publish", form)
+    made = school.post("teacher", f"/teacher/banks/{school.places['bank']}/publish", form)
     with school.database.read() as work:
         test = work.get(Published, int(made.headers["location"].rpartition("/")[2]))
         assert (test.per_browser, test.per_address, test.by_list) == (2, None, False)
@@ -172,7 +172,7 @@ def test_practice_can_have_a_limit_for_a_browser(school):
 @pytest.mark.parametrize(("practised", "status"), [("0", 400), ("x", 400), ("", 303)])
 def test_a_limit_of_practice_is_a_number_or_none(school, practised, status):
     form = {"title": "Week 4", "most": "2", "sure": "no", "mode": "practice", "retakes": "none", "practised": practised}
-    made = school.post("teacher", f"/desk/banks/{school.places['bank']}/publish", form)
+    made = school.post("teacher", f"/teacher/banks/{school.places['bank']}/publish", form)
     assert made.status_code == status
     if status == 303:
         with school.database.read() as work:

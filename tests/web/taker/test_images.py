@@ -99,12 +99,12 @@ def photograph():
 
 def test_an_uploaded_image_keeps_nothing_but_its_pixels(school):
     draft = school.places["draft"]
-    school.post("teacher", f"/desk/drafts/{draft}/images", {}, {"images": ("leaf.jpg", photograph())})
-    assert_clean(school.get("teacher", f"/desk/drafts/{draft}/media/leaf.jpg").content)
+    school.post("teacher", f"/teacher/drafts/{draft}/images", {}, {"images": ("leaf.jpg", photograph())})
+    assert_clean(school.get("teacher", f"/teacher/drafts/{draft}/media/leaf.jpg").content)
     written = dump_bytes(
         qs.Bank({**leaves("oak").document, "questions": {"oak": {**SHOWN, "correct": "oak", "media": "leaf.jpg"}}}), ".yaml"
     )
-    page = school.post("teacher", "/desk/banks", {}, {"file": ("bank.yaml", written), "images": ("leaf.jpg", photograph())})
+    page = school.post("teacher", "/teacher/banks", {}, {"file": ("bank.yaml", written), "images": ("leaf.jpg", photograph())})
     assert_clean(school.get("teacher", f"{page.headers['location']}/media/leaf.jpg").content)
     body = {"content": written.decode(), "ending": ".yaml", "images": {"leaf.jpg": b64encode(photograph()).decode()}}
     kept = school.call("POST", "/api/v1/banks", school.tokens["banks"], body).json()["id"]
@@ -119,6 +119,6 @@ def assert_clean(content):
 
 
 def test_an_image_that_cannot_be_shown_is_refused_in_words(school):
-    page = school.post("teacher", f"/desk/drafts/{school.places['draft']}/images", {}, {"images": ("leaf.jpg", photograph()[:-200])})
+    page = school.post("teacher", f"/teacher/drafts/{school.places['draft']}/images", {}, {"images": ("leaf.jpg", photograph()[:-200])})
     assert page.status_code == 400
     assert "an image can be shown, got a damaged one in &#39;leaf.jpg&#39;" in page.text

@@ -1,5 +1,5 @@
-"""The teacher's desk, and teachers who are signed in."""
+"""The teacher's pages, and teachers who are signed in."""
 
-from helpers.teacher_pages import ada, desk_app, join, kept, visit
+from helpers.teacher_pages import ada, join, kept, teacher_app, visit
 
-__all__ = ["ada", "desk_app", "join", "kept", "visit"]
+__all__ = ["ada", "join", "kept", "teacher_app", "visit"]

@@ -104,7 +104,7 @@ def test_one_of_the_two_ways_to_close_is_chosen(kept, ada):
 def test_extra_time_for_a_pupil_before_and_during(kept, ada):
     where = put_test(ada, minutes="10", by_list="yes").headers["location"]
     number = pupil(kept)
-    whom = f"/desk/classes/{one(kept, Pupil).class_id}/pupils/{number}"
+    whom = f"/teacher/classes/{one(kept, Pupil).class_id}/pupils/{number}"
     form = f"{whom}/time"
     assert f'href="{whom}"' in ada.get(where).text
     assert f'action="{form}"' in ada.get(whom).text

@@ -82,7 +82,7 @@ def test_a_class_list_test_shows_a_link_that_asks_for_ones_own_code_and_no_share
     assert "This link is the same for all: it asks for one’s own code." in page
     assert f"http://localhost/c/{code}" in page
     assert f">{code}<" not in page
-    for path in ("/desk", "/desk/banks/1"):
+    for path in ("/teacher", "/teacher/banks/1"):
         assert code not in ada.get(path).text
         assert "own codes" in ada.get(path).text
     pupil = visit().get(f"/c/{code}").text

@@ -17,7 +17,7 @@ from quaestor.store.models import Attempt, Published, Pupil, SchoolClass
 @pytest.fixture
 def where(ada):
     """The address of a class of three."""
-    return ada.fill("/desk/classes", {"title": "5a", "names": "Anna\nBen\nCleo"}).headers["location"]
+    return ada.fill("/teacher/classes", {"title": "5a", "names": "Anna\nBen\nCleo"}).headers["location"]
 
 
 def zipped(names="Ann,One\nBo,Two\n"):
@@ -47,11 +47,11 @@ def publish(kept, ada, **fields):
 
 
 def test_a_class_is_made_by_hand_and_from_a_file(kept, ada, where):
-    assert where == "/desk/classes/1"
+    assert where == "/teacher/classes/1"
     page = ada.get(where).text
     assert all(name in page for name in ("5a", "Anna", "Ben", "Cleo"))
     assert "No test yet" in page
-    assert "5a" in ada.get("/desk/classes").text
+    assert "5a" in ada.get("/teacher/classes").text
     book = Workbook()
     for row in (["First name", "Last name"], ["Dora", "Eid"]):
         book.active.append(row)
@@ -75,7 +75,7 @@ def test_a_class_is_made_by_hand_and_from_a_file(kept, ada, where):
     ],
 )
 def test_a_class_that_cannot_be_made_is_told_and_nothing_is_lost(kept, ada, sent, words):
-    page = ada.fill("/desk/classes", sent)
+    page = ada.fill("/teacher/classes", sent)
     assert page.status_code == 400
     assert words in unescape(page.text)
     assert sent["names"] in unescape(page.text)
@@ -91,7 +91,7 @@ def test_a_class_that_cannot_be_made_is_told_and_nothing_is_lost(kept, ada, sent
     ],
 )
 def test_a_file_that_cannot_be_read_is_told(ada, where, name, content, words):
-    for path in ("/desk/classes", f"{where}/pupils"):
+    for path in ("/teacher/classes", f"{where}/pupils"):
         page = ada.fill(path, {"title": "6a", "names": "Zoe"}, files=[("file", (name, content))])
         assert page.status_code == 400
         assert words in page.text
@@ -99,17 +99,17 @@ def test_a_file_that_cannot_be_read_is_told(ada, where, name, content, words):
 
 
 def test_a_roster_is_shown_before_it_is_taken(kept, ada):
-    page = ada.fill("/desk/classes", {"title": ""}, files=[("file", ("roster.zip", zipped()))])
+    page = ada.fill("/teacher/classes", {"title": ""}, files=[("file", ("roster.zip", zipped()))])
     assert page.status_code == 200
     assert "1 enrolment names somebody who is not in the file: e3 (u9)." in page.text
     assert "secret" not in page.text
     assert count(kept, SchoolClass) == 0
     carried = unescape(re.search(r'name="roster" value="([^"]*)"', page.text)[1])
-    assert ada.fill("/desk/classes/roster", {"roster": carried, "class": ["c1"]}).headers["location"] == "/desk/classes"
-    assert "1 class is up to date: 1 pupil was added." in ada.get("/desk/classes").text
+    assert ada.fill("/teacher/classes/roster", {"roster": carried, "class": ["c1"]}).headers["location"] == "/teacher/classes"
+    assert "1 class is up to date: 1 pupil was added." in ada.get("/teacher/classes").text
     assert (one(kept, SchoolClass).title, one(kept, Pupil).name, one(kept, Pupil).source) == ("6b", "Ann One", "u0")
-    assert "did not arrive whole" in ada.fill("/desk/classes/roster", {"roster": "[{}]"}).text
-    page = ada.fill("/desk/classes/1/pupils", {"names": ""}, files=[("file", ("roster.zip", zipped()))])
+    assert "did not arrive whole" in ada.fill("/teacher/classes/roster", {"roster": "[{}]"}).text
+    page = ada.fill("/teacher/classes/1/pupils", {"names": ""}, files=[("file", ("roster.zip", zipped()))])
     assert "send it on the page of all classes" in page.text
 
 
@@ -133,8 +133,8 @@ def test_a_test_is_published_for_a_class_and_one_code_opens_all(kept, ada, visit
     page = ada.get(where).text
     assert all(words in page for words in ("Autumn", "Winter", "time × 1.5"))
     assert pupil.get(f"/c/{code}?test=99").status_code == 200  # the list again
-    assert "class" in ada.get(f"/desk/tests/{second}").text
-    assert ada.fill("/desk/banks/1/publish", {"title": "x", "class": "99"}).status_code == 400
+    assert "class" in ada.get(f"/teacher/tests/{second}").text
+    assert ada.fill("/teacher/banks/1/publish", {"title": "x", "class": "99"}).status_code == 400
 
 
 def test_a_test_without_a_class_gets_one(kept, ada, where):
@@ -161,10 +161,10 @@ def test_growth_is_a_picture_and_a_table(kept, ada, where):
     page = unescape(ada.get(f"{where}/growth").text)
     assert page.count('class="ladder"') == 1
     assert "Pupils" in page
-    page = unescape(ada.get(f"/desk/tests/{second}/takers/{begun.id}").text)
+    page = unescape(ada.get(f"/teacher/tests/{second}/takers/{begun.id}").text)
     assert "Started from what was known" in page
     assert "Autumn: 0 days before, counts 100%" in page
-    assert "after 90 days that counts half" in ada.get(f"/desk/tests/{second}").text
+    assert "after 90 days that counts half" in ada.get(f"/teacher/tests/{second}").text
 
 
 def test_too_few_answers_draw_nothing(kept, ada, where):
@@ -188,7 +188,7 @@ def test_starting_from_what_is_known_is_a_choice_and_told(kept, ada, visit, wher
 
 
 def test_a_pupil_moves_is_renamed_and_a_class_archived(kept, ada, where):
-    other = ada.fill("/desk/classes", {"title": "5b"}).headers["location"]
+    other = ada.fill("/teacher/classes", {"title": "5b"}).headers["location"]
     pupil = f"{where}/pupils/1"
     assert ada.fill(f"{pupil}/name", {"name": "Anna Berg"}).headers["location"] == pupil
     assert "there is a pupil called Ben" in ada.fill(f"{pupil}/name", {"name": "Ben"}).text.replace("There", "there")
@@ -197,13 +197,13 @@ def test_a_pupil_moves_is_renamed_and_a_class_archived(kept, ada, where):
     assert "Anna Berg" in ada.get(other).text
     assert ada.fill(f"{where}/archive").headers["location"] == where
     assert "Take the class up again" in ada.get(where).text
-    assert "1 archived class" in ada.get("/desk/classes").text
+    assert "1 archived class" in ada.get("/teacher/classes").text
     assert "archived" in ada.fill(f"{other}/pupils/1/move", {"class": "1"}).text
     assert ada.fill(f"{where}/archive", {"over": "no"}).status_code == 303
     assert ada.fill(f"{where}/title", {"title": "6a"}).headers["location"] == where
     assert ada.fill(f"{where}/title", {"title": " "}).status_code == 400
     assert "nothing was erased" in ada.fill(f"{where}/delete", {"title": "5a"}).text
-    assert ada.fill(f"{where}/delete", {"title": "6a"}).headers["location"] == "/desk/classes"
+    assert ada.fill(f"{where}/delete", {"title": "6a"}).headers["location"] == "/teacher/classes"
     assert ada.get(where).status_code == 404
 
 
@@ -229,8 +229,8 @@ def test_what_is_kept_of_a_child_is_read_and_erased(kept, ada, where):
 
 def test_deleting_a_test_may_erase_its_own_list(kept, ada, where):
     test = publish(kept, ada, title="Autumn")
-    assert "Erase the class list 5a too" in ada.get(f"/desk/tests/{test}/delete").text
+    assert "Erase the class list 5a too" in ada.get(f"/teacher/tests/{test}/delete").text
     with kept.read() as work:
         code = work.get(Published, test).code
-    assert ada.fill(f"/desk/tests/{test}/delete", {"code": code, "class": "1"}).headers["location"] == "/desk"
+    assert ada.fill(f"/teacher/tests/{test}/delete", {"code": code, "class": "1"}).headers["location"] == "/teacher"
     assert (count(kept, SchoolClass), count(kept, Pupil), count(kept, Published)) == (0, 0, 0)

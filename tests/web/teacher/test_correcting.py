@@ -26,7 +26,7 @@ def test(kept, ada):
         teacher = work.scalars(select(Teacher)).one()
         bank = publishing.keep_bank(work, teacher, KINDS, {"pie.png": PICTURE})
         made = publishing.publish(work, teacher, bank, ORDER, publishing.Conditions(), "Sums")
-    return f"/desk/tests/{made.id}"
+    return f"/teacher/tests/{made.id}"
 
 
 def take(kept, name, **given):
@@ -83,12 +83,12 @@ def test_a_key_is_corrected_after_a_look_at_what_changes(kept, ada, test):
         (job,) = work.scalars(select(Job)).all()
         assert (job.kind, job.subject, job.state) == (
             rescoring.KIND,
-            test.removeprefix("/desk/").replace("tests/", "test "),
+            test.removeprefix("/teacher/").replace("tests/", "test "),
             job_queue.WAITING,
         )
     page = ada.get(test).text
     assert "2 results are still being worked out anew ..." in page
-    assert f'data-progress="/desk/jobs/{job.id}/progress"' in page
+    assert f'data-progress="/teacher/jobs/{job.id}/progress"' in page
     assert "Your result is being worked out anew." in taker(ada, kept, first).get(f"/take/{first}/result").text
     score(kept)
     page = ada.get(test).text
@@ -188,7 +188,7 @@ def test_the_key_of_a_question_that_rules_answers_out_is_not_offered(kept, ada):
         made = publishing.publish(
             work, teacher, publishing.keep_bank(work, teacher, bank, {"pie.png": PICTURE}), ORDER, publishing.Conditions()
         )
-    where = f"/desk/tests/{made.id}/correct/number"
+    where = f"/teacher/tests/{made.id}/correct/number"
     page = ada.get(where).text
     assert "The key of this question cannot be changed" in page
     assert 'value="key"' not in page
@@ -292,16 +292,16 @@ def test_a_bank_of_before_a_correction_is_not_deleted(kept, ada, test):
     with kept.read() as work:
         before = work.query(Published).one().bank_id
     ada.fill(f"{test}/correct/one", wish(right=["2/6"], sure="yes"))
-    page = ada.fill(f"/desk/banks/{before}/delete")
+    page = ada.fill(f"/teacher/banks/{before}/delete")
     assert "A bank is deleted when no test uses it, got 1 that does; delete it first." in unescape(page.text)
-    assert "Sums" in ada.get(f"/desk/banks/{before}").text
+    assert "Sums" in ada.get(f"/teacher/banks/{before}").text
 
 
 # While takers are answering
 
 
 @pytest.fixture
-def corrected(kept, desk_app):
+def corrected(kept, teacher_app):
     """A running test that is corrected behind its takers' backs."""
     code = give(kept, rules=ORDER)
 
@@ -312,9 +312,9 @@ def corrected(kept, desk_app):
     return code, correct
 
 
-def test_an_answer_to_a_question_that_was_withdrawn_meanwhile_is_not_taken_for_another(kept, desk_app, corrected):
+def test_an_answer_to_a_question_that_was_withdrawn_meanwhile_is_not_taken_for_another(kept, teacher_app, corrected):
     code, correct = corrected
-    child = enter(desk_app, code)
+    child = enter(teacher_app, code)
     child.fill("/answer", entry="3/4")
     child.fill("/answer", entry=["two", "four"])
     assert "Half of seven?" in child.page.text
@@ -329,9 +329,9 @@ def test_an_answer_to_a_question_that_was_withdrawn_meanwhile_is_not_taken_for_a
     assert child.fill("/answer", entry="Paris").url.path.endswith("/result")
 
 
-def test_the_last_question_is_withdrawn_while_it_is_answered(kept, desk_app, corrected):
+def test_the_last_question_is_withdrawn_while_it_is_answered(kept, teacher_app, corrected):
     code, correct = corrected
-    child = enter(desk_app, code)
+    child = enter(teacher_app, code)
     for entry in ("3/4", ["two", "four"], "3.5"):
         child.fill("/answer", entry=entry)
     correct(corrections.withdraw, "word")
@@ -340,9 +340,9 @@ def test_the_last_question_is_withdrawn_while_it_is_answered(kept, desk_app, cor
     assert count(kept, Event) == 3
 
 
-def test_an_answer_on_its_way_while_the_key_is_corrected(kept, desk_app, corrected):
+def test_an_answer_on_its_way_while_the_key_is_corrected(kept, teacher_app, corrected):
     code, correct = corrected
-    child = enter(desk_app, code)
+    child = enter(teacher_app, code)
     with kept.read() as work:
         ready = taking.prepare(work, work.query(Attempt).one(), 1, "2/6")
     correct(corrections.correct_key, "one", ["2/6"])
@@ -357,7 +357,7 @@ def test_an_answer_on_its_way_while_the_key_is_corrected(kept, desk_app, correct
     assert "Which are even?" in child.page.text
 
 
-def test_pages_that_were_open_before_this_version_still_send_their_answers(desk_app, kept):
-    child = enter(desk_app, give(kept, rules=ORDER))
+def test_pages_that_were_open_before_this_version_still_send_their_answers(teacher_app, kept):
+    child = enter(teacher_app, give(kept, rules=ORDER))
     child.page._content = child.page.content.replace(b'name="asked"', b'name="nothing"')
     assert "Which are even?" in child.fill("/answer", entry="3/4").text

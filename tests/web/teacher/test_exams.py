@@ -1,4 +1,4 @@
-"""Exams at the teacher's desk: what the form chooses, limits that are changed while a class waits, and what shows the key elsewhere."""
+"""Exams on the teacher's pages: what the form chooses, limits that are changed while a class waits, and what shows the key elsewhere."""
 
 import quaestor as qs
 from helpers.key_attack import small_bank
@@ -51,7 +51,7 @@ def test_a_teacher_reads_what_shows_the_key_elsewhere(ada):
     assert "“At home”" in page
     ada.fill(f"{bank}/publish", {**FORM, "title": "On Friday"})
     assert "“On Friday”" in ada.get(f"{bank}/publish").text
-    ada.fill("/desk/tests/1/close")
+    ada.fill("/teacher/tests/1/close")
     assert [words in ada.get(f"{bank}/publish").text for words in spoken] == [False, True, False]
     bundled = freeze(ada, put_bank(ada, dump_bytes(qs.load("multiplication"), ".yaml")).headers["location"])
     assert [words in ada.get(f"{bundled}/publish").text for words in spoken] == [False, False, True]

@@ -138,7 +138,7 @@ def test_the_live_view(app, database):
     long_ago(database, take(database, codes["Eve"], "", 2), 40)
     take(database, codes["Kim"], "", 3)
     assert code
-    page = sign_in(app, database).go(f"/desk/tests/{test.id}/live")
+    page = sign_in(app, database).go(f"/teacher/tests/{test.id}/live")
     rows = [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in re.findall(r"<tr>.*?</tr>", page.text, re.S)]
     assert rows[1].startswith("Bob stuck 2 5 min ")
     assert rows[2].startswith("Eve gone 3 40 min ")
@@ -165,10 +165,10 @@ def test_a_level_has_one_colour_in_all_pages_however_sure(app, database):
             for step, entry in enumerate(entries, 1):
                 taking.answer(work, attempt, step, entry)
     browser = sign_in(app, database)
-    live = re.findall(r'<td class="shaded (shade\d)[^>]*>(\w+)', browser.go("/desk/tests/1/live").text)
+    live = re.findall(r'<td class="shaded (shade\d)[^>]*>(\w+)', browser.go("/teacher/tests/1/live").text)
     assert len(live) == 4
     assert len({level for _, level in live}) < 4
-    report = browser.go("/desk/tests/1/report?pupils=yes").text
+    report = browser.go("/teacher/tests/1/report?pupils=yes").text
     samples = re.findall(r'<span class="sample (shade\d)[^>]*>(\w+)', report)
     keys = re.findall(r'<span class="key (shade\d)"></span><span lang="en">(\w+)<', report)
     assert {(shade, level) for shade, level in [*live, *samples]} <= set(keys)
@@ -179,16 +179,16 @@ def test_a_level_has_one_colour_in_all_pages_however_sure(app, database):
 def test_rows_are_sent_only_when_they_changed(app, database):
     browser = sign_in(app, database)
     code = give(database)
-    assert "Nobody has begun the test yet." in words(browser.go("/desk/tests/1/live"))
+    assert "Nobody has begun the test yet." in words(browser.go("/teacher/tests/1/live"))
     seen = set()
     for name in ("Ada", "Bob"):
         take(database, code, name, 1)
-        page = browser.go("/desk/tests/1/live/rows")
+        page = browser.go("/teacher/tests/1/live/rows")
         assert "<html" not in page.text
         mark = re.search(r'data-mark="(\w+)"', page.text)[1]
         assert mark not in seen
         seen.add(mark)
-        assert browser.go(f"/desk/tests/1/live/rows?mark={mark}").status_code in (204, 200)  # 200 when a minute begins just now
+        assert browser.go(f"/teacher/tests/1/live/rows?mark={mark}").status_code in (204, 200)  # 200 when a minute begins just now
 
 
 def test_the_pulse_follows_answers_and_minutes(database, monkeypatch):
@@ -218,8 +218,8 @@ def test_only_the_own_tests(app, database):
         work.add(publishing.Teacher(email="other@school.example", name="", password=None, is_owner=False, created=START))
     stranger = sign_in(app, database, "other@school.example")
     for path in ("live", "live/rows", "live/events", "questions", "report"):
-        assert stranger.go(f"/desk/tests/1/{path}").status_code == 404
-        assert Browser(app).client.get(f"/desk/tests/1/{path}", follow_redirects=False).headers["location"].endswith("/sign-in")
+        assert stranger.go(f"/teacher/tests/1/{path}").status_code == 404
+        assert Browser(app).client.get(f"/teacher/tests/1/{path}", follow_redirects=False).headers["location"].endswith("/sign-in")
 
 
 class Stream:
@@ -261,7 +261,7 @@ def test_the_stream_tells_when_something_changed(app, database, monkeypatch):
     cookie = browser.client.cookies["teacher"]
 
     async def watch():
-        stream = Stream(app, cookie, "/desk/tests/1/live/events")
+        stream = Stream(app, cookie, "/teacher/tests/1/live/events")
         assert await stream.part() == "retry: 5000\n\n"
         first = await stream.part()
         assert re.fullmatch(r"id: (\w+)\nevent: changed\ndata: \1\n\n", first)
@@ -275,7 +275,7 @@ def test_the_stream_tells_when_something_changed(app, database, monkeypatch):
         stream.gone.set()
         await asyncio.wait_for(stream.task, 20)
 
-        again = Stream(app, cookie, "/desk/tests/1/live/events")
+        again = Stream(app, cookie, "/teacher/tests/1/live/events")
         await again.part()
         with database.work() as work:
             teachers.log_out(work, cookie)

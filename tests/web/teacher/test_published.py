@@ -1,4 +1,4 @@
-"""The teacher's desk: banks, publishing, a published test."""
+"""The teacher's pages: banks, publishing, a published test."""
 
 from html import unescape
 
@@ -80,13 +80,13 @@ def test_images_come_with_a_bank_or_it_is_refused(kept, ada):
 
 
 def test_a_bundled_bank_is_added_by_one_click_and_an_unused_one_is_deleted(kept, ada):
-    assert "fractions" in ada.get("/desk/banks").text
-    where = freeze(ada, ada.fill("/desk/banks/bundled", {"name": "fractions"}).headers["location"])
-    assert ada.fill("/desk/banks/bundled", {"name": "../../etc/passwd"}).status_code == 404
-    assert ada.fill(f"{where}/delete").headers["location"] == "/desk/banks"
+    assert "fractions" in ada.get("/teacher/banks").text
+    where = freeze(ada, ada.fill("/teacher/banks/bundled", {"name": "fractions"}).headers["location"])
+    assert ada.fill("/teacher/banks/bundled", {"name": "../../etc/passwd"}).status_code == 404
+    assert ada.fill(f"{where}/delete").headers["location"] == "/teacher/banks"
     assert count(kept, BankVersion) == 0
     put_test(ada)
-    assert "got 1 that does; delete it first" in ada.fill(f"/desk/banks/{one(kept, BankVersion).id}/delete").text
+    assert "got 1 that does; delete it first" in ada.fill(f"/teacher/banks/{one(kept, BankVersion).id}/delete").text
     assert count(kept, BankVersion) == 1
 
 
@@ -211,7 +211,7 @@ def test_code_link_and_qr_code(kept, ada):
     assert picture.headers["content-type"] == "image/svg+xml"
     assert b"<svg" in picture.content
     assert b"style=" not in picture.content
-    assert test.code in ada.get("/desk").text
+    assert test.code in ada.get("/teacher").text
 
 
 def test_a_class_list_is_pasted_and_uploaded_and_printed(kept, ada):
@@ -247,11 +247,11 @@ def test_a_pupil_is_removed_with_what_is_kept_of_them(kept, ada):
     with kept.work() as work:
         anna = work.query(Pupil).filter_by(name="Anna").one()
         enter(work, anna.code)
-    whom = f"/desk/classes/{anna.class_id}/pupils/{anna.id}"
+    whom = f"/teacher/classes/{anna.class_id}/pupils/{anna.id}"
     assert f'href="{whom}"' in ada.get(where).text
     assert "This cannot be undone." in ada.get(f"{whom}/erase").text
     assert "nothing was erased" in ada.fill(f"{whom}/erase", {"name": "Ben"}).text
-    assert ada.fill(f"{whom}/erase", {"name": "anna"}).headers["location"] == f"/desk/classes/{anna.class_id}"
+    assert ada.fill(f"{whom}/erase", {"name": "anna"}).headers["location"] == f"/teacher/classes/{anna.class_id}"
     assert "Anna" not in ada.get(where).text
     assert "Anna" not in ada.get(f"{where}/results").text
     assert ada.fill(f"{whom}/erase", {"name": "Anna"}).status_code == 404
@@ -268,5 +268,26 @@ def test_closing_and_deleting(kept, ada):
     assert "type the code" in ada.get(f"{where}/delete").text
     assert ada.fill(f"{where}/delete", {"code": "WRONG"}).status_code == 400
     assert count(kept, Published) == 1
-    assert ada.fill(f"{where}/delete", {"code": one(kept, Published).code.lower()}).headers["location"] == "/desk"
+    assert ada.fill(f"{where}/delete", {"code": one(kept, Published).code.lower()}).headers["location"] == "/teacher"
     assert count(kept, Published) == 0
+
+
+@pytest.mark.parametrize(
+    ("earlier", "present"),
+    [
+        ("/desk", "/teacher"),
+        ("/desk/tests/3/results?sort=name&to=%2F", "/teacher/tests/3/results?sort=name&to=%2F"),
+        ("/desk/drafts/1/questions/a%20b%2Fc%3Fd", "/teacher/drafts/1/questions/a%20b/c%3Fd"),
+    ],
+)
+def test_earlier_addresses_lead_to_the_present_ones(visit, earlier, present):
+    found = visit().get(earlier, follow_redirects=False)
+    assert (found.status_code, found.headers["location"]) == (308, present)
+
+
+def test_a_form_of_a_page_that_was_open_before_the_addresses_changed_is_taken(join):
+    teacher = join()
+    data = {"form_token": teacher.token("/teacher/account"), "name": "Ada Lovelace"}
+    done = teacher.post("/desk/account/name", data=data)
+    assert done.status_code == 200
+    assert "Ada Lovelace" in done.text

@@ -1,4 +1,4 @@
-"""Publishing at the desk: one form publishes one test, however often it is sent; what takers could make use of is told before."""
+"""Publishing: one form publishes one test, however often it is sent; what takers could make use of is told before."""
 
 import re
 
@@ -18,7 +18,7 @@ def form_of(ada, bank=BANK):
 
 def test_a_form_that_is_sent_twice_publishes_one_test(kept, ada):
     where, form = form_of(ada)
-    assert {ada.fill(where, form).headers["location"] for _ in range(3)} == {"/desk/tests/1"}
+    assert {ada.fill(where, form).headers["location"] for _ in range(3)} == {"/teacher/tests/1"}
     assert count(kept, Published) == 1
 
 
@@ -40,8 +40,8 @@ def test_a_code_that_another_test_has_is_not_given_again(kept, ada, monkeypatch)
     monkeypatch.setattr(publishing, "code_of", lambda *_: "SAME22")
     where, form = form_of(ada)
     other, _ = form_of(ada, BANK.replace("Times tables", "Other tables"))
-    assert ada.fill(where, form).headers["location"] == "/desk/tests/1"
-    assert ada.fill(other, form).headers["location"] == "/desk/tests/2"
+    assert ada.fill(where, form).headers["location"] == "/teacher/tests/1"
+    assert ada.fill(other, form).headers["location"] == "/teacher/tests/2"
     with kept.read() as work:
         codes = [one.code for one in work.query(Published)]
     assert codes[0] == "SAME22"

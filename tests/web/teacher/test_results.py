@@ -1,4 +1,4 @@
-"""The teacher's desk: results, one taker's path, and who may see what."""
+"""The teacher's pages: results, one taker's path, and who may see what."""
 
 import csv
 import io
@@ -128,18 +128,35 @@ def test_a_path_in_a_credal_bank_has_bands(kept, ada):
 def test_another_teacher_finds_nothing_whether_it_exists_or_not(kept, ada, join):
     where = put_test(ada).headers["location"]
     ada.fill(f"{where}/pupils", {"names": "Anna"})
-    ada.fill("/desk/account/tokens", {"name": "Moodle", "scope": "banks"})
+    ada.fill("/teacher/account/tokens", {"name": "Moodle", "scope": "banks"})
     taker = take(kept)
     bank, pupil, eve = one(kept, BankVersion).id, one(kept, Pupil), join("eve@school.example")
-    school_class = f"/desk/classes/{pupil.class_id}"
-    pages = [f"/desk/banks/{bank}", f"/desk/banks/{bank}/file.yaml", f"/desk/banks/{bank}/media/x.png", f"/desk/banks/{bank}/publish"]
+    school_class = f"/teacher/classes/{pupil.class_id}"
+    pages = [
+        f"/teacher/banks/{bank}",
+        f"/teacher/banks/{bank}/file.yaml",
+        f"/teacher/banks/{bank}/media/x.png",
+        f"/teacher/banks/{bank}/publish",
+    ]
     pages += [where, f"{where}/qr.svg", f"{where}/cards", f"{where}/delete", f"{school_class}/pupils/{pupil.id}/erase", f"{where}/results"]
     pages += [f"{where}/results.csv", f"{where}/results.xlsx", f"{where}/results/columns"]
     pages += [f"{where}/takers/{taker}{end}" for end in ("", "/why/1", "/export.json", "/delete")]
-    forms = [f"/desk/banks/{bank}/delete", f"/desk/banks/{bank}/publish", f"{where}/pupils", f"{school_class}/pupils/{pupil.id}/erase"]
-    forms += [f"{where}/close", f"{where}/delete", f"{where}/takers/{taker}/delete", f"/desk/account/tokens/{one(kept, Token).id}/delete"]
+    forms = [
+        f"/teacher/banks/{bank}/delete",
+        f"/teacher/banks/{bank}/publish",
+        f"{where}/pupils",
+        f"{school_class}/pupils/{pupil.id}/erase",
+    ]
+    forms += [
+        f"{where}/close",
+        f"{where}/delete",
+        f"{where}/takers/{taker}/delete",
+        f"/teacher/account/tokens/{one(kept, Token).id}/delete",
+    ]
     for path in pages:
-        nothing = path.replace(f"/banks/{bank}", "/banks/999").replace(where, "/desk/tests/999").replace(school_class, "/desk/classes/999")
+        nothing = (
+            path.replace(f"/banks/{bank}", "/banks/999").replace(where, "/teacher/tests/999").replace(school_class, "/teacher/classes/999")
+        )
         there, gone = eve.get(path), eve.get(nothing)
         assert there.status_code == gone.status_code == 404, path
         words = [re.search(r"<h1>.*?</p>", page.text, re.DOTALL)[0] for page in (there, gone)]
@@ -148,7 +165,7 @@ def test_another_teacher_finds_nothing_whether_it_exists_or_not(kept, ada, join)
         assert eve.fill(path, {**FORM, "names": "Eve", "name": "Anna", "code": one(kept, Published).code}).status_code == 404, path
     assert (count(kept, Published), count(kept, Pupil), count(kept, Token)) == (1, 1, 1)
     assert one(kept, Published).closes is None
-    assert "Week 3" not in eve.get("/desk").text
+    assert "Week 3" not in eve.get("/teacher").text
 
 
 def test_a_taker_or_pupil_of_another_test_of_mine_is_not_there(kept, ada):
@@ -163,8 +180,8 @@ def test_a_taker_or_pupil_of_another_test_of_mine_is_not_there(kept, ada):
     assert second != first
     assert ada.get(f"{second}/takers/{taker}").status_code == 404
     assert ada.fill(f"{second}/takers/{taker}/delete").status_code == 404
-    assert ada.get(f"/desk/classes/{other}/pupils/{anna.id}/erase").status_code == 404
-    assert ada.fill(f"/desk/classes/{other}/pupils/{anna.id}/erase", {"name": "Anna"}).status_code == 404
+    assert ada.get(f"/teacher/classes/{other}/pupils/{anna.id}/erase").status_code == 404
+    assert ada.fill(f"/teacher/classes/{other}/pupils/{anna.id}/erase", {"name": "Anna"}).status_code == 404
     assert count(kept, Pupil) == 2
 
 
@@ -181,13 +198,13 @@ def test_script_in_every_text_is_shown_not_run(kept, ada):
     )
     where = freeze(ada, put_bank(ada, bank).headers["location"])
     test = ada.fill(f"{where}/publish", {**FORM, "title": HOSTILE}).headers["location"]
-    ada.fill("/desk/account/name", {"name": HOSTILE})
-    ada.fill("/desk/account/tokens", {"name": HOSTILE, "scope": "banks"})
+    ada.fill("/teacher/account/name", {"name": HOSTILE})
+    ada.fill("/teacher/account/tokens", {"name": HOSTILE, "scope": "banks"})
     ada.fill(f"{test}/pupils", {"names": HOSTILE})
     taker, pupil = take(kept, HOSTILE, (HOSTILE, "12")), one(kept, Pupil)
-    child = f"/desk/classes/{pupil.class_id}/pupils/{pupil.id}"
-    paths = ["/desk", "/desk/banks", where, f"{where}/publish", test, f"{test}/cards", f"{test}/delete", f"{test}/results"]
-    paths += [child, f"{child}/data", f"{child}/erase", f"{test}/takers/{taker}", f"{test}/takers/{taker}/delete", "/desk/account"]
+    child = f"/teacher/classes/{pupil.class_id}/pupils/{pupil.id}"
+    paths = ["/teacher", "/teacher/banks", where, f"{where}/publish", test, f"{test}/cards", f"{test}/delete", f"{test}/results"]
+    paths += [child, f"{child}/data", f"{child}/erase", f"{test}/takers/{taker}", f"{test}/takers/{taker}/delete", "/teacher/account"]
     paths += [f"{test}/results/columns"]
     pages = [ada.get(path) for path in paths]
     pages += [ada.fill(f"{where}/publish", {**FORM, "title": HOSTILE, "rules": HOSTILE, "opens": HOSTILE, "most": HOSTILE})]
@@ -206,8 +223,9 @@ def test_pages_have_no_inline_script_or_style(kept, ada):
     where = put_test(ada).headers["location"]
     ada.fill(f"{where}/pupils", {"names": "Anna"})
     taker = take(kept)
-    for path in ("/sign-in", "/desk", "/desk/banks", "/desk/banks/1", "/desk/banks/1/publish", where, f"{where}/cards", f"{where}/results",
-                 f"{where}/takers/{taker}", "/desk/account"):  # fmt: skip
+    for path in ("/sign-in", "/teacher", "/teacher/banks", "/teacher/banks/1", "/teacher/banks/1/publish",
+    where, f"{where}/cards", f"{where}/results",
+                 f"{where}/takers/{taker}", "/teacher/account"):  # fmt: skip
         text = ada.get(path).text
         assert "<style" not in text, path
         assert not re.search(r"\sstyle=|\son[a-z]+=|javascript:", text), path

@@ -17,7 +17,7 @@ KINDS = ("test", "bank", "draft")
 
 
 def path_of(school, kind):
-    return f"/desk/{kind}s/{school.places[kind]}"
+    return f"/teacher/{kind}s/{school.places[kind]}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -46,7 +46,7 @@ def test_a_colleague_sees_whose_it_is_and_may_leave(school, kind):
     assert "Share it with a colleague" not in page
     assert "you may look at it and edit it, but not delete it" in words_of(school.get("colleague", f"{path}/sharing"))
     left = school.post("looker", f"{path}/sharing/end", {"teacher": str(school.people["looker"].id)})
-    assert left.headers["location"] == ("/desk" if kind == "test" else "/desk/banks")
+    assert left.headers["location"] == ("/teacher" if kind == "test" else "/teacher/banks")
     assert school.get("colleague", path).status_code == 200
     if kind != "bank":  # which a shared test still opens to look at
         assert school.get("looker", path).status_code == 404
@@ -71,13 +71,13 @@ def test_what_cannot_be_shared_is_said_and_changes_nothing(school, sent, words):
 
 
 def test_lists_say_what_is_shared_by_and_with_whom(school):
-    assert "Shared with colleague@school.example, looker@school.example" in words_of(school.get("teacher", "/desk"))
+    assert "Shared with colleague@school.example, looker@school.example" in words_of(school.get("teacher", "/teacher"))
     for who, how in (("colleague", "to edit"), ("looker", "to look at")):
-        assert f"Shared by teacher@school.example, {how}" in words_of(school.get(who, "/desk"))
-        banks = words_of(school.get(who, "/desk/banks"))
+        assert f"Shared by teacher@school.example, {how}" in words_of(school.get(who, "/teacher"))
+        banks = words_of(school.get(who, "/teacher/banks"))
         assert banks.count(f"Shared by teacher@school.example, {how}") == 3  # a draft, two published banks
-    assert "Shared" not in words_of(school.get("other", "/desk"))
-    assert "Shared with colleague@school.example, looker@school.example" in words_of(school.get("teacher", "/desk/banks"))
+    assert "Shared" not in words_of(school.get("other", "/teacher"))
+    assert "Shared with colleague@school.example, looker@school.example" in words_of(school.get("teacher", "/teacher/banks"))
 
 
 LOOKED_AT = (
@@ -159,28 +159,28 @@ def test_a_thing_is_handed_over(school, kind):
 @pytest.mark.parametrize("who", ["teacher", "owner"])
 def test_everything_is_handed_over_by_the_teacher_or_the_owner(school, who):
     if who == "teacher":
-        assert "tick that you are sure" in words_of(school.post("teacher", "/desk/account/hand-over", {"email": "other@school.example"}))
-        sent = school.post("teacher", "/desk/account/hand-over", {"email": "other@school.example", "sure": "yes"})
-        assert sent.headers["location"] == "/desk"
+        assert "tick that you are sure" in words_of(school.post("teacher", "/teacher/account/hand-over", {"email": "other@school.example"}))
+        sent = school.post("teacher", "/teacher/account/hand-over", {"email": "other@school.example", "sure": "yes"})
+        assert sent.headers["location"] == "/teacher"
     else:
-        page = f"/desk/people/{school.places['person']}"
+        page = f"/teacher/people/{school.places['person']}"
         assert school.post("owner", f"{page}/hand-over", {"to": "locked@school.example"}).status_code == 400
         sent = school.post("owner", f"{page}/hand-over", {"to": "other@school.example"})
-        assert sent.headers["location"] == "/desk/people"
+        assert sent.headers["location"] == "/teacher/people"
     for kind in KINDS:
         assert school.get("teacher", path_of(school, kind)).status_code == 404
         assert school.get("other", path_of(school, kind)).status_code == 200
-    assert school.get("teacher", "/desk").status_code == 200
+    assert school.get("teacher", "/teacher").status_code == 200
 
 
 def test_a_teacher_is_removed_and_another_one_gets_everything(school):
-    page = f"/desk/people/{school.places['person']}"
+    page = f"/teacher/people/{school.places['person']}"
     assert '<option value="locked@school.example"' not in school.get("owner", page).text
     sent = {"email": "teacher@school.example", "to": "other@school.example"}
     assert school.post("owner", f"{page}/remove", {**sent, "to": "nobody@school.example"}).status_code == 400
-    assert school.post("owner", f"{page}/remove", sent).headers["location"] == "/desk/people"
+    assert school.post("owner", f"{page}/remove", sent).headers["location"] == "/teacher/people"
     with school.database.read() as work:
         assert work.get(Teacher, school.places["person"]) is None
     assert school.get("owner", path_of(school, "test")).status_code == 404
     assert school.get("other", path_of(school, "test")).status_code == 200
-    assert school.get("teacher", "/desk").headers["location"] == "/sign-in"
+    assert school.get("teacher", "/teacher").headers["location"] == "/sign-in"

@@ -22,9 +22,9 @@ def test_proposals_are_waited_for_as_trials_are(app, database):
         asked = {"draft": int(draft), "edition": 1, "tests": [], "weight": "some", "intervals": False}
         job = job_queue.ask(work, teachers.owner(work, ""), KIND, f"draft {draft}", asked).id
     page = browser.go(f"{home}/improve/{job}")
-    assert f'data-progress="/desk/jobs/{job}/progress"' in page.text
+    assert f'data-progress="/teacher/jobs/{job}/progress"' in page.text
     assert page.text.count("http-equiv") == page.text.count('<noscript><meta http-equiv="refresh"') == 1
     assert "data-share" in page.text
-    assert browser.client.get(f"/desk/jobs/{job}/progress").json() == {"state": "waiting", "share": 0.0}
+    assert browser.client.get(f"/teacher/jobs/{job}/progress").json() == {"state": "waiting", "share": 0.0}
     other = sign_in(app, database, "second@school.example")
-    assert other.go(f"/desk/jobs/{job}/progress").status_code == 404
+    assert other.go(f"/teacher/jobs/{job}/progress").status_code == 404

@@ -81,7 +81,7 @@ def found(request: Request, number: Number, bearer: ForResults, first: First = 0
 def sheet(request: Request, number: Number, bearer: ForResults, every: Every = False) -> Response:
     """The results as CSV, in UTF-8 with a mark that spreadsheets understand; no cell is taken for a formula.
 
-    It is the file of the teacher's desk: the sessions that count, or all.
+    It is the file of the teacher's pages: the sessions that count, or all.
     """
     with reading(request, bearer) as (work, token):
         test = published(work, token.teacher, number)

@@ -24,7 +24,7 @@ from quaestor.web.security.browsers import field
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/improve", route_class=Patient)
+routes = APIRouter(prefix="/teacher/drafts/{draft}/improve", route_class=Patient)
 STATED = {*STATEMENT_FIELDS, "prior", "shares", "strength"}
 SMALL = 0.02  # a change of less is not worth a look
 

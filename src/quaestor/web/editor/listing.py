@@ -13,7 +13,7 @@ from quaestor.web.editor.part_form import skills_of
 from quaestor.web.editor.part_pages import NEW, Section
 from quaestor.web.jobs.execution import Patient
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/{section}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/drafts/{draft}/{section}", route_class=Patient)
 A_PAGE = 50
 
 

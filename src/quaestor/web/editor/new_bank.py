@@ -28,7 +28,7 @@ from quaestor.web.security.browsers import field
 from quaestor.web.security.uploads import draw_anew, read_bank
 from quaestor.web.teacher.access import Posted, download, signed_in
 
-routes = APIRouter(prefix="/desk/banks", route_class=Patient)
+routes = APIRouter(prefix="/teacher/banks", route_class=Patient)
 LONGEST_PASTE = 2_000_000
 
 

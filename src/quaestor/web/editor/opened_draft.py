@@ -106,7 +106,7 @@ def _just_saved(request: Request, draft: Draft) -> tuple[int, bool] | None:
 
 
 def _path(draft: Draft) -> str:
-    return f"/desk/drafts/{draft.id}"
+    return f"/teacher/drafts/{draft.id}"
 
 
 NO_CONFLICT: dict[str, Any] = {"conflict": [], "by": "", "by_me": False}

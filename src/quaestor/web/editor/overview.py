@@ -20,7 +20,7 @@ from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 from quaestor.web.teacher.cost import cost_of
 
-routes = APIRouter(prefix="/desk/drafts/{draft}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/drafts/{draft}", route_class=Patient)
 FIELDS = ("title", "description", "language", "author", "licence", "imprecision")
 
 

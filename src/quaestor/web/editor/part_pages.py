@@ -33,7 +33,7 @@ from quaestor.web.security import browsers
 from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/{section}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/drafts/{draft}/{section}", route_class=Patient)
 NEW = "~new"  # stands for an entry that has no id yet: no id contains a tilde at its start
 
 

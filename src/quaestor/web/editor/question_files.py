@@ -31,7 +31,7 @@ from quaestor.web.security.browsers import field, fields, whole
 from quaestor.web.security.uploads import draw_anew, read_questions
 from quaestor.web.teacher.access import Held, Posted, signed_in
 
-routes = APIRouter(prefix="/desk/import", route_class=Patient)
+routes = APIRouter(prefix="/teacher/import", route_class=Patient)
 MOST_SHOWN = 300  # questions of a file; the others are kept too
 MOST_UNPACKED = 50_000_000
 

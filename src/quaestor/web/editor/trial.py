@@ -33,7 +33,7 @@ from quaestor.web.teacher.access import Posted, signed_in, told
 from quaestor.web.teacher.rules_form import length, named
 from quaestor.web.teacher.trial_form import FEWEST, KIND, MOST, TrialForm, blank, rules_of, sent
 
-routes = APIRouter(prefix="/desk", route_class=Patient)
+routes = APIRouter(prefix="/teacher", route_class=Patient)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.security.browsers import field, whole
 from quaestor.web.teacher.access import Posted, as_file, download
 
-routes = APIRouter(prefix="/desk/drafts/{draft}/versions", route_class=Patient)
+routes = APIRouter(prefix="/teacher/drafts/{draft}/versions", route_class=Patient)
 A_PAGE = 100
 
 

@@ -34,8 +34,8 @@ MOST_COOKIES, LONGEST_COOKIE = 30, 4096
 _BELOW = re.compile(rf"{PREFIX}/([A-Za-z0-9_-]{{40,64}})(/.*)")
 _LEARNERS = ("/c/", "/enter", "/take/", "/language", "/lti/start", "/static/")
 _NOBODY = (  # accounts and the server itself are not for a frame
-    "/sign-in", "/sign-out", "/desk/account", "/desk/people", "/desk/platforms", "/framed", "/lti/login", "/lti/launch", "/lti/register",
-    "/api", "/metrics",
+    "/sign-in", "/sign-out", "/teacher/account", "/teacher/people", "/teacher/platforms", "/framed", "/lti/login", "/lti/launch",
+    "/lti/register", "/api", "/metrics",
 )  # fmt: skip
 
 

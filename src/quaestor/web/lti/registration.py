@@ -33,7 +33,7 @@ from quaestor.web.security.browsers import field
 from quaestor.web.security.outgoing import OutgoingError, inner_hosts
 from quaestor.web.teacher.access import Posted, signed_in, told
 
-PATH = "/desk/platforms"
+PATH = "/teacher/platforms"
 routes = APIRouter(route_class=Patient)
 FIELDS = ("name", "issuer", "client_id", "deployments", "auth_url", "token_url", "jwks_url", "frames")
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"

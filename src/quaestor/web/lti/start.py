@@ -204,7 +204,7 @@ def connect(request: Request, form: Posted) -> Response:
     return go(request, "lti-start")
 
 
-@routes.post("/desk/tests/{number}/members/{placement}", name="lti-members")
+@routes.post("/teacher/tests/{number}/members/{placement}", name="lti-members")
 def members(request: Request, number: int, placement: int, form: Posted) -> Response:
     """Put the learners of a course on the class list, as the platform tells them."""
     with database(request).read() as work:
@@ -222,5 +222,5 @@ def members(request: Request, number: int, placement: int, form: Posted) -> Resp
             seats.seated(work, place, one.sub, one.name)
         added = len(class_lists.pupils_of(work, test)) - before
     response = go(request, "test", number=number)
-    notes.leave(request, response, f"/desk/tests/{number}", {"added": added, "known": len(found) - added, "some": []})
+    notes.leave(request, response, f"/teacher/tests/{number}", {"added": added, "known": len(found) - added, "some": []})
     return response

@@ -60,7 +60,7 @@ for (const clock of document.querySelectorAll("[data-left]")) {
 // The server was busy: the page sends the same form again by itself.
 for (const form of document.querySelectorAll("form[data-again]")) setTimeout(() => form.requestSubmit(), 1000 * Number(form.dataset.again));
 
-// The desk: opening times are entered and shown in the reader's own time zone; the server keeps UTC.
+// Teachers: opening times are entered and shown in the reader's own time zone; the server keeps UTC.
 for (const zone of document.querySelectorAll("[data-zone]")) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
 for (const offset of document.querySelectorAll("[data-offset]")) {
   const field = document.getElementById(offset.dataset.offset);

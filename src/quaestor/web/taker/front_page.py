@@ -45,7 +45,7 @@ def home(request: Request, code: str = "") -> Response:
 
 @routes.get("/five-minutes", name="five-minutes")
 def five_minutes(request: Request) -> Response:
-    """The way from an empty desk to a first result, step by step."""
+    """The way from nothing to a first result, step by step."""
     return page(request, "five_minutes.html")
 
 

@@ -26,7 +26,7 @@ from quaestor.web.security.browsers import TEACHER, field
 from quaestor.web.security.openid import Provider
 from quaestor.web.teacher.access import Posted, signed_in, told
 
-PATH = "/desk/account"
+PATH = "/teacher/account"
 routes = APIRouter(prefix=PATH, route_class=Patient)
 CHANGED = say("the password was changed; all other browsers are signed out, and all tokens have ended")
 
@@ -132,7 +132,7 @@ def hand_over(request: Request, form: Posted) -> Response:
             handover.hand_over_all(work, teacher, handover.receiver(work, teacher, found.id))
     except QuaestorError as error:
         return _show(request, wrong={"hand_over": told(error)})
-    return go(request, "desk")
+    return go(request, "tests")
 
 
 def _show(request: Request, wrong: dict[str, str] | None = None, secret: str = "", notice: str = "", code: str = "") -> Response:

@@ -26,8 +26,8 @@ from quaestor.web.teacher import class_list
 from quaestor.web.teacher.access import Held, Posted, signed_in, told
 from quaestor.web.teacher.home import state
 
-routes = APIRouter(prefix="/desk/classes", route_class=Patient)
-HERE = "/desk/classes"
+routes = APIRouter(prefix="/teacher/classes", route_class=Patient)
+HERE = "/teacher/classes"
 MOST_PICTURES = 200  # QR codes on a page of cards
 _CLASSES = TypeAdapter(list[RosterClass])
 

@@ -23,7 +23,7 @@ from quaestor.web.render.pages import database, go, page, url
 from quaestor.web.security.browsers import field, whole
 from quaestor.web.teacher.access import Posted, signed_in, told
 
-routes = APIRouter(prefix="/desk", route_class=Patient)
+routes = APIRouter(prefix="/teacher", route_class=Patient)
 NOBODY = say("no teacher here has this address")
 
 
@@ -40,7 +40,7 @@ class Kind:
 
 
 KINDS = (
-    Kind("test", "tests", "number", sharing.published_for, "desk", handover.hand_over_test),
+    Kind("test", "tests", "number", sharing.published_for, "tests", handover.hand_over_test),
     Kind("bank", "banks", "number", sharing.bank_for, "banks"),
     Kind("draft", "drafts", "draft", sharing.draft_for, "banks", handover.hand_over_draft),
 )

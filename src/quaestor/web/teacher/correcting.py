@@ -25,7 +25,7 @@ from quaestor.web.security.browsers import field, fields
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted, reach_test, told
 
-routes = APIRouter(prefix="/desk/tests/{number}/correct", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}/correct", route_class=Patient)
 
 
 @dataclass(frozen=True)

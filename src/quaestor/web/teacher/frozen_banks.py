@@ -22,7 +22,7 @@ from quaestor.web.render.language import translate
 from quaestor.web.render.pages import addresses, database, go, language, page
 from quaestor.web.teacher.access import ELSEWHERE, FORMATS, Posted, as_file, download, reach_bank
 
-routes = APIRouter(prefix="/desk/banks", route_class=Patient)
+routes = APIRouter(prefix="/teacher/banks", route_class=Patient)
 A_PAGE = 100  # questions that are shown at once
 
 

@@ -16,7 +16,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, public_url
 from quaestor.web.teacher.access import download, reach_test
 
-routes = APIRouter(prefix="/desk/tests/{number}/grades", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}/grades", route_class=Patient)
 SYSTEMS: dict[str, tuple[Callable[[gradebooks.Sheet], bytes], str]] = {
     "moodle": (gradebooks.moodle, "csv"),
     "canvas": (gradebooks.canvas, "csv"),

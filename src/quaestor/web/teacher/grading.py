@@ -12,7 +12,7 @@ from quaestor.web.render.pages import database, go, page
 from quaestor.web.security.browsers import field
 from quaestor.web.teacher.access import Posted, reach_test
 
-routes = APIRouter(prefix="/desk/tests/{number}/grades", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}/grades", route_class=Patient)
 
 
 @routes.get("", name="grades")

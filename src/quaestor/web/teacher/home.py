@@ -1,7 +1,9 @@
-"""The desk: a teacher's tests with what goes on in them, and the banks they write."""
+"""Where a teacher begins: their tests with what goes on in them, and the banks they write."""
+
+from urllib.parse import quote
 
 from fastapi import APIRouter, Request
-from fastapi.responses import Response
+from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import func, select
 
 from quaestor.store import drafts, publishing, sharing
@@ -10,13 +12,15 @@ from quaestor.store.clock import now
 from quaestor.store.models import Published, Pupil
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, page
+from quaestor.web.security.browsers import root
 from quaestor.web.teacher.access import signed_in
 
-routes = APIRouter(prefix="/desk", route_class=Patient)
-NEWEST = 5  # banks that the desk shows
+PATH = "/teacher"
+routes = APIRouter(route_class=Patient)
+NEWEST = 5  # banks that are shown
 
 
-@routes.get("", name="desk")
+@routes.get(PATH, name="tests")
 def overview(request: Request) -> Response:
     """What a teacher sees first."""
     with database(request).read() as work:
@@ -43,6 +47,14 @@ def overview(request: Request) -> Response:
         banks=banks[:NEWEST],
         more=len(banks) - NEWEST,
     )
+
+
+@routes.get("/desk{rest:path}", name="earlier-address")
+@routes.post("/desk{rest:path}", name="earlier-form")
+def moved(request: Request, rest: str) -> Response:
+    """Teachers' pages had other addresses once, which stand in bookmarks, messages and pages that are still open."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(root(request) + PATH + quote(rest) + query, 308)
 
 
 def state(test: Published) -> str:

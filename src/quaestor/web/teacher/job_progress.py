@@ -8,7 +8,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database
 from quaestor.web.teacher.access import signed_in
 
-routes = APIRouter(prefix="/desk/jobs", route_class=Patient)
+routes = APIRouter(prefix="/teacher/jobs", route_class=Patient)
 
 
 @routes.get("/{job}/progress", name="progress")

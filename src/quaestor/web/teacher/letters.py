@@ -13,7 +13,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, language, page
 from quaestor.web.teacher.access import download, reach_test
 
-routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 
 
 @routes.get("/letters", name="letters")

@@ -33,7 +33,7 @@ from quaestor.web.render.pages import database, page
 from quaestor.web.teacher.access import reach_test
 from quaestor.web.teacher.home import state
 
-routes = APIRouter(prefix="/desk/tests/{number}/live", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}/live", route_class=Patient)
 LOOK = 2.0  # seconds between two looks at the database
 BEAT = 15.0  # seconds after which a silent stream says that it is there
 LIFE = 600.0  # seconds after which a stream ends; the browser opens another one by itself

@@ -12,7 +12,7 @@ from quaestor.web.offline.file import html_of
 from quaestor.web.render.pages import database, language
 from quaestor.web.teacher.access import download, reach_test
 
-routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 
 
 @routes.get("/offline.html", name="offline-file")

@@ -34,7 +34,7 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import addresses, database, go, page
 from quaestor.web.teacher.access import Posted, download, may_edit, reach_test
 
-routes = APIRouter(prefix="/desk/tests/{number}/takers/{attempt}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}/takers/{attempt}", route_class=Patient)
 QUICK = 5000  # questions of the bank times answers: up to these the page says why each was asked, else each has a page of its own
 
 

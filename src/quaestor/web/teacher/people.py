@@ -22,7 +22,7 @@ from quaestor.web.render.pages import database, go, page, public_url
 from quaestor.web.security.browsers import field
 from quaestor.web.teacher.access import Posted, signed_in, told
 
-PATH = "/desk/people"
+PATH = "/teacher/people"
 routes = APIRouter(prefix=PATH, route_class=Patient)
 
 

@@ -13,7 +13,7 @@ from quaestor.web.render import qr
 from quaestor.web.render.pages import database, page, public_url
 from quaestor.web.teacher.access import reach_test
 
-routes = APIRouter(prefix="/desk/tests/{number}/projector", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}/projector", route_class=Patient)
 
 
 @routes.get("", name="projector")

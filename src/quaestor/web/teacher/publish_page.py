@@ -23,7 +23,7 @@ from quaestor.web.teacher.cost import cost_of
 from quaestor.web.teacher.publish_form import PublishForm, blank, sent
 from quaestor.web.teacher.trial_form import rules_of
 
-routes = APIRouter(prefix="/desk/banks/{number}/publish", route_class=Patient)
+routes = APIRouter(prefix="/teacher/banks/{number}/publish", route_class=Patient)
 MOST_NAMED = 3  # other tests of the same bank that are named
 
 

@@ -38,7 +38,7 @@ from quaestor.web.teacher.home import state
 from quaestor.web.teacher.rules_form import length
 from quaestor.web.teacher.time_form import TimeForm, blank_time
 
-routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 MOST_PICTURES = 200  # QR codes on a page of cards
 
 
@@ -141,7 +141,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
 
 
 def _path(number: int) -> str:
-    return f"/desk/tests/{number}"
+    return f"/teacher/tests/{number}"
 
 
 @routes.post("/class", name="choose-class")
@@ -162,7 +162,7 @@ def cards(request: Request, number: int) -> Response:
         pupils = pupils_of(work, test)
     drawn = pupils if len(pupils) <= MOST_PICTURES else []
     pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
-    way = (url(request, "desk"), say("Tests"), url(request, "test", number=number), test.title)
+    way = (url(request, "tests"), say("Tests"), url(request, "test", number=number), test.title)
     about: dict[str, Any] = {"title": test.title, "way": way, "pupils": pupils, "qrs": pictures, "address": public_url(request, "home")}
     return page(request, "teacher/cards.html", teacher=teacher, **about)
 
@@ -205,4 +205,4 @@ def drop(request: Request, number: int, form: Posted) -> Response:
             privacy.delete_test(work, test)
     if not sure:
         return _ask_drop(request, teacher, test, say("this is not the code of the test; nothing was deleted"))
-    return go(request, "desk")
+    return go(request, "tests")

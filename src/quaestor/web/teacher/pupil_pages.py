@@ -18,7 +18,7 @@ from quaestor.web.security.browsers import field
 from quaestor.web.teacher.access import Posted, download, told
 from quaestor.web.teacher.class_pages import own_class
 
-routes = APIRouter(prefix="/desk/classes/{number}/pupils/{pupil}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/classes/{number}/pupils/{pupil}", route_class=Patient)
 
 
 def _of(request: Request, work: Work, number: int, pupil: int) -> tuple[Teacher, SchoolClass, Pupil]:

@@ -16,7 +16,7 @@ from quaestor.web.render.pages import database, page
 from quaestor.web.teacher.access import download, may_edit, reach_test
 from quaestor.web.teacher.home import state
 
-routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 EACH = 100  # takers on a page
 
 

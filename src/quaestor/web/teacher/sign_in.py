@@ -32,10 +32,10 @@ DAY = 24 * 3600
 
 @routes.get("/sign-in", name="sign-in")
 def ask(request: Request) -> Response:
-    """Address and password; whoever is signed in already goes to the desk."""
+    """Address and password; whoever is signed in already goes to their tests."""
     with database(request).read() as work:
         if teachers.logged_in(work, request.cookies.get(TEACHER)) is not None:
-            return go(request, "desk")
+            return go(request, "tests")
     return asked_page(request)
 
 
@@ -130,8 +130,8 @@ def _gone(request: Request) -> Response:
 
 
 def welcome(request: Request, secret: str) -> Response:
-    """To the desk, with a browser that is signed in from now on."""
-    response = go(request, "desk")
+    """To their tests, with a browser that is signed in from now on."""
+    response = go(request, "tests")
     request.state.visit = token()
     remember(request, response)
     set_cookie(request, response, TEACHER, secret, seconds=teachers.LOGIN_DAYS * DAY)

@@ -23,7 +23,7 @@ from quaestor.web.render.pages import database, page
 from quaestor.web.teacher.access import reach_test
 from quaestor.web.teacher.home import state
 
-routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 EACH = 50  # questions on a page
 HINTS = 8  # questions that the report names
 

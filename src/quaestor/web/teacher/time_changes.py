@@ -21,7 +21,7 @@ from quaestor.web.teacher.home import state
 from quaestor.web.teacher.published import shown
 from quaestor.web.teacher.time_form import sent_time
 
-routes = APIRouter(prefix="/desk/tests/{number}", route_class=Patient)
+routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 TAKER = "/takers/{attempt}"
 
 
