@@ -74,10 +74,11 @@ def test_skips_that_count_as_wrong():
         (qs.load("fractions").widen(0.05), qs.Rules(), Behaviour()),
         (qs.load("fractions"), qs.Rules(), Behaviour()),
         (qs.load("german"), qs.Rules(score="random"), Behaviour()),
-        (qs.load("german"), qs.Rules(among=3), Behaviour()),
+        (qs.load("german"), qs.Rules(mandatory=["Q1"]), Behaviour()),
+        (qs.load("german"), qs.Rules(exposure=qs.Exposure(most=0.5, rates={"Q1": 0.7})), Behaviour()),
         (qs.load("german"), qs.Rules(), Behaviour(reveals={"Q1": {"Q2": 0.5}})),
     ],
-    ids=["credal", "several skills", "random", "rules", "reveals"],
+    ids=["credal", "several skills", "random", "rules", "worn", "reveals"],
 )
 def test_what_is_not_plain(bank, rules, behaviour):
     assert not plain.is_plain(bank, rules, behaviour)

@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     bank = bank.widen(arguments.widen) if arguments.widen else bank
     rules = load_rules(arguments.rules) if arguments.rules else DEFAULT
     students = 1000 if arguments.students is None else arguments.students
-    if arguments.device != CPU and not is_plain(bank, rules, Behaviour()):
+    if arguments.device != CPU and not is_plain(bank, rules, Behaviour(), arguments.device):
         print("The graphics card is not used: it is for plain tests, see docs/large-simulations.md.", file=sys.stderr)
     with _progress(students) as progress:
         found = simulate(

@@ -4,14 +4,17 @@ from collections.abc import Callable
 
 import numpy as np
 
+from quaestor.draws import Draws
 from quaestor.i18n import say
 from quaestor.inference.layout import Numbers
 from quaestor.model.table import Array
 from quaestor.selection.narrowing import Candidates, Standing
 from quaestor.selection.plan import Mask
 from quaestor.selection.robust import counted
+from quaestor.selection.rules import Rules
 from quaestor.selection.ties import best
 
+Drawing = Callable[[Numbers, int], Draws]  # what some takers draw, for one purpose
 _AT_ONCE = 4  # numbers drawn at a time to hold questions back
 
 
@@ -48,57 +51,90 @@ def elected(now: Standing, left: Candidates, ballots: Numbers) -> None:
     left.keep("robust", one, np.arange(wanted.shape[1]) == chosen[:, None], chosen >= 0)
 
 
+class Ranked:
+    """Questions best first, for each row of gains, (rows, questions), which it uses up: found one place after another, and only in the rows
+    that somebody looks at. The next best is the best of those left, as in `ties`.
+    """
+
+    def __init__(self, gains: Array, second: Callable[[], Array] | None) -> None:
+        self._gains, self._second = gains, second
+        self._found = best(gains, second)[None]  # (places, rows)
+        self._depth = np.ones(len(gains), dtype=np.intp)  # places found of each row
+
+    def at(self, places: Numbers, rows: Numbers) -> Numbers:
+        """The questions at some places, from 0, of some rows, -1 beyond the last; those before were looked at."""
+        if int(places.max(initial=0)) >= len(self._found):
+            self._found = np.concatenate([self._found, np.full((1, len(self._gains)), -1)])
+        beyond = places >= self._depth[rows]
+        if beyond.any():
+            self._go_on(rows[beyond])
+        found: Numbers = self._found[places, rows]
+        return found
+
+    def _go_on(self, rows: Numbers) -> None:
+        """Find the next place of some rows."""
+        wanted = np.zeros(len(self._gains), dtype=bool)
+        wanted[rows] = True
+        some = np.flatnonzero(wanted)
+        self._gains[some, self._found[self._depth[some] - 1, some]] = -np.inf
+        second = self._second
+        self._found[self._depth[some], some] = best(self._gains[some], None if second is None else lambda: second()[some])
+        self._depth[some] += 1
+
+
 def drawn(now: Standing, left: Candidates, mask: Mask, gains: Array, second: Callable[[], Array] | None) -> Numbers:
     """The question of each taker, (takers,), -1 where none is left."""
     rules = now.plan.rules
     masked = gains.copy()
     masked[~mask] = -np.inf
-    first = best(masked, second)
+    ranked, everyone = Ranked(masked, second), np.arange(now.takers)
+    count = np.ones(now.takers, dtype=np.intp)
     if rules.among > 1 or rules.first_among > 1:
-        wanted = np.where(now.evidence.counts == 0, max(rules.among, rules.first_among), rules.among)
-        count = np.minimum(wanted, mask.sum(axis=1, dtype=np.int32))
-        first = _among(now, masked, second, first, count)
+        count = np.minimum(how_many(rules, now.evidence.counts), mask.sum(axis=1, dtype=np.int32))
         left.note("among", lambda taker: say("drawn from the first {count} of the ranking", count=int(count[taker])), count > 1)
+    place = among(ranked, everyone, count, now.draws)
+    first = ranked.at(place, everyone)
     if rules.exposure.chances:
-        found = _not_held_back(now, masked, second, first)
+        found = not_held_back(ranked, everyone, place, now.draws, now.plan.chances)
         left.note("exposure", lambda taker: say("others that came first were held back to spare them"), found != first)
         return found
     return first
 
 
-def _among(now: Standing, masked: Array, second: Callable[[], Array] | None, first: Numbers, count: Numbers) -> Numbers:
-    """One of the best so many questions of each taker, drawn."""
-    found, rank, some = first.copy(), np.zeros(len(first), dtype=np.intp), np.flatnonzero(count > 1)
-    rank[some] = now.draws(some, 2).integers(count[some])
-    waiting = np.flatnonzero(rank > 0)
-    rest = masked[waiting]
-    while len(waiting):
-        found[waiting] = _following(rest, found[waiting], second, waiting)
-        rank[waiting] -= 1
-        on = rank[waiting] > 0
-        waiting, rest = waiting[on], rest[on]
-    return found
+def how_many(rules: Rules, asked: Numbers) -> Numbers:
+    """From how many of the best questions one is drawn, after so many were asked, (takers,) each."""
+    return np.where(asked == 0, max(rules.among, rules.first_among), rules.among)
 
 
-def _not_held_back(now: Standing, masked: Array, second: Callable[[], Array] | None, first: Numbers) -> Numbers:
-    """The first question, or where a draw holds it back the next best one that none holds back; the first where all are held back."""
-    found, waiting, rank = first.copy(), np.flatnonzero(first >= 0), 0
-    draws, chosen, rest = now.draws(np.arange(now.takers), 3), first[waiting], masked
+def among(ranked: Ranked, rows: Numbers, count: Numbers, draws: Drawing) -> Numbers:
+    """The place of one of the best so many questions of each taker, drawn, (takers,); `rows`: where the gains of each are."""
+    place, some = np.zeros(len(rows), dtype=np.intp), np.flatnonzero(count > 1)
+    if len(some):
+        place[some] = draws(some, 2).integers(count[some])
+    for before in range(1, int(place.max(initial=0)) + 1):
+        waiting = np.flatnonzero(place >= before)
+        ranked.at(np.full(len(waiting), before), rows[waiting])
+    return place
+
+
+def not_held_back(ranked: Ranked, rows: Numbers, first: Numbers, draws: Drawing, chances: Array) -> Numbers:
+    """The question at the `first` place, or where a draw holds it back the best one that none holds back; the first where all are.
+
+    `rows`: where the gains of each taker are, (takers,). `chances`: that a question is not held back, (questions,).
+    """
+    found = ranked.at(first, rows)
+    waiting, turn, luck = np.flatnonzero(found >= 0), 0, draws(np.arange(len(rows)), 3)
     while len(waiting):
-        if rank % _AT_ONCE == 0:
-            wanted = np.zeros((now.takers, _AT_ONCE), dtype=bool)
+        if turn % _AT_ONCE == 0:
+            wanted = np.zeros((len(rows), _AT_ONCE), dtype=bool)
             wanted[waiting] = True
-            luck = draws.random(wanted)
-        held = luck[waiting, rank % _AT_ONCE] >= now.plan.chances[chosen]
+            drawn = luck.random(wanted)
+        place = first[waiting]
+        if turn:
+            place = turn - (turn <= place)  # the first was looked at before
+        chosen = ranked.at(place, rows[waiting])
+        waiting, chosen = waiting[chosen >= 0], chosen[chosen >= 0]
+        held = drawn[waiting, turn % _AT_ONCE] >= chances[chosen]
         found[waiting[~held]] = chosen[~held]
-        waiting, rest = waiting[held], rest[waiting[held]] if rank == 0 else rest[held]
-        chosen = _following(rest, chosen[held], second, waiting)
-        on = chosen >= 0
-        waiting, chosen, rest, rank = waiting[on], chosen[on], rest[on], rank + 1
+        waiting, turn = waiting[held], turn + 1
     return found
-
-
-def _following(rest: Array, chosen: Numbers, second: Callable[[], Array] | None, takers: Numbers) -> Numbers:
-    """The best question of some takers after the one chosen, which is taken out of the `rest` of their gains, (takers, questions)."""
-    rest[np.arange(len(rest)), chosen] = -np.inf
-    return best(rest, None if second is None else lambda: second()[takers])

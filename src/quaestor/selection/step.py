@@ -8,8 +8,8 @@ no look-ahead.
                         -> look-ahead -> gains -> narrowed by the rules -> best, drawn or voted for -> question
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -27,12 +27,11 @@ from quaestor.inference.posterior import beliefs_of
 from quaestor.inference.reached import Reached
 from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
-from quaestor.model.question import Question
 from quaestor.model.table import Array, centre
 from quaestor.seeds import Seeds
 from quaestor.selection.caps import Caps, Look, leading
-from quaestor.selection.drawing import drawn, elected
-from quaestor.selection.narrowing import CLOSING, FORCING, KEEPING, Candidates, Narrowing, Standing, is_wanting, vary
+from quaestor.selection.choice import Choice, Choosing
+from quaestor.selection.narrowing import Standing, is_wanting
 from quaestor.selection.plan import Mask, plan_of
 from quaestor.selection.ranking import Ranking, gains_of, per_minute
 from quaestor.selection.robust import counted, votes
@@ -60,33 +59,6 @@ def step(
     time is up, instead of what inference would find.
     """
     return Decision(rules, evidence, seeds, available, are_different, reached)
-
-
-@dataclass(frozen=True, eq=False)
-class Choice:
-    """How the next question of one taker was chosen: all open questions ranked, and what narrowed the choice.
-
-    `question` is None when none is left. `votes`: how many of the sampled networks would ask which question, for robust rules.
-    `candidates`: the numbers of the questions that the rules leave, from which the best (or a draw, or a vote) takes one; empty where the
-    rules name the question. `best_gain`: the largest gain of the questions that the content rules leave. `tied`: the candidates whose gain
-    is the largest; `still_tied`: those of them that the second score leaves.
-    """
-
-    question: Question | None
-    ranking: Ranking
-    narrowed: tuple[Narrowing, ...] = ()
-    votes: Mapping[str, int] = field(default_factory=dict)
-    best_gain: float | None = None
-    candidates: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    tied: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-    still_tied: Numbers = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
-
-    @property
-    def gain(self) -> float | None:
-        """The gain of the chosen question; None for a pilot, which is asked for its own sake."""
-        if self.question is None or self.question.pilot:
-            return None
-        return float(self.ranking.gains[self.ranking.ids == self.question.id][0])
 
 
 class Decision:
@@ -188,8 +160,10 @@ class Decision:
     def _gains_of(self, ahead: Lookahead, score: str) -> Array:
         return gains_of(self.evidence.layout, ahead, score, self.rules.bound, self.rules.per, self._drawn)
 
-    def _second(self) -> Array:
-        return self._second_gains
+    @property
+    def second(self) -> Callable[[], Array] | None:
+        """What finds the gains by the second score; None where there is none."""
+        return (lambda: self._second_gains) if self._plan.second else None
 
     def best(self, candidates: Mask) -> Numbers:
         """The best of some questions of each taker, (takers,), -1 where there are none.
@@ -201,10 +175,10 @@ class Decision:
         if not may_skip or rules.score not in UNCERTAINTY or self._reached or "gains" in self.__dict__:
             gains = self.gains.copy()
             gains[~candidates] = -np.inf
-            return best(gains, self._second if second else None)
+            return best(gains, self.second)
         gains = self._leading(rules.score, candidates)
         if second not in UNCERTAINTY:
-            return best(gains, self._second if second else None)
+            return best(gains, self.second)
         return best(gains, lambda: self._leading(second, tied_best(gains)))
 
     def _leading(self, score: str, candidates: Mask) -> Array:
@@ -296,16 +270,16 @@ class Decision:
         return Standing(self._plan, self.evidence, lambda: self.bounds, self._seeds, waiting, left)
 
     @lazy
-    def _free(self) -> "_Choosing":
+    def _free(self) -> Choosing:
         """The choice when nothing holds the test back."""
-        return _Choosing(self, self._standing(np.zeros(self.evidence.takers, dtype=bool), self.most_left))
+        return Choosing(self, self._standing(np.zeros(self.evidence.takers, dtype=bool), self.most_left))
 
     @lazy
-    def _final(self) -> "_Choosing":
+    def _final(self) -> Choosing:
         """The choice, among what must still be asked where the test would stop otherwise."""
         if not self._waiting.any():
             return self._free
-        return _Choosing(self, self._standing(self._waiting, np.where(self._waiting, np.inf, self.most_left)))
+        return Choosing(self, self._standing(self._waiting, np.where(self._waiting, np.inf, self.most_left)))
 
     @lazy
     def question(self) -> Numbers:
@@ -346,58 +320,6 @@ class Decision:
         mask[taker, candidates] = True
         found = votes(self._standing(np.zeros(len(mask), dtype=bool), self.most_left), robust, mask)
         return counted(self.evidence.layout, found[taker])
-
-
-class _Choosing:
-    """The choice of all takers, in two stages: what the rules leave, and the one question of these."""
-
-    def __init__(self, decision: Decision, now: Standing) -> None:
-        self._decision, self._now = decision, now
-        self.left = Candidates(decision.open)
-        self.named = np.full(now.takers, -1)
-        self.ballots: Numbers | None = None
-        for close in CLOSING:
-            close(now, self.left)
-        for force in FORCING:
-            force(now, self.left, self.named)
-        self.left.active = self.named < 0
-        for keep in KEEPING:
-            keep(now, self.left)
-        self._left_by_content = self.left.mask
-
-    @property
-    def can_ask(self) -> Mask:
-        """Who has a question left, (takers,)."""
-        return np.asarray((self.named >= 0) | self._left_by_content.any(axis=1))
-
-    @lazy
-    def best_gain(self) -> Array:
-        """The largest gain of the questions left, (takers,); NaN where there is none."""
-        found = np.where(self._left_by_content, self._decision.gains, -np.inf).max(axis=1)
-        return np.where(np.isfinite(found), found, np.nan)
-
-    @lazy
-    def candidates(self) -> Mask:
-        """What the rules leave to choose from, (takers, questions); nothing where they name the question."""
-        vary(self._now, self.left, lambda: self._decision.gains)
-        return self.left.mask & (self.named < 0)[:, None]
-
-    @lazy
-    def question(self) -> Numbers:
-        """The question of each taker, (takers,), -1 where none is left."""
-        candidates, rules = self.candidates, self._now.plan.rules
-        if not candidates.any():
-            return self.named
-        if rules.robust is not None and not self._now.plan.layout.is_precise:
-            self.ballots = votes(self._now, rules.robust, candidates)
-            elected(self._now, self.left, self.ballots)
-        mask = self.left.mask & (self.named < 0)[:, None]
-        if rules.among == rules.first_among == 1 and not rules.exposure.chances:
-            found = self._decision.best(mask)
-        else:
-            second = self._decision._second if self._now.plan.second else None
-            found = drawn(self._now, self.left, mask, self._decision.gains, second)
-        return np.where(self.named >= 0, self.named, found)
 
 
 def _distinct(evidence: Evidence) -> tuple[Evidence, Numbers | None]:

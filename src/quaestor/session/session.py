@@ -17,10 +17,11 @@ from quaestor.inference.lookahead import Lookahead
 from quaestor.lazy import lazy
 from quaestor.model.beliefs import Beliefs
 from quaestor.model.question import Entry, Question
+from quaestor.selection.choice import Choice
 from quaestor.selection.ranking import Ranking
 from quaestor.selection.rules import MISSING, WRONG, Rules
 from quaestor.selection.rules_file import read_rules
-from quaestor.selection.step import NO_QUESTION, Choice, Decision, step
+from quaestor.selection.step import NO_QUESTION, Decision, step
 from quaestor.session.log import (
     FORMAT,
     WITH_START,

@@ -4,7 +4,7 @@ A test is plain where the rules only say which score counts and when to stop, ea
 are numbers of a fixed shape: the joint table of exact ones (`joint_states`), or intervals of log-odds of two levels (`log_odds`). Then a
 step is a few operations on whole arrays: what the answers of all paths tell, the gain of every question, the best one, the answers. On a
 processor students who have answered the same are one path; on a graphics card each is a path, since there the merging would take longer
-than the steps.
+than the steps. Rules may draw for each student which of the best questions it is (`drawn`), on a processor.
 
 `run.take` does the same for all other tests, by the steps of a session.
 """
@@ -29,7 +29,7 @@ from quaestor.model.table import Array
 from quaestor.selection.narrowing import is_extended
 from quaestor.selection.ranking import second_score
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
-from quaestor.selection.rules import WRONG, Rules
+from quaestor.selection.rules import WRONG, Rules, plain
 from quaestor.selection.scores.kernels import TOLD
 from quaestor.selection.step import NO_QUESTION
 from quaestor.selection.stopping.criteria import MaxQuestions
@@ -37,20 +37,23 @@ from quaestor.selection.stopping.criterion import ManyBounds, Situation
 from quaestor.simulate import joint_states, log_odds
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Students
-from quaestor.simulate.library import Library, fetched
+from quaestor.simulate.drawn import Drawn
+from quaestor.simulate.library import CPU, Library, fetched
 from quaestor.simulate.run import Record, merged
 
-_RULES = {"score", "then", "bound", "stop", "skips", "may_skip", "only_next", "least_answers"}
+_RULES = {"score", "then", "bound", "stop", "skips", "may_skip", "only_next", "least_answers", "among", "first_among", "exposure"}
 
 
-def is_plain(bank: Bank, rules: Rules, behaviour: Behaviour) -> bool:
-    """Whether a test can be taken here."""
+def is_plain(bank: Bank, rules: Rules, behaviour: Behaviour, device: str = CPU) -> bool:
+    """Whether a test can be taken here, on a device."""
     layout = layout_of(bank)
     second = second_score(rules.score, rules.then)
     return (
-        all(len(batch.scope) == 1 for batch in layout.batches)
+        (device == CPU or not rules.is_random)
+        and all(len(batch.scope) == 1 for batch in layout.batches)
         and (joint_states.fits(layout) or log_odds.fits(layout))
         and set(rules.document) <= _RULES
+        and set(plain(rules.exposure)) <= {"chances"}
         and not is_extended()
         and rules.score in TOLD
         and (second is None or second in TOLD)
@@ -147,6 +150,7 @@ class _Test:
         running = library.put(np.arange(count))
         path = library.put(np.zeros(count, dtype=np.int64)) if library.is_numpy else running
         paths = self._begun(1 if library.is_numpy else count)
+        drawn = Drawn(self._layout, self._rules, students.seeds) if self._rules.is_random else None
         rule = np.full(count, "", dtype=object)
         asked: list[Any] = []
         answers: list[Any] = []
@@ -170,7 +174,10 @@ class _Test:
                     break
                 if len(on) < path.shape[0]:
                     running, path = (xp.take(one, library.put(on), axis=0) for one in (running, path))
-            questions = xp.take(choice.question, path, axis=0)
+            if drawn is None:
+                questions = xp.take(choice.question, path, axis=0)
+            else:
+                questions = drawn.questions(running, path, len(asked), partial(self._every, standing, paths.closed))
             before = xp.full(path.shape, len(asked), dtype=xp.int64, device=library.device)
             classes = asking.answers(behaviour, running, questions, before)
             if not self._rules.may_skip and bool(xp.any(classes == MISSING)):
@@ -178,7 +185,7 @@ class _Test:
             asked.append(self._column(questions, running, count, None))
             answers.append(self._column(classes, running, count, None))
             if library.is_numpy:
-                first, after = merged(path, classes)
+                first, after = merged(path, classes) if drawn is None else drawn.merged(path, questions, classes, paths.minutes)
                 paths, path = self._after(paths, path[first], questions[first], classes[first]), after
             else:
                 paths = self._after(paths, None if path.shape[0] == paths.count else path, questions, classes)
@@ -219,6 +226,14 @@ class _Test:
     def _gains(self, standing: Any, closed: Any, score: str) -> Any:
         """The gains of all questions, (paths, questions); -inf for those that are closed."""
         return self._xp.where(closed, -self._xp.inf, self._known.gains(standing, score, self._rules.bound))
+
+    def _every(self, standing: Any, closed: Any, some: slice, score: str) -> Array:
+        """The gains of all questions on some paths, (paths, questions), on a processor."""
+        here, is_closed = standing[some], closed[some]
+        found = np.empty(is_closed.shape)
+        for block in parts(len(found), max(1, self._library.block // found.shape[1])):
+            found[block] = self._gains(here[block], is_closed[block], score)
+        return found
 
     def _tied(self, standing: Any, closed: Any) -> tuple[Any, Any]:
         """Which questions are tied with the best, (paths, questions), and its gain, (paths,)."""

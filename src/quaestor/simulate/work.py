@@ -63,7 +63,7 @@ class Job:
 
 def taken(bank: Bank, rules: Rules, students: Students, behaviour: Behaviour, held: Numbers | None = None, device: str = CPU) -> Record:
     """Let students take the test, all together where it is plain."""
-    if students.asking is not None and is_plain(bank, rules, behaviour):
+    if students.asking is not None and is_plain(bank, rules, behaviour, device):
         return plain.take(bank, rules, students, behaviour, library_of(device))
     return take(bank, rules, students, behaviour, held)
 
@@ -74,7 +74,7 @@ def part_size(bank: Bank, rules: Rules, cohort: Cohort, behaviour: Behaviour, de
     is_quick = bank.is_precise or (two_levels(model) and all(len(scope) == 1 for scope in model.scopes))
     if not is_quick or cohort.is_apart:
         return PART
-    if device != CPU and is_plain(bank, rules, behaviour):
+    if device != CPU and is_plain(bank, rules, behaviour, device):
         return max(PART, _ON_CARD // len(bank.questions))
     numbers = len(bank.questions) if model.joint_size > LARGEST else max(len(bank.questions), int(model.joint_size))
     most = min(_MOST, max(PART, _NUMBERS // numbers))

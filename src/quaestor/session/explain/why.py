@@ -12,10 +12,10 @@ from quaestor.i18n import say, together
 from quaestor.inference.lookahead import Group
 from quaestor.inference.misfit import misfit
 from quaestor.model.question import Question
+from quaestor.selection.choice import Choice
 from quaestor.selection.ranking import second_score
 from quaestor.selection.rules import Robust
 from quaestor.selection.scores.known import DRAWN
-from quaestor.selection.step import Choice
 from quaestor.selection.sureness import is_sure, sure_above
 from quaestor.session.explain import wording
 from quaestor.session.explain.reasons import Entry, Explanation, More, Outcome, WhyQuestion, WhyResult
