@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from quaestor.errors import BankError, Problem, QuaestorError, format_value, got, placed, unplaced
+from quaestor.errors import BankError, Problem, QuaestorError, format_value, got
 from quaestor.i18n import Said, listed, packed, said, say, together, unpacked
 from quaestor.web.render.language import translate
 from quaestor.web.render.writing import writing
@@ -124,11 +124,14 @@ def test_lists(parts, text):
 
 
 def test_errors_keep_their_sentence():
-    error = QuaestorError(placed("Q1", got(say("unknown question"), format_value("Q1"), say("did you mean '{word}'?", word="Q2"))))
+    error = QuaestorError.at("Q1", got(say("unknown question"), format_value("Q1"), say("did you mean '{word}'?", word="Q2")))
     assert str(error) == said(error) == "Q1: unknown question, got 'Q1' (did you mean 'Q2'?)"
     assert german(said(error)) == "Q1: unbekannte Frage; gefunden: 'Q1' (meinten Sie „Q2“?)"
-    assert german(unplaced(said(error))) == "unbekannte Frage; gefunden: 'Q1' (meinten Sie „Q2“?)"
-    assert unplaced("a: b") == "a: b"
+    assert (error.place, german(error.words)) == ("Q1", "unbekannte Frage; gefunden: 'Q1' (meinten Sie „Q2“?)")
+    sent = pickle.loads(pickle.dumps(error))
+    assert (sent.place, sent.words, str(sent)) == (error.place, error.words, str(error))
+    plain = QuaestorError(say("a: b"))
+    assert (plain.place, plain.words) == ("", "a: b")
     assert said(QuaestorError("a", "b")) == "('a', 'b')"
 
 

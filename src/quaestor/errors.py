@@ -1,12 +1,12 @@
 """Everything that can go wrong, said so that it can be mended: where, which rule, which value."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from quaestor.i18n import Said, say, together
+from quaestor.i18n import Said, said, say, together
 
 Place = tuple[str | int, ...]
 LONGEST_WORD = 200  # letters of a word for which a like one is looked for
@@ -14,7 +14,25 @@ Locate = Callable[[str], str]  # from a problem's place to where that stands in 
 
 
 class QuaestorError(Exception):
-    """The base of every error that this package raises on purpose; it can be sent to another process."""
+    """The base of every error that this package raises on purpose; it can be sent to another process.
+
+    `place`: what it is said of (a field, a question, a file), where it is said of one thing.
+    """
+
+    place: str = ""
+    _words: str = ""
+
+    @classmethod
+    def at(cls, place: str, words: str) -> Self:
+        """An error that is said of one thing."""
+        made = cls(placed(place, words))
+        made.place, made._words = place, words
+        return made
+
+    @property
+    def words(self) -> str:
+        """What is said, without the place it is said of."""
+        return self._words or said(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).__new__, (type(self), *self.args), self.__dict__  # not made anew: what a kind is made of differs
@@ -50,7 +68,7 @@ class StatementError(QuaestorError):
 class Problem:
     """One broken rule: `place` (e.g. `questions.Q3.right[1]`), `rule` in words, `value` as found, and perhaps a `hint`.
 
-    `where` is the line, or the sheet and row, when the source has such a thing.
+    `where` is the line, or the sheet and row, when the source has such a thing; `path` the place step by step, when it lies in a document.
     """
 
     place: str
@@ -59,6 +77,7 @@ class Problem:
     hint: str = ""
     severity: Literal["error", "warning"] = "error"
     where: str = ""
+    path: Place = field(default=(), compare=False, repr=False)
 
     @property
     def sentence(self) -> Said:
@@ -89,11 +108,6 @@ def got(rule: str, value: str, hint: str = "") -> Said:
 def placed(place: str, words: str) -> Said:
     """Where something is, and what is to be said of it."""
     return say("{place}: {words}", place=place, words=words)
-
-
-def unplaced(words: str) -> str:
-    """What is said, without the place it is said of."""
-    return words.values["words"] if isinstance(words, Said) and words.pattern == "{place}: {words}" else words
 
 
 def all_of_them(problems: Iterable[Problem], source: str = "") -> Said:

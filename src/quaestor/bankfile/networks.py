@@ -14,7 +14,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import NEWEST, Bank, table_rows
 from quaestor.bankfile.statements import MOST_ROWS
-from quaestor.errors import NetworkError, format_value, got, placed
+from quaestor.errors import NetworkError, format_value, got
 from quaestor.i18n import listed, say
 from quaestor.model.network import Network, Variable
 from quaestor.model.table import Table
@@ -33,7 +33,7 @@ def bank_from_network(network: Network, skills: Iterable[str | int], hidden: Ite
     unseen = _names(network, hidden)
     for name in unseen:
         if name in wanted:
-            raise NetworkError(placed(name, got(say("a variable is a skill or hidden"), say("both"))))
+            raise NetworkError.at(name, got(say("a variable is a skill or hidden"), say("both")))
     left = _summed_out(network, unseen)
     for variable in left.values():
         _check_shape(variable, wanted, left)
@@ -67,14 +67,14 @@ def _check_shape(variable: Variable, skills: Sequence[str], left: dict[str, Vari
     hint = say("name it among the skills, or as hidden to sum it out")
     if variable.name in skills:
         if others:
-            raise NetworkError(placed(variable.name, got(say("the parents of a skill are skills"), listed(others), hint)))
+            raise NetworkError.at(variable.name, got(say("the parents of a skill are skills"), listed(others), hint))
         return
     children = [child.name for child in left.values() if variable.name in child.parents]
     if children:
         rule = say("nothing depends on a question")
-        raise NetworkError(placed(variable.name, got(rule, say("the children {names}", names=listed(children)), hint)))
+        raise NetworkError.at(variable.name, got(rule, say("the children {names}", names=listed(children)), hint))
     if not variable.parents:
-        raise NetworkError(placed(variable.name, got(say("a question has a skill or skills that it measures"), say("none"), hint)))
+        raise NetworkError.at(variable.name, got(say("a question has a skill or skills that it measures"), say("none"), hint))
 
 
 def _skill(variable: Variable, levels: Sequence[Sequence[str]]) -> dict[str, object]:
@@ -93,7 +93,7 @@ def _summed_out(network: Network, hidden: Sequence[str]) -> dict[str, Variable]:
         children = [variable for variable in left.values() if name in variable.parents]
         if len(children) > 1:
             rule = say("a variable that is summed out has one child at most")
-            raise NetworkError(placed(name, got(rule, listed([child.name for child in children]))))
+            raise NetworkError.at(name, got(rule, listed([child.name for child in children])))
         for child in children:
             left[child.name] = _merged(child, left[name])
         del left[name]
@@ -104,14 +104,14 @@ def _merged(child: Variable, hidden: Variable) -> Variable:
     """The child with the sum over the states of one of its parents."""
     if not (child.table.is_precise and hidden.table.is_precise):
         rule = say("a variable is summed out into {child} where both have exact numbers", child=child.name)
-        raise NetworkError(placed(hidden.name, got(rule, say("intervals"), say("take the centre of the network"))))
+        raise NetworkError.at(hidden.name, got(rule, say("intervals"), say("take the centre of the network")))
     parents = tuple(dict.fromkeys([*(name for name in child.parents if name != hidden.name), *hidden.parents]))
     size_of = {**dict(zip(child.parents, child.table.shape, strict=False)), **dict(zip(hidden.parents, hidden.table.shape, strict=False))}
     rows = prod(max(size_of[name], 2) for name in parents)  # a parent of one state counts as well: numpy has room for 52 letters
     if rows > MOST_ROWS:
         rule = say("a table has at most {most:,} rows", most=MOST_ROWS)
         found = say("{count} parents after {name} is summed out", count=len(parents), name=hidden.name)
-        raise NetworkError(placed(child.name, got(rule, found)))
+        raise NetworkError.at(child.name, got(rule, found))
     letters = dict(zip((*parents, hidden.name, child.name), ascii_letters, strict=False))
     axes = ["".join(letters[name] for name in names) for names in ((*hidden.parents, hidden.name), (*child.parents, child.name))]
     result = "".join(letters[name] for name in (*parents, child.name))

@@ -40,16 +40,16 @@ class Report:
 
     def error(self, place: Place, rule: str, value: object, hint: str = "") -> None:
         """Note a broken rule."""
-        self._problems.setdefault(Problem(format_place(place) or "bank", rule, format_value(value), hint))
+        self._problems.setdefault(Problem(format_place(place) or "bank", rule, format_value(value), hint, path=place))
 
     def fault(self, place: Place, found: StatementError | RowFault) -> None:
         """Note a broken rule that `elicit` or `table` found."""
         hint = found.hint if isinstance(found, StatementError) else ""
-        self._problems.setdefault(Problem(format_place(place), found.rule, found.value, hint))
+        self._problems.setdefault(Problem(format_place(place), found.rule, found.value, hint, path=place))
 
     def warning(self, place: Place, rule: str, value: object, hint: str = "") -> None:
         """Note something that is allowed but often a mistake."""
-        self._problems.setdefault(Problem(format_place(place), rule, format_value(value), hint, "warning"))
+        self._problems.setdefault(Problem(format_place(place), rule, format_value(value), hint, "warning", path=place))
 
     @property
     def count(self) -> int:

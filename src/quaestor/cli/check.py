@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     results = [_check(file) for file in arguments.files]
     failed = any(problem.severity == "error" for _, _, problems in results for problem in problems)
     if arguments.json:
-        listed = [{"file": file, "problems": [asdict(problem) for problem in problems]} for file, _, problems in results]
+        listed = [{"file": file, "problems": [_listed(problem) for problem in problems]} for file, _, problems in results]
         print(json.dumps(listed, ensure_ascii=False, indent=1))
         return int(failed)
     for file, content, problems in results:
@@ -34,6 +34,10 @@ def run(arguments: argparse.Namespace) -> int:
         counts = [sum(problem.severity == severity for problem in problems) for severity in ("error", "warning")]
         print(f"{file}: {content}{_count(counts[0], 'error')}, {_count(counts[1], 'warning')}")
     return int(failed)
+
+
+def _listed(problem: Problem) -> dict[str, str]:
+    return {name: value for name, value in asdict(problem).items() if name != "path"}
 
 
 def _check(file: str) -> tuple[str, str, tuple[Problem, ...]]:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quaestor.errors import QuaestorError, placed
+from quaestor.errors import QuaestorError
 from quaestor.formats.files import save
 from quaestor.report.terminal import console, grid
 from quaestor.selection.sureness import sure_above
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     ending = Path(arguments.out).suffix.lower() if arguments.out else ""
     if arguments.out and ending not in ENDINGS:
-        raise QuaestorError(placed(arguments.out, f"results are written to a file that ends in one of {', '.join(ENDINGS)}"))
+        raise QuaestorError.at(arguments.out, f"results are written to a file that ends in one of {', '.join(ENDINGS)}")
     bank, rules = read_test(Path(arguments.test))
     found: dict[str, HandedIn] = {}
     refused: list[str] = []

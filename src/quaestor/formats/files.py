@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from quaestor.bankfile.bank import FORMATS, Bank
-from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest, placed
+from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest
 from quaestor.formats import bif, json_text, sheets, uai, yaml_text
 from quaestor.formats.exchange.registry import QUESTION_ENDINGS, WRITERS, read_questions_bytes, recognised
 from quaestor.formats.limits import read_bytes, read_text
@@ -184,4 +184,4 @@ def save(data: bytes, path: str | Path) -> None:
         Path(path).write_bytes(data)
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
         found = str(getattr(error, "strerror", None) or error)
-        raise QuaestorError(placed(str(path), got(say("the file can be written"), found))) from error
+        raise QuaestorError.at(str(path), got(say("the file can be written"), found)) from error

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import AnswerError, format_value, got, nearest, placed
+from quaestor.errors import AnswerError, format_value, got, nearest
 from quaestor.i18n import say
 from quaestor.inference.layout import Answers, Layout, Numbers, layout_of
 from quaestor.inference.model import Box, Model, Scope
@@ -213,16 +213,16 @@ def checked(layout: Layout, stated: Stated) -> dict[str, tuple[Array, Array]]:
         levels = bank.skills[skill].levels
         rule = say("a lower and an upper likelihood for each of {levels}", levels=", ".join(levels))
         if not _listed(ends) or len(ends) != 2 or not all(_listed(end) and len(end) == len(levels) for end in ends):
-            raise AnswerError(placed(skill, got(rule, format_value(_shown(ends)))))
+            raise AnswerError.at(skill, got(rule, format_value(_shown(ends))))
         if not all(isinstance(value, Real) and not isinstance(value, bool) for end in ends for value in end):
-            raise AnswerError(placed(skill, got(say("likelihoods are numbers"), format_value(_shown(ends)))))
+            raise AnswerError.at(skill, got(say("likelihoods are numbers"), format_value(_shown(ends))))
         low, high = (np.array(end, dtype=float) for end in ends)
         if not (np.isfinite(low).all() and np.isfinite(high).all() and (low >= 0).all()):
-            raise AnswerError(placed(skill, got(say("likelihoods are finite and at least 0"), format_value(_shown(ends)))))
+            raise AnswerError.at(skill, got(say("likelihoods are finite and at least 0"), format_value(_shown(ends))))
         if not (low <= high).all():
-            raise AnswerError(placed(skill, got(say("a lower likelihood is not above its upper one"), format_value(_shown(ends)))))
+            raise AnswerError.at(skill, got(say("a lower likelihood is not above its upper one"), format_value(_shown(ends))))
         if layout.is_precise and not np.array_equal(low, high):
-            raise AnswerError(placed(skill, got(say("a precise bank takes equal lower and upper likelihoods"), format_value(_shown(ends)))))
+            raise AnswerError.at(skill, got(say("a precise bank takes equal lower and upper likelihoods"), format_value(_shown(ends))))
         found[skill] = (low, high)
     return found
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest, placed
+from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest
 from quaestor.i18n import say
 from quaestor.inference.model import Model, Scope
 from quaestor.lazy import lazy
@@ -215,7 +215,7 @@ class Layout:
         elif isinstance(answer, int | np.integer) and not isinstance(answer, bool) and 0 <= answer < len(asked.classes):
             return int(answer)
         rule = say("an answer class is one of {words}", words=", ".join(asked.classes))
-        raise AnswerError(placed(asked.id, got(rule, format_value(answer))))
+        raise AnswerError.at(asked.id, got(rule, format_value(answer)))
 
 
 def _one(low: Array, high: Array) -> Array:

@@ -129,10 +129,10 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
                 counts = np.bincount(column[column >= 0], weights[column >= 0], group.classes)
             if counts.sum() == 0:
                 rule = say("a question has answers; its table stays as it is")
-                found.append(Problem(f"responses.{question.id}", rule, say("none"), severity="warning"))
+                found.append(Problem(f"responses.{question.id}", rule, say("none"), severity="warning", path=("responses", question.id)))
             elif (counts > 0).sum() == 1:
                 same = class_word(question.classes[int(counts.argmax())])
                 shown = say("'{answer}' from all {count}", answer=same, count=round(float(counts.sum())))
                 rule = say("answers to a question differ; constant ones tell nothing of its levels")
-                found.append(Problem(f"responses.{question.id}", rule, shown, severity="warning"))
+                found.append(Problem(f"responses.{question.id}", rule, shown, severity="warning", path=("responses", question.id)))
     return found

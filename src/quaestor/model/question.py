@@ -7,7 +7,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from quaestor.errors import AnswerError, format_value, got, placed
+from quaestor.errors import AnswerError, format_value, got
 from quaestor.i18n import say
 from quaestor.model.entries import GAP, PICTURE, SOUNDS, Part, PartsError, accepted, chosen, loose, one_text
 from quaestor.model.table import Table
@@ -97,7 +97,7 @@ class Question:
         """
         if not self.takes_entries:
             words = say("has no options to choose from; its answer classes are {classes}", classes=", ".join(self.classes))
-            raise AnswerError(placed(self.id, words))
+            raise AnswerError.at(self.id, words)
         if self.parts:
             marks = self.marks(entry)
             return self.classes[(len(self.classes) - 1) * sum(marks) // len(marks)]
@@ -109,7 +109,7 @@ class Question:
                 return self.option_classes[chosen(written, self.options)]
             found = accepted(self.kind, written, self.accept, self.tolerance)
         except AnswerError as error:
-            raise AnswerError(placed(self.id, error.args[0])) from error
+            raise AnswerError.at(self.id, error.args[0]) from error
         return self.classes[0] if found is None else self.accept[found]
 
     def marks(self, entry: Entry) -> tuple[bool, ...]:
@@ -155,13 +155,13 @@ class Question:
                 try:
                     given[chosen(str(key), names)] = value
                 except AnswerError as error:
-                    raise AnswerError(placed(self.id, error.args[0])) from error
+                    raise AnswerError.at(self.id, error.args[0]) from error
             return given
         if isinstance(entry, Iterable) and not isinstance(entry, str | bytes):
             listed = list(entry)
         if len(listed) != len(names):
             rule = say("an entry for each of {names} is expected, as a list or map", names=" | ".join(names))
-            raise AnswerError(placed(self.id, got(rule, format_value(entry))))
+            raise AnswerError.at(self.id, got(rule, format_value(entry)))
         return dict(zip(names, listed, strict=True))
 
     def ticked(self, entry: str) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sys import float_info
 from typing import Any
 
-from quaestor.errors import AnswerError, QuaestorError, format_value, got, placed
+from quaestor.errors import AnswerError, QuaestorError, format_value, got
 from quaestor.i18n import say
 
 FORMAT, WITH_START = 1, 2  # of a saved session; one that starts from what was known is no session for those who know format 1 only
@@ -48,10 +48,10 @@ def read_document(text: str) -> dict[str, Any]:
     for name, kind in (("bank", dict), ("rules", dict), ("seed", int), ("log", list)):
         if not isinstance(document.get(name), kind):
             rule = say("a saved session has it as {kind}", kind=kind.__name__)
-            raise SessionError(placed(name, got(rule, format_value(document.get(name)))))
+            raise SessionError.at(name, got(rule, format_value(document.get(name))))
     if (document["session"] == WITH_START) != isinstance(document.get("start"), list):
         rule = say("a saved session of format {format} has it as {kind}, one of another format has none", format=WITH_START, kind="list")
-        raise SessionError(placed("start", got(rule, format_value(document.get("start")))))
+        raise SessionError.at("start", got(rule, format_value(document.get("start"))))
     return document
 
 
@@ -69,5 +69,5 @@ def checked_weight(skill: str, weight: Any) -> Weight:
     good = len(ends) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
     if not good or not 0 <= ends[0] <= ends[1] <= 1:
         rule = say("a weight is a number between 0 and 1, or a pair of them in rising order")
-        raise AnswerError(placed(skill, got(rule, format_value(weight))))
+        raise AnswerError.at(skill, got(rule, format_value(weight)))
     return float(ends[0]) if ends[0] == ends[1] else (float(ends[0]), float(ends[1]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest, placed
+from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest
 from quaestor.i18n import said, say
 from quaestor.inference.conflict import refuse_conflict
 from quaestor.inference.evidence import MISSING as NOTHING
@@ -75,7 +75,7 @@ class Session:
         for name, kind in (("bank", Bank), ("rules", Rules)):
             if not isinstance(getattr(self, name), kind):
                 rule = say("{kind} is expected", kind=kind.__name__)
-                raise SessionError(placed(name, got(rule, format_value(getattr(self, name)))))
+                raise SessionError.at(name, got(rule, format_value(getattr(self, name))))
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise SessionError(got(say("a seed is a whole number of at least 0"), repr(self.seed)))
         self.rules.check(self.bank)
@@ -252,9 +252,9 @@ class Session:
         if not isinstance(question, str) or question not in self.bank.questions:
             raise AnswerError(got(say("unknown question"), format_value(question), nearest(question, self.bank.questions)))
         if question in self.asked:
-            raise AnswerError(placed(question, say("a question is answered once; undo first to change it")))
+            raise AnswerError.at(question, say("a question is answered once; undo first to change it"))
         if question in self.rules.withdrawn:
-            raise AnswerError(placed(question, say("the rules have withdrawn this question: it is not asked any more")))
+            raise AnswerError.at(question, say("the rules have withdrawn this question: it is not asked any more"))
         if self.stopped:
             raise SessionError(say("the test is over: {reason} Got an answer to {question}", reason=self.stopped.reason, question=question))
         if self.rules.only_next and self.next is not None and question != self.next.id:
@@ -265,20 +265,20 @@ class Session:
         each = say("a weight for each of {levels}", levels=", ".join(levels))
         if isinstance(seen, str):
             if seen not in levels:
-                raise AnswerError(placed(skill, got(say("a level is one of {levels}", levels=", ".join(levels)), format_value(seen))))
+                raise AnswerError.at(skill, got(say("a level is one of {levels}", levels=", ".join(levels)), format_value(seen)))
             return tuple(1.0 if level == seen else 0.0 for level in levels)
         if isinstance(seen, Mapping):
             if set(seen) != set(levels):
-                raise AnswerError(placed(skill, got(each, format_value(dict(seen)))))
+                raise AnswerError.at(skill, got(each, format_value(dict(seen))))
             seen = [seen[level] for level in levels]
         if not isinstance(seen, Iterable):
             rule = say("a level, or a weight for each of {levels}", levels=", ".join(levels))
-            raise AnswerError(placed(skill, got(rule, format_value(seen))))
+            raise AnswerError.at(skill, got(rule, format_value(seen)))
         weights = tuple(checked_weight(skill, weight) for weight in seen)
         if len(weights) != len(levels):
-            raise AnswerError(placed(skill, got(each, say("{count} {count:weight|weights}", count=len(weights)))))
+            raise AnswerError.at(skill, got(each, say("{count} {count:weight|weights}", count=len(weights))))
         if self.bank.is_precise and any(isinstance(weight, tuple) for weight in weights):
-            raise AnswerError(placed(skill, say("a precise bank takes numbers as weights, got pairs")))
+            raise AnswerError.at(skill, say("a precise bank takes numbers as weights, got pairs"))
         return weights
 
     def _with(self, event: Answer | Late) -> "Session":
@@ -322,7 +322,7 @@ class Session:
             try:
                 session = session._with(_event(session, line))
             except QuaestorError as error:
-                raise SessionError(placed(f"log[{number}]", said(error))) from error
+                raise SessionError.at(f"log[{number}]", said(error)) from error
         return session
 
 
@@ -339,7 +339,7 @@ def _known(session: Session, number: int, line: Any) -> Late:
         if not isinstance(found, Late):
             raise AnswerError(got(say("a session starts from what was seen of skills"), format_value(line)))
     except QuaestorError as error:
-        raise SessionError(placed(f"start[{number}]", said(error))) from error
+        raise SessionError.at(f"start[{number}]", said(error)) from error
     return found
 
 
@@ -354,7 +354,7 @@ def _event(session: Session, line: Any) -> Answer | Late:
         answer = None if line["answer"] is None else _class_name(session, question, line["answer"])
         entry = line.get("entry")
         if not isinstance(entry, str | None):
-            raise AnswerError(placed(question, got(say("an entry is a text"), format_value(entry))))
+            raise AnswerError.at(question, got(say("an entry is a text"), format_value(entry)))
         found = Answer(question, answer, entry, checked_minutes(line.get("minutes")))
     else:
         raise AnswerError(got(say("a line is an answer or what was seen of a skill"), format_value(line)))

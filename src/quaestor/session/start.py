@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value, got, placed
+from quaestor.errors import QuaestorError, format_value, got
 from quaestor.i18n import say
 from quaestor.model.table import Array
 from quaestor.session.log import Late, Weight
@@ -39,7 +39,7 @@ class Earlier(NamedTuple):
 def weight(days: float, half_life: float) -> float:
     """How much counts what was told so many days ago: 1 now, a half after one half-life; nothing with a half-life of 0."""
     if not half_life >= 0:
-        raise QuaestorError(placed("half_life", got(say("a number of days of at least 0"), format_value(half_life))))
+        raise QuaestorError.at("half_life", got(say("a number of days of at least 0"), format_value(half_life)))
     return float(2.0 ** (-max(days, 0.0) / half_life)) if half_life else 0.0
 
 

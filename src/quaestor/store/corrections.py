@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.keys import by_chance
-from quaestor.errors import BankError, QuaestorError, format_value, got, placed
+from quaestor.errors import BankError, QuaestorError, format_value, got
 from quaestor.i18n import say
 from quaestor.model.entries import Part
 from quaestor.model.question import ONE_CHOICE, Question
@@ -57,7 +57,7 @@ def withdrawn(test: Published, question: str, again: bool = False) -> dict[str, 
     listed = read_rules(test.rules).withdrawn
     if (question in listed) != again:
         rule = say("a question that is withdrawn") if again else say("a question that is not withdrawn yet")
-        raise QuaestorError(placed("question", got(rule, question)))
+        raise QuaestorError.at("question", got(rule, question))
     left = [one for one in listed if one != question] if again else [*listed, question]
     return {**{name: value for name, value in test.rules.items() if name != "withdrawn"}, **({"withdrawn": left} if left else {})}
 
@@ -78,7 +78,7 @@ def keyed(test: Published, question: str, right: Sequence[str]) -> Bank:
     bank, asked = open_bank(test.bank), question_of(test, question)
     if not has_open_key(asked):
         words = say("its numbers rule some answers out at some level, so its key cannot be changed: withdraw the question instead")
-        raise QuaestorError(placed(question, words))
+        raise QuaestorError.at(question, words)
     lines = [list(dict.fromkeys(one for line in clean(written).splitlines() if (one := line.strip()))) for written in right]
     entries = ["\n".join(each) for each in lines] if asked.parts else list(dict.fromkeys(one for each in lines for one in each))
     document = bank.document
@@ -96,9 +96,9 @@ def keyed(test: Published, question: str, right: Sequence[str]) -> Bank:
             made = with_question({**changed, "guess": by_chance(asked.kind, asked.option_classes, asked.classes[-1], asked.parts)})
     if made.model_version != bank.model_version or not _is_same(made.questions[question], key_of(made.questions[question]), entries):
         words = say("a key that leaves all else as it is, got one that does not; withdraw the question instead")
-        raise QuaestorError(placed(question, words))
+        raise QuaestorError.at(question, words)
     if made.version == bank.version or _is_same(asked, key_of(made.questions[question]), key_of(asked)):
-        raise QuaestorError(placed(question, say("another key than before is expected, got the same")))
+        raise QuaestorError.at(question, say("another key than before is expected, got the same"))
     return made
 
 
@@ -124,15 +124,15 @@ def _key_of_parts(question: Question, right: list[str]) -> dict[str, Any]:
     """The fields of a bank file that state the keys of the parts of a question."""
     if len(right) != len(question.parts) or not all(right):
         rule = say("a right answer for each of {names} is expected", names=" | ".join(part.name for part in question.parts))
-        raise QuaestorError(placed(question.id, got(rule, format_value(right))))
+        raise QuaestorError.at(question.id, got(rule, format_value(right)))
     for part, one in zip(question.parts, right, strict=True):
         if part.options and one not in part.options:
-            raise QuaestorError(placed(question.id, got(say("an option of the question"), one)))
+            raise QuaestorError.at(question.id, got(say("an option of the question"), one))
     if question.kind == "matching":
         return {"pairs": {part.name: one for part, one in zip(question.parts, right, strict=True)}, "options": list(question.options)}
     if question.kind == "ordering":
         if len(set(right)) < len(right):
-            raise QuaestorError(placed(question.id, got(say("each is listed once"), " | ".join(right))))
+            raise QuaestorError.at(question.id, got(say("each is listed once"), " | ".join(right)))
         return {"options": right}
     return {"gaps": {part.name: _gap(part, *one.splitlines()) for part, one in zip(question.parts, right, strict=True)}}
 
@@ -146,26 +146,26 @@ def _gap(part: Part, first: str, *others: str) -> dict[str, Any]:
 def _key(question: Question, right: list[str]) -> dict[str, Any]:
     """The fields of a bank file that state the key of a question."""
     if not right:
-        raise QuaestorError(placed(question.id, say("at least one right answer is expected, got none")))
+        raise QuaestorError.at(question.id, say("at least one right answer is expected, got none"))
     if len(right) > MOST_RIGHT:
-        raise QuaestorError(placed(question.id, got(say("at most {most} right answers are expected", most=MOST_RIGHT), str(len(right)))))
+        raise QuaestorError.at(question.id, got(say("at most {most} right answers are expected", most=MOST_RIGHT), str(len(right))))
     if (longest := max(map(len, right))) > LONGEST_RIGHT:
         rule = say("a right answer has at most {most} letters", most=LONGEST_RIGHT)
-        raise QuaestorError(placed(question.id, got(rule, str(longest))))
+        raise QuaestorError.at(question.id, got(rule, str(longest)))
     if question.parts:
         return _key_of_parts(question, right)
     if question.options:
         strange = [one for one in right if one not in question.options]
         if strange:
-            raise QuaestorError(placed(question.id, got(say("an option of the question"), strange[0])))
+            raise QuaestorError.at(question.id, got(say("an option of the question"), strange[0]))
     if question.kind == "choices":
         return {"correct": right}
     if question.kind == "truefalse":
         if len(right) > 1:
-            raise QuaestorError(placed(question.id, got(say("true or false is expected"), say("both"))))
+            raise QuaestorError.at(question.id, got(say("true or false is expected"), say("both")))
         return {"correct": right[0]}
     if question.kind == "number" and (strange := [one for one in right if read_number(one) is None]):
-        raise QuaestorError(placed(question.id, got(say("a number is expected, such as 12, 0.75, 3/4 or 1 1/2"), f"'{strange[0]}'")))
+        raise QuaestorError.at(question.id, got(say("a number is expected, such as 12, 0.75, 3/4 or 1 1/2"), f"'{strange[0]}'"))
     best, worst = question.classes[-1], question.classes[0]
     if question.kind == "choice":
         if len(right) > 1 or len(question.classes) > 2:
@@ -198,7 +198,7 @@ def noted(note: str) -> str:
     """A note as it is kept."""
     told = clean(note).strip()
     if len(told) > LONGEST_NOTE:
-        raise QuaestorError(placed("note", got(say("at most {most} letters", most=LONGEST_NOTE), str(len(told)))))
+        raise QuaestorError.at("note", got(say("at most {most} letters", most=LONGEST_NOTE), str(len(told))))
     return told
 
 

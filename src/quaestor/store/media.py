@@ -12,7 +12,7 @@ from sqlalchemy import delete, select, text
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value, got, placed
+from quaestor.errors import QuaestorError, format_value, got
 from quaestor.i18n import say
 from quaestor.model.entries import SOUNDS
 from quaestor.store.erasure import erased
@@ -36,7 +36,7 @@ def chosen(bank: Bank, images: Mapping[str, bytes]) -> dict[str, bytes]:
     total = sum(map(len, found.values()))
     if total > MOST_IN_ALL:
         rule = say("the images of a bank have at most {most} MB", most=MOST_IN_ALL // 1_000_000)
-        raise MediaError(placed("media", got(rule, f"{total / 1e6:.1f} MB")))
+        raise MediaError.at("media", got(rule, f"{total / 1e6:.1f} MB"))
     return found
 
 
@@ -44,7 +44,7 @@ def _named(question: str, name: str, images: Mapping[str, bytes]) -> bytes:
     place = f"questions.{question}.media"
     file = _file(name, images)
     if not file:
-        raise MediaError(placed(place, got(say("the image comes with the bank"), say("no file for {name}", name=format_value(name)))))
+        raise MediaError.at(place, got(say("the image comes with the bank"), say("no file for {name}", name=format_value(name))))
     check_image(place, name, images[file])
     return images[file]
 
@@ -60,17 +60,17 @@ def check_image(place: str, name: str, content: bytes) -> None:
     if name.lower().endswith(SOUNDS):
         if len(content) > MOST_OF_SOUND:
             found = say("{size:.1f} MB in {name}", size=len(content) / 1e6, name=format_value(name))
-            raise MediaError(placed(place, got(say("a sound has at most {most} MB", most=MOST_OF_SOUND // 1_000_000), found)))
+            raise MediaError.at(place, got(say("a sound has at most {most} MB", most=MOST_OF_SOUND // 1_000_000), found))
         if not kind_of(content).startswith("audio/"):
             found = say("another kind of file in {name}", name=format_value(name))
-            raise MediaError(placed(place, got(say("a sound is an MP3, Ogg, WAV or M4A file"), found)))
+            raise MediaError.at(place, got(say("a sound is an MP3, Ogg, WAV or M4A file"), found))
         return
     if len(content) > MOST_BYTES:
         found = say("{size:.1f} MB in {name}", size=len(content) / 1e6, name=format_value(name))
-        raise MediaError(placed(place, got(say("an image has at most {most} MB", most=MOST_BYTES // 1_000_000), found)))
+        raise MediaError.at(place, got(say("an image has at most {most} MB", most=MOST_BYTES // 1_000_000), found))
     if not kind_of(content).startswith("image/"):
         found = say("another kind of file in {name}", name=format_value(name))
-        raise MediaError(placed(place, got(say("an image is a PNG, JPEG, GIF or WebP file"), found)))
+        raise MediaError.at(place, got(say("an image is a PNG, JPEG, GIF or WebP file"), found))
 
 
 def kind_of(content: bytes) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from PIL import Image, ImageOps, ImageSequence
 from PIL.JpegImagePlugin import get_sampling
 
-from quaestor.errors import format_value, got, placed
+from quaestor.errors import format_value, got
 from quaestor.i18n import say
 from quaestor.store.media import MOST_BYTES, MediaError, check_image, kind_of
 
@@ -51,15 +51,15 @@ def _drawn(name: str, content: bytes) -> bytes:
         raise
     except Exception as error:  # a damaged image can raise almost anything
         found = say("a damaged one in {name}", name=format_value(name))
-        raise MediaError(placed("images", got(say("an image can be shown"), found))) from error
+        raise MediaError.at("images", got(say("an image can be shown"), found)) from error
     if len(made) > MOST_BYTES:
         found = say("{size:.1f} MB in {name} once it is written anew", size=len(made) / 1e6, name=format_value(name))
-        raise MediaError(placed("images", got(say("an image has at most {most} MB", most=MOST_BYTES // 1_000_000), found)))
+        raise MediaError.at("images", got(say("an image has at most {most} MB", most=MOST_BYTES // 1_000_000), found))
     return made
 
 
 def _too_many(found: str) -> MediaError:
-    return MediaError(placed("images", got(say("an image has at most {most:,} pixels", most=MOST_PIXELS), found)))
+    return MediaError.at("images", got(say("an image has at most {most:,} pixels", most=MOST_PIXELS), found))
 
 
 def _frames(image: Image.Image) -> int:

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import undefer
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.formats.files import dump_bytes, load_bytes
 from quaestor.i18n import say
 from quaestor.inference.layout import layout_of
@@ -68,24 +68,24 @@ class Conditions:
 
     def __post_init__(self) -> None:
         if self.mode not in MODES:
-            raise QuaestorError(placed("mode", got(say("one of {words}", words=", ".join(MODES)), f"'{self.mode}'")))
+            raise QuaestorError.at("mode", got(say("one of {words}", words=", ".join(MODES)), f"'{self.mode}'"))
         if self.retakes not in RETAKES:
-            raise QuaestorError(placed("retakes", got(say("one of {words}", words=", ".join(RETAKES)), f"'{self.retakes}'")))
+            raise QuaestorError.at("retakes", got(say("one of {words}", words=", ".join(RETAKES)), f"'{self.retakes}'"))
         if self.minutes is not None and not 0 < self.minutes <= 24 * 60:
-            raise QuaestorError(placed("minutes", got(say("above 0 and at most a day"), f"{self.minutes:g}")))
+            raise QuaestorError.at("minutes", got(say("above 0 and at most a day"), f"{self.minutes:g}"))
         if self.opens is not None and self.closes is not None and self.opens >= self.closes:
             found = say("{closes} after {opens}", closes=self.closes, opens=self.opens)
-            raise QuaestorError(placed("closes", got(say("later than it opens"), found)))
+            raise QuaestorError.at("closes", got(say("later than it opens"), found))
         if self.results not in (AT_ONCE, CLOSED):
-            raise QuaestorError(placed("results", got(say("one of {words}", words=f"{AT_ONCE}, {CLOSED}"), f"'{self.results}'")))
+            raise QuaestorError.at("results", got(say("one of {words}", words=f"{AT_ONCE}, {CLOSED}"), f"'{self.results}'"))
         if self.half_life is not None and not 0 < self.half_life <= LONGEST_HALF_LIFE:
             rule = say("a number of days above 0 and at most {most}", most=LONGEST_HALF_LIFE)
-            raise QuaestorError(placed("half_life", got(rule, f"{self.half_life:g}")))
+            raise QuaestorError.at("half_life", got(rule, f"{self.half_life:g}"))
         if self.half_life is not None and self.class_id is None:
-            raise QuaestorError(placed("half_life", say("only pupils of a class have earlier tests to start from; choose a class")))
+            raise QuaestorError.at("half_life", say("only pupils of a class have earlier tests to start from; choose a class"))
         for name in ("keep_days", "per_browser", "per_address"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise QuaestorError(placed(name, got(say("at least 1"), str(getattr(self, name)))))
+                raise QuaestorError.at(name, got(say("at least 1"), str(getattr(self, name))))
 
 
 def keep_bank(work: Work, teacher: Teacher, bank: Bank, images: Mapping[str, bytes] = MappingProxyType({})) -> BankVersion:
@@ -188,7 +188,7 @@ def publish(
         count = sum(max(1, len(part.options)) for part in question.parts) or len(question.options)
         if count > MOST_OPTIONS:
             rule = say("a question in the browser has at most {most} options", most=MOST_OPTIONS)
-            raise QuaestorError(placed(question.id, got(rule, str(count))))
+            raise QuaestorError.at(question.id, got(rule, str(count)))
     if conditions.class_id is not None:
         _refuse_class(work, teacher, conditions.class_id)
     if kept.teacher_id != teacher.id:
@@ -224,7 +224,7 @@ def _refuse_class(work: Work, teacher: Teacher, number: int) -> None:
     if found is None or found.teacher_id != teacher.id:
         raise MissingError(say("there is no such class"))
     if found.archived is not None:
-        raise QuaestorError(placed("class_id", say("this class is archived; take it up again first, or choose another one")))
+        raise QuaestorError.at("class_id", say("this class is archived; take it up again first, or choose another one"))
 
 
 def published_by(work: Work, teacher: Teacher) -> Sequence[Published]:

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, delete, or_, select
 from sqlalchemy.orm import Session as Work
 from sqlalchemy.orm import joinedload, undefer
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.inserts import insert
@@ -81,7 +81,7 @@ def _with_bank(kept: BankVersion, teacher: Teacher) -> Any:
 def share(work: Work, thing: Thing, teacher: Teacher, extent: str) -> None:
     """Share a thing with another teacher, or share it further or less far than before."""
     if extent not in EXTENTS:
-        raise QuaestorError(placed("extent", got(say("one of {words}", words=", ".join(EXTENTS)), f"'{extent}'")))
+        raise QuaestorError.at("extent", got(say("one of {words}", words=", ".join(EXTENTS)), f"'{extent}'"))
     if teacher.id == thing.teacher_id:
         raise QuaestorError(say("this is the teacher whose it is already"))
     if hold(work, teacher.id) is None:

@@ -12,7 +12,7 @@ from typing import TypeVar
 from sqlalchemy import Select, delete, select, update
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.erasure import erased
@@ -126,7 +126,7 @@ def use_once(work: Work, secret: str) -> None:
 def new_password(password: str) -> str:
     """The hash of a password that a teacher may have; slow by design, so call it outside of units of work."""
     if len(password) < SHORTEST_PASSWORD:
-        raise QuaestorError(placed("password", got(say("at least {least} characters", least=SHORTEST_PASSWORD), str(len(password)))))
+        raise QuaestorError.at("password", got(say("at least {least} characters", least=SHORTEST_PASSWORD), str(len(password))))
     return password_hash(password)
 
 
@@ -187,7 +187,7 @@ def api_token(work: Work, teacher: Teacher, name: str, scopes: Sequence[str]) ->
     wrong = [scope for scope in scopes if scope not in SCOPES]
     if wrong or not scopes:
         found = wrong[0] if wrong else say("none")
-        raise QuaestorError(placed("scopes", got(say("one or more of {words}", words=", ".join(SCOPES)), found)))
+        raise QuaestorError.at("scopes", got(say("one or more of {words}", words=", ".join(SCOPES)), found))
     made = token()
     work.add(Token(token=hashed(made), teacher_id=teacher.id, name=line(name, 200), scopes=list(scopes), created=now(), used=None))
     return made

@@ -1,6 +1,6 @@
 """Texts from people made fit for every database: without control characters and lone surrogates, and not too long."""
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 
 LONGEST_EMAIL = 254
@@ -27,5 +27,5 @@ def checked_email(written: str) -> str:
     tidy = tidy_email(written)
     name, _, host = tidy.rpartition("@")
     if not name or not host or " " in tidy or len(tidy) > LONGEST_EMAIL:
-        raise QuaestorError(placed("email", got(say("an address such as name@school.example"), f"'{written[:80]}'")))
+        raise QuaestorError.at("email", got(say("an address such as name@school.example"), f"'{written[:80]}'"))
     return tidy

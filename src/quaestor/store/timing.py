@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import or_, select, update
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.store.attempts.state import CLOSED, TIME_UP, deadline
 from quaestor.store.clock import now
@@ -45,9 +45,9 @@ def give_time(work: Work, whom: Attempt | Pupil, minutes: float, factor: float =
     """Give an attempt, or every attempt of a pupil, so many times the time limit, and minutes more than that, from the beginning."""
     if factor not in FACTORS:
         rule = say("one of {words}", words=", ".join(f"{one:g}" for one in FACTORS))
-        raise QuaestorError(placed("factor", got(rule, f"{factor:g}")))
+        raise QuaestorError.at("factor", got(rule, f"{factor:g}"))
     if not 0 <= minutes <= MOST_EXTRA:
-        raise QuaestorError(placed("extra", got(say("a number of minutes from 0 to {most}", most=MOST_EXTRA), f"{minutes:g}")))
+        raise QuaestorError.at("extra", got(say("a number of minutes from 0 to {most}", most=MOST_EXTRA), f"{minutes:g}"))
     whom.extra, whom.factor = minutes, factor
     mine = Attempt.id == whom.id if isinstance(whom, Attempt) else Attempt.pupil_id == whom.id
     work.execute(update(Attempt).where(mine).values(extra=minutes, factor=factor), execution_options={"synchronize_session": "fetch"})

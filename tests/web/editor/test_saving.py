@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import quaestor as qs
 from helpers.browsing import application
 from helpers.editor_pages import copied, fields_of, latest, put, share, sign_in, text_of
+from quaestor.errors import Problem, format_place
 from quaestor.formats.files import bundled_banks
 from quaestor.web.editor import part_form
 from quaestor.web.editor.check import part_of
@@ -329,17 +330,19 @@ def test_places_are_those_of_the_part_they_name(app, database):
 
 
 @pytest.mark.parametrize(
-    ("place", "owner"),
+    ("path", "owner"),
     [
-        ("skills.ab.prior", ("skills", "ab", "prior")),
-        ("skills.a", ("skills", "a", "")),
-        ("questions.1.right[0]", ("questions", "1", "right[0]")),
-        ("questions.1.2.right[0]", ("questions", "1.2", "right[0]")),
-        ("questions.3[0]", ("questions", "3[0]", "")),
-        ("questions.9.right", None),
-        ("skills", None),
-        ("title", None),
+        (("skills", "ab", "prior"), ("skills", "ab", "prior")),
+        (("skills", "a"), ("skills", "a", "")),
+        (("questions", "1", "right", 0), ("questions", "1", "right[0]")),
+        (("questions", "1", "2", "right", 0), ("questions", "1", "2.right[0]")),
+        (("questions", "1.2", "right", 0), ("questions", "1.2", "right[0]")),
+        (("questions", "3[0]"), ("questions", "3[0]", "")),
+        (("questions", "9", "right"), None),
+        (("skills",), None),
+        (("title",), None),
+        ((), None),
     ],
 )
-def test_a_place_belongs_to_the_longest_id_that_is_there(place, owner):
-    assert part_of(place, ODD) == owner
+def test_a_problem_belongs_to_the_part_that_its_path_names(path, owner):
+    assert part_of(Problem(format_place(path), "rule", "value", path=path), ODD) == owner

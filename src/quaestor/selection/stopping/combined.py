@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import Said, say, together
 from quaestor.model.beliefs import Bounds
 from quaestor.selection.stopping.criterion import Criterion, ManyBounds, Situation, Truth, named_where, where_all
@@ -137,7 +137,7 @@ def _criteria(name: str, parts: Iterable[Criterion]) -> tuple[Criterion, ...]:
     wrong = [part for part in listed if not isinstance(part, Criterion)]
     if wrong or not listed:
         found = str(wrong[0]) if wrong else say("none")
-        raise QuaestorError(placed(name, got(say("one or more criteria are expected"), found)))
+        raise QuaestorError.at(name, got(say("one or more criteria are expected"), found))
     return listed
 
 

@@ -101,7 +101,7 @@ class Criterion:
     def decides(self, bounds: Bounds | ManyBounds) -> Truth:
         """Whether enough is known of one skill; only for criteria on what is known."""
         words = say("says nothing of a single skill; use one of {criteria}", criteria=", ".join(OF_SKILL))
-        raise QuaestorError(placed(self.name, words))
+        raise QuaestorError.at(self.name, words)
 
     def met(self, now: Situation) -> str:
         """The reason to stop, in words; empty when there is none."""

@@ -15,7 +15,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import AnswerError, QuaestorError, got, placed
+from quaestor.errors import AnswerError, QuaestorError, got
 from quaestor.i18n import say
 from quaestor.model.question import Question
 from quaestor.session.log import Answer
@@ -217,7 +217,7 @@ def _answered(session: Session, question: Question, entry: str | list[str] | dic
             raise _ruled_out(question) from error
     length = sum(map(len, entry.values() if isinstance(entry, dict) else entry))
     if length > LONGEST:
-        raise AnswerError(placed(question.id, got(say("an entry has at most {most} letters", most=LONGEST), str(length))))
+        raise AnswerError.at(question.id, got(say("an entry has at most {most} letters", most=LONGEST), str(length)))
     question.classify(entry)  # raises for an invalid entry
     try:
         return session.enter(question.id, entry, seconds / 60)
@@ -230,4 +230,4 @@ def _ruled_out(question: Question) -> ConflictError:
         "this answer was not taken, as the test rules it out after the answers before; nothing is lost: give another answer"
         " or skip the question, and tell your teacher"
     )
-    return ConflictError(placed(question.id, words))
+    return ConflictError.at(question.id, words)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.formats.name_lists import MOST_NAMES, refuse_formulas
 from quaestor.i18n import listed, say
 from quaestor.store.clock import now
@@ -35,7 +35,7 @@ def make_class(work: Work, teacher: Teacher, title: str, source: str = "") -> Sc
 def _title(written: str) -> str:
     title = line(written, 200)
     if not title:
-        raise QuaestorError(placed("title", say("please enter what the class is called")))
+        raise QuaestorError.at("title", say("please enter what the class is called"))
     return title
 
 
@@ -149,7 +149,7 @@ def rename_pupil(work: Work, pupil: Pupil, name: str) -> None:
     """Call a pupil otherwise; what they did before keeps the name that it was done under."""
     called = line(name, 200)
     if not called:
-        raise QuaestorError(placed("name", say("please enter a name")))
+        raise QuaestorError.at("name", say("please enter a name"))
     refuse_formulas([called])
     _refuse_namesake(work, pupil, pupil.class_id, called)
     pupil.name = called
@@ -159,19 +159,17 @@ def move(work: Work, pupil: Pupil, to: SchoolClass) -> None:
     """Move a pupil to another class: what they did and their code stay theirs."""
     hold_class(work, to)
     if to.archived is not None:
-        raise QuaestorError(placed("class", say("this class is archived; take it up again first, or choose another one")))
+        raise QuaestorError.at("class", say("this class is archived; take it up again first, or choose another one"))
     _refuse_namesake(work, pupil, to.id, pupil.name)
     if (work.scalar(select(func.count()).where(Pupil.class_id == to.id)) or 0) >= MOST_NAMES:
-        raise QuaestorError(placed("class", got(say("a class list has at most {most} names", most=MOST_NAMES), say("one more"))))
+        raise QuaestorError.at("class", got(say("a class list has at most {most} names", most=MOST_NAMES), say("one more")))
     pupil.class_id = to.id
 
 
 def _refuse_namesake(work: Work, pupil: Pupil, number: int | None, name: str) -> None:
     others = work.scalars(select(Pupil.name).where(Pupil.class_id == number, Pupil.id != pupil.id))
     if name.casefold() in {other.casefold() for other in others}:
-        raise QuaestorError(
-            placed("name", say("there is a pupil called {name} in this class already; add what tells them apart", name=name))
-        )
+        raise QuaestorError.at("name", say("there is a pupil called {name} in this class already; add what tells them apart", name=name))
 
 
 # The class of a test
@@ -180,9 +178,9 @@ def _refuse_namesake(work: Work, pupil: Pupil, number: int | None, name: str) ->
 def give_class(test: Published, found: SchoolClass) -> None:
     """Let the pupils of a class take a test that has none yet."""
     if found.archived is not None:
-        raise QuaestorError(placed("class", say("this class is archived; take it up again first, or choose another one")))
+        raise QuaestorError.at("class", say("this class is archived; take it up again first, or choose another one"))
     if test.class_id is not None:
-        raise QuaestorError(placed("class", say("this test has a class already")))
+        raise QuaestorError.at("class", say("this test has a class already"))
     test.class_id = found.id
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.numerals import read_number
 from quaestor.store.outcomes.outcome import Outcome
@@ -73,7 +73,7 @@ def stored(document: Mapping[str, Any] | None) -> Scheme | None:
 def read(text: str, by: str) -> Scheme | None:
     """A scheme as a teacher writes it: a line a grade, first the least percentage, then the grade; None for an empty text."""
     if by not in (POINTS, LEVELS):
-        raise QuaestorError(placed("by", got(say("one of {words}", words=f"{POINTS}, {LEVELS}"), by)))
+        raise QuaestorError.at("by", got(say("one of {words}", words=f"{POINTS}, {LEVELS}"), by))
     cuts: list[tuple[float, str]] = []
     for number, written in enumerate(text.splitlines(), 1):
         if not written.strip():
@@ -83,12 +83,12 @@ def read(text: str, by: str) -> Scheme | None:
         found = read_number(least.rstrip("%:"))
         if found is None or not 0 <= found <= 100:
             rule = say("a percentage from 0 to 100, then the grade, such as: 50 passed")
-            raise QuaestorError(placed(place, got(rule, written.strip()[:80])))
+            raise QuaestorError.at(place, got(rule, written.strip()[:80]))
         grade = grade.lstrip("%:= ").strip()
         if not grade or len(grade) > LONGEST:
-            raise QuaestorError(placed(place, got(say("a grade of 1 to {most} letters", most=LONGEST), grade[:80] or say("none"))))
+            raise QuaestorError.at(place, got(say("a grade of 1 to {most} letters", most=LONGEST), grade[:80] or say("none")))
         if cuts and float(found) >= cuts[-1][0]:
-            raise QuaestorError(placed(place, got(say("less than in the line above, {least:g}", least=cuts[-1][0]), f"{float(found):g}")))
+            raise QuaestorError.at(place, got(say("less than in the line above, {least:g}", least=cuts[-1][0]), f"{float(found):g}"))
         cuts.append((float(found), grade))
     if not cuts:
         return None

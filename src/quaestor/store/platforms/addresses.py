@@ -4,7 +4,7 @@ import re
 from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.store.platform_tables import ADDRESS
 from quaestor.store.texts import line
@@ -40,7 +40,7 @@ def checked(field: str, written: str) -> str:
     """An address that was entered, without spaces around it; QuaestorError if it cannot be one."""
     found = written.strip()
     if parts(found) is None:
-        raise QuaestorError(placed(field, got(say("an address that begins with https://"), f"'{found[:80]}'")))
+        raise QuaestorError.at(field, got(say("an address that begins with https://"), f"'{found[:80]}'"))
     return found
 
 

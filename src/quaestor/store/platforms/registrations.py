@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError, got, placed
+from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.erasure import erased
@@ -44,11 +44,11 @@ class Registration:
         issuer = addresses.checked("issuer", fields["issuer"])
         client = line(fields["client_id"])
         if not client or len(client) > 200:
-            raise QuaestorError(placed("client_id", got(say("the name that the platform gave this tool"), f"'{client[:80]}'")))
+            raise QuaestorError.at("client_id", got(say("the name that the platform gave this tool"), f"'{client[:80]}'"))
         urls = {name: addresses.checked(name, fields[name]) for name in ("auth_url", "token_url", "jwks_url")}
         deployments = _lines(fields["deployments"])
         if not deployments or len(deployments) > MOST or max(map(len, deployments)) > NAME:
-            raise QuaestorError(placed("deployments", got(say("from 1 to {most} of them, one a line", most=MOST), str(len(deployments)))))
+            raise QuaestorError.at("deployments", got(say("from 1 to {most} of them, one a line", most=MOST), str(len(deployments))))
         frames = tuple(addresses.origin(addresses.checked("frames", one)) for one in _lines(fields.get("frames", ""))[:MOST])
         name = line(fields.get("name", ""), 200) or issuer[:200]
         return cls(name, issuer, client, deployments=deployments, frames=frames, **urls)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.excerpt import alone
 from quaestor.bankfile.sentences import question_sentence, skill_sentence
-from quaestor.errors import BankError, Problem
+from quaestor.errors import BankError, Problem, format_place
 from quaestor.model.question import Question
 from quaestor.report.graph import Box, draw
 from quaestor.store.memory import cached
@@ -31,21 +31,15 @@ class Checked:
 
     def faulty(self, document: Mapping[str, Any], section: str) -> set[str]:
         """The parts of a section that have problems or warnings."""
-        owners = (part_of(one.place, document) for one in (*self.problems, *self.warnings))
+        owners = (part_of(one, document) for one in (*self.problems, *self.warnings))
         return {name for found, name, _ in filter(None, owners) if found == section}
 
 
-def part_of(place: str, document: Mapping[str, Any]) -> tuple[str, str, str] | None:
-    """The section, the id and the field that the place of a problem names; None where it is in no part that is there.
-
-    An id may hold the signs that divide a place (`questions.1.2.right[0]`), so the longest one that is there is meant.
-    """
-    section, _, rest = place.partition(".")
+def part_of(problem: Problem, document: Mapping[str, Any]) -> tuple[str, str, str] | None:
+    """The section, the id and the field that a problem is about; None where it is about no part that is there."""
+    section, name = (str(step) for step in (*problem.path[:2], "", "")[:2])
     known = document.get(section) if section in SECTIONS else None
-    if not isinstance(known, Mapping):
-        return None
-    ends = [end for end, sign in enumerate(f"{rest}.") if sign in ".[" and rest[:end] in known]
-    return (section, rest[: ends[-1]], rest[ends[-1] :].lstrip(".")) if ends else None
+    return (section, name, format_place(problem.path[2:])) if isinstance(known, Mapping) and name in known else None
 
 
 def check(document: Mapping[str, Any]) -> Checked:
@@ -84,7 +78,7 @@ def meaning(document: Mapping[str, Any], section: str, name: str, entry: Entry) 
         bank = alone(document, section, name, entry)
     except BankError as error:
         own = _own(error.problems, whole, section, name)
-        return Meaning(own or [one for one in error.problems if one.place.partition(".")[0] not in ("questions", "templates")])
+        return Meaning(own or [one for one in error.problems if one.path[:1] not in (("questions",), ("templates",))])
     warnings = _own(bank.warnings, whole, section, name)
     if section == "skills":
         return Meaning(warnings, skill_sentence(bank.skills[name], bank.skills))
@@ -96,7 +90,7 @@ def meaning(document: Mapping[str, Any], section: str, name: str, entry: Entry) 
 
 def _own(problems: Iterable[Problem], document: Mapping[str, Any], section: str, name: str) -> list[Problem]:
     """The problems of one part, each with the place within it."""
-    owners = [(one, part_of(one.place, document)) for one in problems]
+    owners = [(one, part_of(one, document)) for one in problems]
     return [replace(one, place=found[2] or one.place) for one, found in owners if found is not None and found[:2] == (section, name)]
 
 

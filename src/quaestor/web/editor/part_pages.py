@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
-from quaestor.errors import Problem, QuaestorError, placed
+from quaestor.errors import Problem, QuaestorError
 from quaestor.i18n import said, say
 from quaestor.model.entries import GAP
 from quaestor.store import drafts
@@ -287,7 +287,7 @@ def _save(edited: EditedDraft, section: Section, old: str, written: Written, see
 
     def add(document: Document, _: Edition) -> Document:
         if part(document, path) not in (None, written.entry):  # the same one may be sent twice
-            raise TakenError(placed(".".join(path), say("this short name is taken")))
+            raise TakenError.at(".".join(path), say("this short name is taken"))
         return with_part(document, path, written.entry)
 
     return drafts.rewrite(edited.work, edited.draft, edited.teacher, add, note)
@@ -300,7 +300,7 @@ def _rename(edited: EditedDraft, section: Section, old: str, written: Written, s
 
     def put(document: Document, head: Edition) -> Document:
         if part(document, path) is not None:
-            raise TakenError(placed(".".join(path), say("this short name is taken")))
+            raise TakenError.at(".".join(path), say("this short name is taken"))
         if (there := part(document, (section, old))) != before:
             latest = drafts.last_change(edited.work, edited.draft, seen, head, (section, old))
             raise drafts.ChangedError((section, old), before, there, written.entry, latest)

@@ -100,8 +100,7 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
 def _said(warning: Problem) -> str:
     """A warning as a sentence, with the question it is about, if it is about one."""
     words = got(warning.rule, warning.value, warning.hint)
-    question = warning.place.partition("responses.")[2]
-    return placed(question, words) if question else words
+    return placed(str(warning.path[1]), words) if warning.path else words
 
 
 def _told(document: Document, bank: Bank, one: Proposal) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import AnswerError, QuaestorError, format_value, got, placed
+from quaestor.errors import AnswerError, QuaestorError, format_value, got
 from quaestor.formats.limits import read_bytes, read_text
 from quaestor.i18n import say
 from quaestor.model.question import Question
@@ -52,7 +52,7 @@ def read_test(path: Path) -> tuple[Bank, Rules]:
     """The bank and the rules of a test that was written as one file."""
     found = _KEPT.search(_text(path))
     if found is None:
-        raise HandedInError(placed(str(path), say("this is not a test that was written by 'quaestor export --html'")))
+        raise HandedInError.at(str(path), say("this is not a test that was written by 'quaestor export --html'"))
     kept = json.loads(found[1])
     return Bank(kept["bank"]), read_rules(kept["rules"])
 
@@ -64,14 +64,14 @@ def read_results(path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
         try:
             saved = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise HandedInError(placed(str(path), got(say("a saved result is JSON"), str(error)))) from error
+            raise HandedInError.at(str(path), got(say("a saved result is JSON"), str(error))) from error
         if not isinstance(saved, dict) or not isinstance(saved.get("code"), str):
-            raise HandedInError(placed(str(path), say("this is not a saved result")))
+            raise HandedInError.at(str(path), say("this is not a saved result"))
         yield str(path), saved["code"], saved
         return
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines:
-        raise HandedInError(placed(str(path), say("there is no result in it")))
+        raise HandedInError.at(str(path), say("there is no result in it"))
     yield from ((f"{path}:{number}", line, {}) for number, line in lines)
 
 
@@ -79,7 +79,7 @@ def _text(path: Path) -> str:
     try:
         return read_text(read_bytes(path))
     except QuaestorError as error:
-        raise HandedInError(placed(str(path), str(error))) from error
+        raise HandedInError.at(str(path), str(error)) from error
 
 
 def taken(bank: Bank, rules: Rules, place: str, code: str, saved: dict[str, Any]) -> HandedIn:
@@ -87,12 +87,12 @@ def taken(bank: Bank, rules: Rules, place: str, code: str, saved: dict[str, Any]
     found = CODE.fullmatch(" ".join(code.split()))
     if found is None:
         rule = say("a result begins with QUAESTOR1, the test, a check sum, the time, the answers and a name")
-        raise HandedInError(placed(place, got(rule, format_value(code[:MOST_NAME]))))
+        raise HandedInError.at(place, got(rule, format_value(code[:MOST_NAME])))
     test, check, when, answers, name = found.groups()
     if test != identity(bank, rules):
-        raise HandedInError(placed(place, got(say("the result of this test ({test}) is expected", test=identity(bank, rules)), test)))
+        raise HandedInError.at(place, got(say("the result of this test ({test}) is expected", test=identity(bank, rules)), test))
     if check_sum(bank, rules, f"{when} {answers} {name}") != check:
-        raise HandedInError(placed(place, say("the check sum does not fit: something was changed or lost in copying")))
+        raise HandedInError.at(place, say("the check sum does not fit: something was changed or lost in copying"))
     session, notes = _session(bank, rules, place, answers, saved.get("entries"))
     ended, exactly = _time(place, when), _saved_time(saved, "ended")
     if exactly is not None and exactly.replace(second=0, microsecond=0) == ended:
@@ -112,7 +112,7 @@ def _session(bank: Bank, rules: Rules, place: str, answers: str, entries: object
     for number, pair in enumerate(answers.split(",") if answers != "-" else []):
         asked, _, answer = pair.partition("=")
         if not asked.isdecimal() or int(asked) >= len(listed):
-            raise HandedInError(placed(place, got(say("a question of the test"), format_value(pair))))
+            raise HandedInError.at(place, got(say("a question of the test"), format_value(pair)))
         question = listed[int(asked)]
         if session.next is None or session.next.id != question.id:
             notes[say("its questions are not those that this version of the software asks")] = None
@@ -121,13 +121,13 @@ def _session(bank: Bank, rules: Rules, place: str, answers: str, entries: object
                 session = session.skip(question.id)
                 continue
             if not answer.isdecimal() or int(answer) >= len(question.classes):
-                raise HandedInError(placed(place, got(say("an answer class of {question}", question=question.id), format_value(pair))))
+                raise HandedInError.at(place, got(say("an answer class of {question}", question=question.id), format_value(pair)))
             entry = given[number] if number < len(given) else None
             session = session.answer(question.id, question.classes[int(answer)])
             if entry is not None and _classified(question, entry) != question.classes[int(answer)]:
                 notes[say("{question}: what was entered counts otherwise here", question=question.id)] = None
         except (AnswerError, QuaestorError) as error:
-            raise HandedInError(placed(place, str(error))) from error
+            raise HandedInError.at(place, str(error)) from error
     if session.next is not None:
         notes[say("it ends before the test does")] = None
     return session, tuple(notes)
@@ -150,7 +150,7 @@ def _time(place: str, when: str) -> datetime:
     try:
         return datetime.strptime(when, "%Y%m%dT%H%M")
     except ValueError as error:
-        raise HandedInError(placed(place, got(say("the time of a result"), format_value(when)))) from error
+        raise HandedInError.at(place, got(say("the time of a result"), format_value(when))) from error
 
 
 def _saved_time(saved: dict[str, Any], name: str) -> datetime | None:

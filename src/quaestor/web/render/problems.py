@@ -97,7 +97,7 @@ def of(error: Exception) -> Response:
 
 def listed(one: Problem) -> dict[str, str]:
     """A problem of a bank, of rules or of a request."""
-    return {name: value for name, value in asdict(one).items() if name != "severity"}
+    return {name: value for name, value in asdict(one).items() if name not in ("severity", "path")}
 
 
 def of_status(status: int, detail: str) -> Response:

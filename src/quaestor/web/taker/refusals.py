@@ -7,8 +7,8 @@ from fastapi import Request
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
-from quaestor.errors import AnswerError, unplaced
-from quaestor.i18n import said, say
+from quaestor.errors import AnswerError
+from quaestor.i18n import say
 from quaestor.model.entries import PartsError
 from quaestor.model.question import Question
 from quaestor.session.log import Answer, SessionError
@@ -149,7 +149,7 @@ def _plain(question: Question, answer: Tried, error: AnswerError | SessionError)
     if answer.is_empty:
         return EMPTY[question.kind]
     if isinstance(error, ConflictError) or sum(map(len, answer.entries or ())) > LONGEST:
-        return unplaced(said(error))
+        return error.words
     if question.kind == "number" and isinstance(answer.given, str):
         return say(
             "We cannot read “{entry}” as a number. Please write it like this: 12, 0.75, 3/4 or 1 1/2.",

@@ -10,10 +10,10 @@ from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, unplaced
+from quaestor.errors import QuaestorError
 from quaestor.formats.exchange.registry import WRITERS
 from quaestor.formats.files import dump_bytes
-from quaestor.i18n import said, say
+from quaestor.i18n import say
 from quaestor.store import sharing
 from quaestor.store.models import BankVersion, Published, Teacher
 from quaestor.store.publishing import MissingError
@@ -83,7 +83,7 @@ def told(error: QuaestorError) -> str:
     """
     if type(error) is not QuaestorError:
         raise error
-    return unplaced(said(error))
+    return error.words
 
 
 def as_file(bank: Bank, ending: str, media: Callable[[], Mapping[str, bytes]]) -> bytes:

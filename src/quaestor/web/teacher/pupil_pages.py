@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError, format_value, got, placed
+from quaestor.errors import QuaestorError, format_value, got
 from quaestor.i18n import say
 from quaestor.store import timing
 from quaestor.store.classes import child, class_lists
@@ -71,7 +71,7 @@ def _number(place: str, written: str) -> float:
     try:
         return float(written.replace(",", "."))
     except ValueError as error:
-        raise QuaestorError(placed(place, got(say("a number is expected"), format_value(written)))) from error
+        raise QuaestorError.at(place, got(say("a number is expected"), format_value(written))) from error
 
 
 @routes.post("/move", name="move-pupil")
