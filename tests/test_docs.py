@@ -20,10 +20,12 @@ from quaestor.formats import yaml_text
 from quaestor.formats.files import load_bytes
 from quaestor.inference.chooser import ENGINES
 from quaestor.selection.narrowing import CLOSING, FORCING, KEEPING
+from quaestor.selection.own_rules import RULES
 from quaestor.selection.rules_file import FIELDS, read_rules
 from quaestor.selection.scores.known import SCORES
 from quaestor.selection.stopping.combined import COMBINED
 from quaestor.selection.stopping.criteria import SIMPLE
+from quaestor.simulate.behaviours import BEHAVIOURS
 
 DOCS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
 PAGES = [ROOT / "README.md", *DOCS, *sorted((ROOT / "benchmarks").glob("*.md"))]
@@ -39,7 +41,7 @@ def blocks(language):
 @pytest.fixture
 def registries():
     """What pages may register something in: it must be as before in the end, and is, for the tests that follow."""
-    before = [(known, known.copy()) for known in (ENGINES, SCORES, SIMPLE, CLOSING, FORCING, KEEPING)]
+    before = [(known, known.copy()) for known in (ENGINES, SCORES, SIMPLE, RULES, BEHAVIOURS, CLOSING, FORCING, KEEPING)]
     yield [known for known, _ in before]
     for known, kept in before:
         known.clear()

@@ -68,8 +68,8 @@ def test_every_public_name_is_there():
 def test_type_checkers_see_the_same_names_in_the_same_modules():
     tree = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
     typed = [part for node in tree.body if isinstance(node, ast.If) for part in node.body if isinstance(part, ast.ImportFrom)]
-    assert {alias.name: part.module for part in typed for alias in part.names} == qs._HOME
-    assert sorted(qs._HOME) == sorted(qs.__all__)
+    assert {alias.name: part.module for part in typed for alias in part.names} == {**qs._HOME, **dict.fromkeys(qs._MODULES, "quaestor")}
+    assert sorted([*qs._HOME, *qs._MODULES]) == sorted(qs.__all__)
 
 
 @pytest.mark.parametrize("name", ["simulate", "learn"])

@@ -13,9 +13,10 @@ import pytest
 from helpers.paths import SOURCE
 
 FLOORS = (  # from the ground up; rooms of one floor do not know one another, but for `errors`, which speaks through `i18n`
-    *(("arrays", "i18n", "lazy", "numerals", "parent", "seeds", "version"), ("errors", "streams"), ("draws", "model")),
+    *(("arrays", "i18n", "lazy", "numerals", "parent", "seeds", "version"), ("errors", "streams"), ("draws", "model", "registry")),
     ("bankfile", "credal"),
-    *(("formats", "inference"), ("selection",), ("session",), ("simulate", "store"), ("learn",), ("report",), ("web",), ("cli",)),
+    *(("formats", "inference"), ("selection",), ("session",), ("simulate", "store"), ("learn", "register")),
+    *(("report",), ("web",), ("cli",)),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 PLAIN = {"numpy", "scipy", "yaml"}  # what an installation without extras brings: enough for everything up to a session

@@ -4,12 +4,14 @@ A public name is imported when it is first asked for, so that a short command or
 """
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from quaestor.version import VERSION
 
 if TYPE_CHECKING:
+    from quaestor import register
     from quaestor.bankfile.bank import Bank
     from quaestor.bankfile.networks import bank_from_network
     from quaestor.credal import decisions
@@ -108,6 +110,7 @@ __all__ = [
     "rank",
     "read_network",
     "read_questions",
+    "register",
     "right_answers",
     "simulate",
     "write_network",
@@ -142,11 +145,14 @@ _HOMES = {
     "simulate.exposure": "exposure_table",
     "simulate.policy": "policy",
 }
+_MODULES = ("register",)
 _HOME = {name: f"quaestor.{module}" for module, names in _HOMES.items() for name in names.split()}
 
 if not TYPE_CHECKING:  # hidden from type checkers, which would accept any name
 
     def __getattr__(name: str) -> Any:
+        if name in _MODULES:
+            return import_module(f"quaestor.{name}")
         if name not in _HOME:
             raise AttributeError(f"module 'quaestor' has no attribute '{name}'")
         found = globals()[name] = getattr(__import__(_HOME[name], fromlist=[name]), name)

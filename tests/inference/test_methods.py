@@ -64,9 +64,18 @@ def test_misuse_is_told_in_words():
     three = random_models.network(rng, [(), (0,)], (3,), ("interval",))
     bank = load("multiplication")
     ways = "auto, odds, hulls, fills, separators, enumeration, branch, bracket, exact"
-    assert message(bounds, loop, 0, method="guess") == f"method is one of {ways}, got 'guess'"
-    assert message(posterior, bank, method="guess") == f"method is one of {ways}, got 'guess'"
-    assert message(posterior, bank.widen(0.1), method="guess") == f"method is one of {ways}, got 'guess'"
+    assert (
+        message(bounds, loop, 0, method="guess")
+        == f"method is one of {ways}, got 'guess' (one of your own is registered by qs.register.engine first: import its module)"
+    )
+    assert (
+        message(posterior, bank, method="guess")
+        == f"method is one of {ways}, got 'guess' (one of your own is registered by qs.register.engine first: import its module)"
+    )
+    assert (
+        message(posterior, bank.widen(0.1), method="guess")
+        == f"method is one of {ways}, got 'guess' (one of your own is registered by qs.register.engine first: import its module)"
+    )
     assert message(bounds, loop, 2, method="odds") == "method odds needs a singly connected model of two-state variables"
     assert message(bounds, three, 1, method="odds") == "method odds needs a singly connected model of two-state variables"
     assert message(bounds, loop, 2, method="hulls") == "method hulls needs a singly connected model"

@@ -29,7 +29,7 @@ import numpy as np
 from quaestor.credal.rows import open_states
 from quaestor.credal.vectors import TooLargeError
 from quaestor.errors import QuaestorError
-from quaestor.inference.engine import Bracket, Ends, Engine, joined_methods, mended
+from quaestor.inference.engine import Bracket, CheckedEngine, Ends, Engine, joined_methods, mended
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
 from quaestor.inference.engines.fills import WORK, FillEngine, fits, is_forest
 from quaestor.inference.engines.hulls import HullEngine
@@ -44,6 +44,7 @@ from quaestor.inference.model import Model
 from quaestor.inference.partition import Takers, joined, partition, underflows
 from quaestor.inference.search.reach import Known
 from quaestor.lazy import lazy
+from quaestor.registry import Registry
 
 TOLERANCE = 5e-4  # outer and inner bounds this close are close enough to choose a question
 NODES = 20_000
@@ -66,8 +67,8 @@ class Settings:
     began: float = field(default_factory=monotonic, compare=False)
 
     def __post_init__(self) -> None:
-        if self.method != "auto" and self.method not in (*methods(), *PRECISE):
-            raise QuaestorError(f"method is one of {', '.join(methods())}, got {self.method!r}")
+        if self.method not in (*methods(), *PRECISE) and not ENGINES.knows(self.method):
+            raise QuaestorError(f"method is one of {', '.join(methods())}, got {self.method!r} ({ENGINES.hint(self.method)})")
         for name, value in (("tolerance", self.tolerance), ("limit", self.limit), ("seconds", self.seconds)):
             is_right = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
             if not is_right and (name, value) != ("seconds", None):
@@ -100,12 +101,15 @@ class Entry:
     in_logarithms: bool = False
 
 
-ENGINES: dict[str, Entry] = {  # for credal models, tried in this order before enumeration and branch and bound
-    "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
-    "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
-    "fills": Entry(FillEngine, fits, "a singly connected model with evidence on single variables", in_logarithms=True),
-    "separators": Entry(SeparatorEngine, lambda model: model.is_tied, "loops, or questions on several skills", lambda batch: True),
-}
+ENGINES: Registry[Entry] = Registry(  # for credal models, tried in this order before enumeration and branch and bound
+    "engine",
+    {
+        "odds": Entry(OddsEngine, applies, "a singly connected model of two-state variables", in_logarithms=True),
+        "hulls": Entry(HullEngine, lambda model: model.is_singly_connected, "a singly connected model"),
+        "fills": Entry(FillEngine, fits, "a singly connected model with evidence on single variables", in_logarithms=True),
+        "separators": Entry(SeparatorEngine, lambda model: model.is_tied, "loops, or questions on several skills", lambda batch: True),
+    },
+)
 PRECISE = ("joint", "junction")
 
 
@@ -385,7 +389,8 @@ class _Part:
         if name == "separators":
             return SeparatorEngine(self._model, self._takers, self._settings.end)
         if name in ENGINES:
-            return ENGINES[name].make(self._model, self._takers)
+            made = ENGINES[name].make(self._model, self._takers)
+            return CheckedEngine(name, made, tuple(self._model.sizes), self._takers) if ENGINES.is_own(name) else made
         if name == "enumeration":
             return EnumerationEngine(self._model, self._takers)
         if name == "vacuous":

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from quaestor.inference.layout import Batch
 from quaestor.model.table import Array
+from quaestor.registry import RegisterError
 
 Ends = tuple[Array, Array]
 EXACT = 1e-10  # outer and inner bounds this close are one number
@@ -123,3 +124,35 @@ class Engine(Protocol):
 
     def after(self, batch: Batch, variable: int) -> Bracket:
         """P(variable | evidence, class), (takers, tables, classes, states); where no network allows the answer, lower is above upper."""
+
+
+@dataclass(frozen=True)
+class CheckedEngine:
+    """An engine that somebody else wrote: a reply that is no `Bracket`, or has another shape, is an error that says so."""
+
+    name: str
+    engine: Engine
+    sizes: tuple[int, ...]
+    takers: int
+
+    def now(self, variable: int) -> Bracket:
+        """P(variable | evidence), (takers, states)."""
+        return self._checked("now", "(takers, states)", self.engine.now(variable), (self.takers, self.sizes[variable]))
+
+    def answers(self, batch: Batch) -> Bracket:
+        """P(class | evidence), (takers, tables, classes)."""
+        return self._checked("answers", "(takers, tables, classes)", self.engine.answers(batch), (self.takers, *batch.low.shape[:2]))
+
+    def after(self, batch: Batch, variable: int) -> Bracket:
+        """P(variable | evidence, class), (takers, tables, classes, states)."""
+        shape = (self.takers, *batch.low.shape[:2], self.sizes[variable])
+        return self._checked("after", "(takers, tables, classes, states)", self.engine.after(batch, variable), shape)
+
+    def _checked(self, asked: str, words: str, found: object, shape: tuple[int, ...]) -> Bracket:
+        rule = f"engine {self.name}: `{asked}` gives a Bracket of arrays of shape {words} = {shape}"
+        if not isinstance(found, Bracket):
+            raise RegisterError(f"{rule}, got {type(found).__name__}")
+        for end in found[:4]:
+            if np.shape(end) != shape or np.isnan(end).any():
+                raise RegisterError(f"{rule}, got {'NaN' if np.shape(end) == shape else f'shape {np.shape(end)}'}")
+        return found

@@ -12,6 +12,7 @@ from quaestor.report import page
 from quaestor.report.figures import Line, curves, save_figure, svg
 from quaestor.selection.ranking import second_score
 from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.behaviours import SHARES
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.simulation import Simulation
 from quaestor.simulate.study import Method, Study
@@ -109,10 +110,10 @@ def _set(study: Study) -> str:
 
 
 def _behaviour(behaviour: Behaviour) -> str:
-    words = [f"{name} {getattr(behaviour, name):g}" for name in ("fatigue", "guessing", "slips", "skipping") if getattr(behaviour, name)]
+    words = [f"{name} {getattr(behaviour, name):g}" for name in SHARES if getattr(behaviour, name)]
     for one, given in behaviour.reveals.items():
         words += [f"{one} gives the best answer of {other} away to {share:.0%}" for other, share in given.items()]
-    return ", ".join(words)
+    return ", ".join([*words, *(own.words for own in behaviour.own)])
 
 
 def _title(bank: Bank) -> str:

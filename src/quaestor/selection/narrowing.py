@@ -173,6 +173,12 @@ def rest_worn(now: Standing, left: Candidates) -> None:
         left.keep("exposure", _always(text), ~now.plan.worn, or_all=True)
 
 
+def follow_own(now: Standing, left: Candidates) -> None:
+    """Rules that somebody else wrote."""
+    for rule in now.plan.rules.narrow:
+        left.keep(rule.name, _always(rule.words), rule.wanted(now, left.mask.shape), or_all=rule.or_all)
+
+
 def _always(text: str) -> Text:
     return lambda taker: text
 
@@ -375,7 +381,7 @@ def _tedious(after: int, of: str, same: Numbers, names: list[tuple[str, ...]]) -
 
 
 Rule = Callable[[Standing, Candidates], None]
-CLOSING: list[Rule] = [exclude, testlet_order, content_most, retire, rest_worn]  # take away what may not be asked now
+CLOSING: list[Rule] = [exclude, testlet_order, content_most, retire, rest_worn, follow_own]  # take away what may not be asked now
 FORCING: list[Callable[[Standing, Candidates, Numbers], None]] = [begin_with, finish_testlets, try_pilots]  # name the question
 KEEPING: list[Rule] = [ask_mandatory, content_least, content_share]  # keep to what must be asked
 _OWN = (*CLOSING, *FORCING, *KEEPING)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.draws import Draws
-from quaestor.errors import QuaestorError, got, nearest
+from quaestor.errors import QuaestorError, format_value, got, nearest
 from quaestor.i18n import say
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.conflict import refuse_conflict
@@ -18,6 +18,7 @@ from quaestor.inference.layout import Answers, Layout, Numbers
 from quaestor.inference.lookahead import Lookahead, Targets, look
 from quaestor.model.question import Question
 from quaestor.model.table import Array
+from quaestor.registry import RegisterError
 from quaestor.selection.scores.known import BOUNDS, SCORES, UNCERTAINTY
 from quaestor.selection.ties import ordered
 
@@ -107,16 +108,16 @@ def rank(
 
 def check_options(score: str, bound: str, then: str | None, per: str | None) -> None:
     """Refuse what no score knows."""
-    for name, value, known in (
-        ("score", score, tuple(SCORES)),
-        ("bound", bound, BOUNDS),
-        ("then", then, ("auto", *SCORES, None)),
-        ("per", per, ("minute", None)),
-    ):
+    for name, value, others in (("score", score, ()), ("then", then, ("auto", None))):
+        if not (value in others or SCORES.knows(value)):
+            words = [*(str(one) for one in others if one is not None), *SCORES.names]
+            rule = say("{name} is one of {words}", name=name, words=", ".join(words))
+            raise QuaestorError(got(rule, format_value(value), SCORES.hint(value)))
+    for name, value, known in (("bound", bound, BOUNDS), ("per", per, ("minute", None))):
         if value not in known:
             words = [str(one) for one in known if one is not None]
             rule = say("{name} is one of {words}", name=name, words=", ".join(words))
-            raise QuaestorError(got(rule, repr(value), nearest(value, words)))
+            raise QuaestorError(got(rule, format_value(value), nearest(value, words)))
 
 
 def second_score(score: str, then: str | None) -> str | None:
@@ -128,7 +129,22 @@ def second_score(score: str, then: str | None) -> str | None:
 
 def gains_of(layout: Layout, ahead: Lookahead, score: str, bound: str, per: str | None, draws: Draws) -> Array:
     """The gain of every question, (takers, questions)."""
-    return per_minute(SCORES[score](ahead, bound, draws), layout.minutes, per)
+    found = SCORES[score](ahead, bound, draws)
+    if SCORES.is_own(score):
+        found = _checked(score, found, ahead)
+    return per_minute(found, layout.minutes, per)
+
+
+def _checked(score: str, found: object, ahead: Lookahead) -> Array:
+    """The gains of a score that somebody else wrote, in the shape that all have."""
+    gains = np.asarray(found)
+    rule, shape = f"score {score}: one number for each taker and question, shape (takers, questions)", ahead.open.shape
+    if gains.shape != shape or gains.dtype.kind not in "bif":
+        raise RegisterError(f"{rule} = {shape}, got an array of {gains.dtype} of shape {gains.shape}")
+    if not np.isfinite(gains[ahead.open]).all():
+        taker, question = np.argwhere(~np.isfinite(gains) & ahead.open)[0]
+        raise RegisterError(f"{rule}, got {gains[taker, question]} for {ahead.ids[question]}")
+    return gains.astype(float)
 
 
 def per_minute(gains: Array, minutes: Array, per: str | None) -> Array:

@@ -10,6 +10,7 @@ from quaestor.errors import Problem, QuaestorError, Words, all_of_them, format_v
 from quaestor.i18n import say
 from quaestor.inference.layout import layout_of
 from quaestor.inference.lookahead import TargetError, Targets, wanted
+from quaestor.selection.own_rules import RULES, OwnRule, own_rules
 from quaestor.selection.ranking import check_options
 from quaestor.selection.scores.known import DRAWN
 from quaestor.selection.stopping.criterion import OF_SKILL, Criterion
@@ -106,12 +107,14 @@ class Rules:
     only_next: bool = False
     withdrawn: tuple[str, ...] = ()
     least_answers: int | None = None
+    narrow: tuple[OwnRule, ...] = ()
 
     def __post_init__(self) -> None:
         check_options(self.score, self.bound, self.then, self.per)
         _raise(_misshapen(self))
         for name in ("first", "mandatory", "content", "withdrawn"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
+        object.__setattr__(self, "narrow", own_rules(self.narrow))
         for name in ("exclude", "testlets"):
             object.__setattr__(self, name, tuple(tuple(ids) for ids in getattr(self, name)))
         if isinstance(self.target, Sequence) and not isinstance(self.target, str):
@@ -121,13 +124,15 @@ class Rules:
     @property
     def document(self) -> dict[str, Any]:
         """The rules as plain data: what differs from the default."""
+        if type(self) is not Rules:
+            raise QuaestorError(f"rules that are saved are Rules themselves, got {type(self).__name__}, which would be read back as Rules")
         return plain(self)
 
     @property
     def is_random(self) -> bool:
         """Whether anything is drawn: then another seed may lead to other questions."""
         drawn = self.among > 1 or self.first_among > 1 or bool(self.exposure.chances) or self.pilots > 0
-        return drawn or bool(DRAWN & {self.score, self.then})
+        return drawn or bool(DRAWN & {self.score, self.then}) or any(rule.draws for rule in self.narrow)
 
     def check(self, bank: Bank) -> None:
         """Refuse rules that name what a bank does not have."""
@@ -146,7 +151,7 @@ def plain(rules: Any) -> dict[str, Any]:
 
 
 def _plain_value(value: Any) -> Any:
-    if isinstance(value, Criterion):
+    if isinstance(value, Criterion | OwnRule):
         return value.document
     if is_dataclass(value):
         return plain(value)
@@ -173,12 +178,15 @@ def _share(value: object) -> bool:
 
 def _misshapen(rules: Rules) -> Iterator[Fault]:
     """Fields that hold another kind of thing; one id where several are expected would have its letters taken for ids."""
-    for name in ("first", "mandatory", "content", "exclude", "testlets", "withdrawn"):
+    for name in ("first", "mandatory", "content", "exclude", "testlets", "withdrawn", "narrow"):
         value = getattr(rules, name)
         if not _listed(value):
             yield name, say("a list is expected"), value
         elif name in ("exclude", "testlets"):
             yield from ((f"{name}[{number}]", say("a list is expected"), ids) for number, ids in enumerate(value) if not _listed(ids))
+    if _listed(rules.narrow):
+        strange = ((number, one) for number, one in enumerate(own_rules(rules.narrow)) if not isinstance(one, OwnRule))
+        yield from ((f"narrow[{number}]", say("a registered rule is expected"), one, RULES.hint(one)) for number, one in strange)
     if _listed(rules.content):
         wrong = ((number, one) for number, one in enumerate(rules.content) if not isinstance(one, Content))
         yield from ((f"content[{number}]", say("a Content is expected"), one) for number, one in wrong)
@@ -211,7 +219,7 @@ def _faults(rules: Rules) -> Iterator[Fault]:
         if not isinstance(getattr(rules, name), Criterion | None):
             yield name, say("a criterion such as max_questions(20) is expected"), getattr(rules, name)
     for criterion in rules.retire.simple() if isinstance(rules.retire, Criterion) else ():
-        if criterion.name not in OF_SKILL:
+        if not criterion.is_of_skill:
             yield "retire", say("a criterion on one skill: {criteria}", criteria=", ".join(OF_SKILL)), criterion.name
     for name, least in (("first_among", 1), ("among", 1), ("pilots", 0), ("least_answers", 1)):
         value = getattr(rules, name)

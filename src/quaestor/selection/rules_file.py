@@ -1,13 +1,17 @@
 """Rules as a file: the schema, and what each field becomes."""
 
 from collections.abc import Mapping
+from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from typing import Any
 
 from quaestor.bankfile.readers import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
-from quaestor.errors import BankError, Locate, Place, Problem, format_value, located, nearest
+from quaestor.bankfile.words import in_file
+from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, format_value, located, nearest
 from quaestor.formats.documents import read_document
 from quaestor.i18n import say
+from quaestor.registry import Named, RegisterError, Registry
+from quaestor.selection.own_rules import RULES
 from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
 from quaestor.selection.scores.known import BOUNDS, SCORES
 from quaestor.selection.stopping.combined import COMBINED
@@ -41,41 +45,85 @@ def read_rules(document: Mapping[str, Any], source: str = "", locate: Locate | N
 
 
 def _criterion(value: Any, place: Place, report: Report) -> Criterion | None:
-    """A criterion by its name: alone (`dominant`), with its one setting, or with a map of them."""
+    """A criterion by its name: alone (`dominant`), with its one setting, or with a map of them; or a combination."""
     if isinstance(value, str):
         value = {value: {}}
     if not isinstance(value, Mapping) or len(value) != 1:
         report.error(place, say("one criterion is expected, such as max_questions: 20"), value)
         return None
     (kind, setting), *_ = value.items()
-    inside = (*place, str(kind))
     if kind in COMBINED:
-        parts = items(_criterion)(setting, inside, report)
+        parts = items(_criterion)(setting, (*place, str(kind)), report)
         return COMBINED[kind](*parts) if parts is not None else None
-    if kind not in SIMPLE:
-        known = [*SIMPLE, *COMBINED]
-        hint = nearest(kind, known) or say("known: {words}", words=", ".join(known))
+    if not SIMPLE.knows(kind):
+        known = [*SIMPLE.names, *COMBINED]
+        hint = nearest(kind, known) or say("known: {words}; {hint}", words=", ".join(known), hint=SIMPLE.hint(kind))
         report.error(place, say("a known criterion is expected"), kind, hint)
         return None
+    found: Criterion | None = made_of(SIMPLE, kind, setting, place, report)
+    return found
+
+
+def made_of(known: Registry[Any], kind: str, setting: Any, place: Place, report: Report) -> Any:
+    """A named value from its one setting or from a map of them."""
+    inside, made = (*place, kind), known[kind]
+    listed = {one.name: one.type in (str, "str") for one in dataclass_fields(made)}
     try:
         if isinstance(setting, Mapping):
-            return SIMPLE[kind](**{str(key): str(one) if key in _WORDS else _setting(one) for key, one in setting.items()})
-        return SIMPLE[kind](_setting(setting))  # type: ignore[call-arg]
+            return made(**{str(key): _setting(one, listed.get(str(key), False)) for key, one in setting.items()})
+        return made(_setting(setting, next(iter(listed.values()), False)))
     except TypeError:
-        settings = ", ".join(SIMPLE[kind].__dataclass_fields__)  # type: ignore[attr-defined]
-        report.error(inside, say("the settings are {names}", names=settings) if settings else say("the settings are none"), setting)
+        names = ", ".join(listed)
+        report.error(inside, say("the settings are {names}", names=names) if names else say("the settings are none"), setting)
     except CriterionError as error:
         report.error(inside, error.rule, error.value.strip("'"))
+    except RegisterError as error:
+        report.error(inside, *ruled(error))
     return None
 
 
-_WORDS = ("skill", "over")  # settings that hold words: a skill may be called 3
+def ruled(error: QuaestorError) -> tuple[str, Words]:
+    """The rule and the value of an error that says `place: rule, got value`."""
+    rule, _, value = str(error).partition(", got ")
+    return rule.partition(": ")[2] or rule, Words(value)
 
 
-def _setting(value: Any) -> Any:
-    """A number where one is written, else the word."""
+def _setting(value: Any, is_word: bool) -> Any:
+    """A number where one is written, else the word; a setting that holds words keeps them: a skill may be called 3."""
+    if isinstance(value, list):
+        return [_setting(one, is_word) for one in value]
+    if is_word:
+        return str(value)
     found = number(value, (), Report())
     return value if found is None else found
+
+
+def _own_rule(value: Any, place: Place, report: Report) -> Named | None:
+    """A rule of somebody's own by its name: alone, with its one setting, or with a map of them."""
+    if isinstance(value, str):
+        value = {value: {}}
+    if not isinstance(value, Mapping) or len(value) != 1 or not RULES.knows(*value):
+        given = next(iter(value)) if isinstance(value, Mapping) and len(value) == 1 else value
+        report.error(place, say("a registered rule is expected"), given, RULES.hint(given))
+        return None
+    (kind, setting), *_ = value.items()
+    found: Named | None = made_of(RULES, kind, setting, place, report)
+    return found
+
+
+def _score(*others: str) -> Reader:
+    """A reader of the name of a score, also of one that somebody has registered, or of another word."""
+
+    def read(value: Any, place: Place, report: Report) -> str | None:
+        if isinstance(value, str) and not SCORES.knows(value):
+            value = in_file(value, (*others, *SCORES))
+        if value in others or SCORES.knows(value):
+            return str(value)
+        words = ", ".join((*others, *SCORES.names))
+        report.error(place, say("one of {words} is expected", words=words), value, SCORES.hint(value))
+        return None
+
+    return read
 
 
 def _made(kind: type, schema: dict[str, Reader]) -> Reader:
@@ -101,8 +149,8 @@ def _whole(value: Any, place: Place, report: Report) -> int | None:
 
 _ids = items(name, unique=True)
 FIELDS: dict[str, Reader] = {
-    "score": lambda value, place, report: one_of(*SCORES)(value, place, report),  # also those that somebody has added
-    "then": lambda value, place, report: one_of("auto", "none", *SCORES)(value, place, report),
+    "score": _score(),
+    "then": _score("auto", "none"),
     "bound": one_of(*BOUNDS),
     "target": map_or(entries(name, number), list_or(one_of("scope", "all", "joint"), _ids)),
     "per": one_of("minute"),
@@ -124,4 +172,5 @@ FIELDS: dict[str, Reader] = {
     "only_next": flag,
     "withdrawn": _ids,
     "least_answers": _whole,
+    "narrow": items(_own_rule),
 }

@@ -10,7 +10,8 @@ import numpy as np
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.selection.rules import Rules
-from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.answering import Behaviour, behaviour_of
+from quaestor.simulate.behaviours import OwnBehaviour
 from quaestor.simulate.cohort import Cohort, Levels
 from quaestor.simulate.exact import expected
 from quaestor.simulate.files import Folder
@@ -42,7 +43,7 @@ def simulate(
     students: "Students | None" = None,
     seed: int = 1,
     truth: Bank | Scattered | str | None = None,
-    behaviour: Behaviour | None = None,
+    behaviour: Behaviour | OwnBehaviour | None = None,
     responses: "pd.DataFrame | None" = None,
     holdout: Sequence[str] = (),
     workers: int = 1,
@@ -68,7 +69,7 @@ def simulate(
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise QuaestorError(f"a seed is a whole number of at least 0, got {seed!r}")
     seed = int(seed)
-    behaviour = behaviour or Behaviour()
+    behaviour = behaviour_of(behaviour)
     for name in (*behaviour.reveals, *(other for given in behaviour.reveals.values() for other in given)):
         if name not in bank.questions:
             raise QuaestorError(f"behaviour.reveals: a question of the bank, got '{name}'")
@@ -116,7 +117,6 @@ def _described(job: Job, seed: int, truth: Bank | Scattered | str | None) -> dic
     source = truth.version if isinstance(truth, Bank) else truth or "the bank's centre"
     if isinstance(truth, Scattered):
         source = f"random: {truth.bank.version}"
-    behaviour = {name: value for name, value in vars(job.behaviour).items() if value}
     return {
         "bank": {"title": job.bank.title, "version": job.bank.version},
         "rules": job.rules.document,
@@ -124,6 +124,6 @@ def _described(job: Job, seed: int, truth: Bank | Scattered | str | None) -> dic
         "cohort": job.cohort.fingerprint,
         "seed": seed,
         "truth": source,
-        "behaviour": behaviour,
+        "behaviour": job.behaviour.document,
         **({"holdout": [list(job.bank.questions)[place] for place in job.held.tolist()]} if job.held is not None else {}),
     }

@@ -59,6 +59,7 @@ def is_plain(bank: Bank, rules: Rules, behaviour: Behaviour, device: str = CPU) 
         and (second is None or second in TOLD)
         and rules.skips in (SKIPS_MISSING, WRONG)
         and not behaviour.reveals
+        and not behaviour.own
         and bool(layout.is_scored.all())
     )
 

@@ -98,6 +98,9 @@ def _drawn(rules: Rules) -> str:
     for name in ("among", "first_among", "pilots"):
         if name in document:
             return f"{name}: {document[name]}"
+    for rule in rules.narrow:
+        if rule.draws:
+            return f"narrow: {rule.name}"
     return "exposure.chances" if rules.exposure.chances else f"score: {rules.score}" if rules.score in DRAWN else f"then: {rules.then}"
 
 

@@ -25,6 +25,7 @@ from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules
 from quaestor.selection.step import step
 from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.behaviours import Asked
 from quaestor.simulate.cohort import Students
 from quaestor.simulate.library import fetched
 
@@ -209,7 +210,15 @@ def _answer(students: Students, behaviour: Behaviour, running: Numbers, question
         assert students.given is not None
         return students.given[running, questions]
     revealed = _revealed(behaviour, questions, evidence, path) if behaviour.reveals else None
-    found: Numbers = students.asking.answers(behaviour, running, questions, evidence.counts[path], revealed)
+    before, asking = evidence.counts[path], students.asking
+
+    def seen() -> Asked:
+        layout = evidence.layout
+        skills, ids = tuple(layout.bank.skills), tuple(layout.bank.questions)
+        levels, answers = students.levels[running], evidence.answers[path].astype(np.intp)
+        return Asked(questions, asking.classes[questions], before, levels, answers, ids, skills, layout.minutes)
+
+    found: Numbers = asking.answers(behaviour, running, questions, before, revealed, seen)
     return found
 
 

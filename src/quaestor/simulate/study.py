@@ -12,9 +12,10 @@ from quaestor.formats.documents import read_document
 from quaestor.formats.files import load
 from quaestor.selection.rules import Rules, RulesError
 from quaestor.selection.rules_file import FIELDS as RULES_FIELDS
-from quaestor.selection.rules_file import read_rules
+from quaestor.selection.rules_file import made_of, read_rules
 from quaestor.simulate import STUDENTS, Scattered, simulate
 from quaestor.simulate.answering import Behaviour
+from quaestor.simulate.behaviours import BEHAVIOURS
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.exact import expected
 from quaestor.simulate.library import CPU
@@ -254,8 +255,16 @@ def _behaviour(value: Any, place: Place, report: Report) -> Behaviour | None:
     before = report.count
     schema: dict[str, Reader] = dict.fromkeys(("fatigue", "guessing", "slips", "skipping"), _share)
     schema["reveals"] = entries(name, entries(name, _share))
-    found = fields(schema)(value, place, report)
-    return Behaviour(**found) if found is not None and report.count == before else None
+    own = {one: setting for one, setting in value.items() if one not in schema} if isinstance(value, Mapping) else {}
+    found = fields(schema)({one: value[one] for one in value if one in schema} if own else value, place, report)
+    made = []
+    for one, setting in own.items():
+        if BEHAVIOURS.knows(one):
+            made.append(made_of(BEHAVIOURS, one, {} if setting in ("", None) else setting, place, report))
+        else:
+            hint = nearest(one, schema) or BEHAVIOURS.hint(one)
+            report.error((*place, str(one)), f"a known behaviour: {', '.join((*schema, *BEHAVIOURS.names))}", one, hint)
+    return Behaviour(**found, own=tuple(made)) if found is not None and report.count == before else None
 
 
 def _whole(least: int, or_else: str = "") -> Reader:

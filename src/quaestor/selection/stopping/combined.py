@@ -67,6 +67,7 @@ class AnyOf(Criterion):
     @property
     def document(self) -> Any:
         """As it stands in a file."""
+        self._refuse_disguise()
         return {self.name: [part.document for part in self.parts]}
 
 
@@ -119,6 +120,7 @@ class AllOf(Criterion):
     @property
     def document(self) -> Any:
         """As it stands in a file."""
+        self._refuse_disguise()
         return {self.name: [part.document for part in self.parts]}
 
 

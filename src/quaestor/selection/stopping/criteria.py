@@ -11,7 +11,7 @@ from quaestor.credal.indices import INDICES
 from quaestor.i18n import Said, say
 from quaestor.model.beliefs import Bounds
 from quaestor.model.table import Array
-from quaestor.selection.stopping.criterion import Criterion, CriterionError, ManyBounds, Situation, Truth, where_all
+from quaestor.selection.stopping.criterion import CRITERIA, Criterion, CriterionError, ManyBounds, Situation, Truth, where_all
 
 _OVER = ("mean", "largest", "joint")
 
@@ -339,10 +339,13 @@ max_questions, min_questions, right_answers, minutes = MaxQuestions, MinQuestion
 entropy_below, mode_below, gini_below = EntropyBelow, ModeBelow, GiniBelow
 probability_above, dominant, gain_below = ProbabilityAbove, Dominant, GainBelow
 
-SIMPLE: dict[str, type[Criterion]] = {
-    kind.name: kind
-    for kind in (
-        *(MaxQuestions, MinQuestions, EntropyBelow, ModeBelow, GiniBelow),
-        *(ProbabilityAbove, Dominant, GainBelow, RightAnswers, Minutes),
-    )
-}
+SIMPLE = CRITERIA
+SIMPLE.build_in(
+    {
+        kind.name: kind
+        for kind in (
+            *(MaxQuestions, MinQuestions, EntropyBelow, ModeBelow, GiniBelow),
+            *(ProbabilityAbove, Dominant, GainBelow, RightAnswers, Minutes),
+        )
+    }
+)

@@ -1,11 +1,11 @@
 """Where a test stands, of one taker or of many, and what a criterion is: a frozen value that looks at it and gives its reason in words.
 
-In a file a criterion is written by its name: `max_questions: 20`, or with several settings `max_questions: {n: 5, skill: each}`.
+`CRITERIA` holds them by name: `criteria.py` adds those that are built in, `quaestor.register.stop` others.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from quaestor.i18n import Said, say
 from quaestor.lazy import lazy
 from quaestor.model.beliefs import Bounds
 from quaestor.model.table import Array
+from quaestor.registry import Named, RegisterError, Registry, said_of, settings_of
 
 OF_SKILL = ("entropy_below", "mode_below", "gini_below", "probability_above", "dominant")  # criteria that can decide on one skill
 Truth = NDArray[np.bool_]
@@ -80,10 +81,13 @@ class CriterionError(QuaestorError):
         super().__init__(placed(name, got(rule, self.value)))
 
 
-class Criterion:
+CRITERIA: "Registry[type[Criterion]]" = Registry("stop")
+
+
+class Criterion(Named):
     """A reason to stop. One of your own gives `name`, `holds`, `reason` and `words`, and is a frozen dataclass of its settings."""
 
-    name = ""
+    known = CRITERIA
 
     def holds(self, now: Situation) -> Truth:
         """Whether it says stop: for one taker, or for each of many."""
@@ -124,16 +128,36 @@ class Criterion:
         return None
 
     @property
-    def document(self) -> Any:
-        """As it stands in a file: its name, with its first setting alone or a map of those that differ from the default."""
-        listed = fields(self)  # type: ignore[arg-type]
-        stated = {f.name: getattr(self, f.name) for f in listed if getattr(self, f.name) != f.default}
-        if not stated:
-            return self.name
-        return {self.name: stated[listed[0].name] if list(stated) == [listed[0].name] else stated}
+    def is_of_skill(self) -> bool:
+        """Whether it can decide on one skill."""
+        return type(self).decides is not Criterion.decides
 
     def _refuse(self, rule: str, value: object) -> None:
         raise CriterionError(self.name, rule, value)
+
+
+class OwnCriterion(Criterion):
+    """A criterion made of a function of a `Situation` and of settings (`quaestor.register.stop`)."""
+
+    function: ClassVar[Callable[..., Any]]
+    pattern: ClassVar[str]
+
+    @property
+    def words(self) -> Said:
+        """The criterion in words."""
+        return said_of(self)
+
+    def holds(self, now: Situation) -> Truth:
+        """What the function says, (takers,), or one truth for one taker."""
+        found, wanted = np.asarray(self.function(now, **settings_of(self))), np.shape(now.questions)
+        if found.dtype != bool or found.shape not in ((), wanted):
+            shown = f"an array of {found.dtype} of shape {found.shape}"
+            raise RegisterError(f"stop {self.name}: true or false for each taker, shape (takers,) = {wanted}, got {shown}")
+        return found
+
+    def reason(self, now: Situation) -> Said:
+        """Why, in words."""
+        return said_of(self, ".")
 
 
 def named_where(holds: Truth, name: str) -> NDArray[np.object_]:
