@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from quaestor.session.session import Session, Stop
     from quaestor.simulate import Behaviour, Simulation, expected, simulate
     from quaestor.simulate.exposure import exposure_table
+    from quaestor.simulate.optimum import Optimum, optimal
     from quaestor.simulate.policy import policy
 
 __version__ = VERSION
@@ -68,6 +69,7 @@ __all__ = [
     "Imported",
     "Network",
     "NetworkError",
+    "Optimum",
     "Problem",
     "QuaestorError",
     "Question",
@@ -104,6 +106,7 @@ __all__ = [
     "min_questions",
     "minutes",
     "mode_below",
+    "optimal",
     "policy",
     "posterior",
     "probability_above",
@@ -143,6 +146,7 @@ _HOMES = {
     "session.session": "Session Stop",
     "simulate": "Behaviour Simulation expected simulate",
     "simulate.exposure": "exposure_table",
+    "simulate.optimum": "Optimum optimal",
     "simulate.policy": "policy",
 }
 _MODULES = ("register",)

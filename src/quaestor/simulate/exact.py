@@ -43,7 +43,7 @@ def expected(bank: Bank, rules: Rules | None = None, truth: Bank | None = None, 
     return walk.curves()
 
 
-def _alike(bank: Bank) -> list[NDArray[np.intp]]:
+def alike(bank: Bank) -> list[NDArray[np.intp]]:
     """Numbers of questions that are asked one after another as if they were one: equal tables, equal minutes, and all of them count."""
     layout = layout_of(bank)
     found: dict[tuple[int, int, float], list[int]] = {}
@@ -70,7 +70,7 @@ class _Walk:
         asked = [self._truth.questions[name] for name in bank.questions]
         levels = [tuple(joint.index((self._position[skill],)) for skill in question.skills) for question in asked]
         self._answers = [q.table.lower[at] for q, at in zip(asked, levels, strict=True)]  # P(class | profile), (profiles, classes)
-        self._alike = _alike(bank)
+        self._alike = alike(bank)
         self._sets = np.full((1, len(bank.questions)), OPEN, dtype=np.int16)
         self._weights = joint.posterior({})[None]
         self._done = {name: np.zeros((2, len(bank.skills))) for name in METRICS}  # sums and weights of the tests that are over
