@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile import elicit
-from quaestor.bankfile.keys import DEFAULT_CLASSES, KEY_FIELDS, by_chance, read_key
+from quaestor.bankfile.keys import DEFAULT_CLASSES, KEY_FIELDS, by_chance, points_by_chance, read_key
 from quaestor.bankfile.readers import Partial, Report
 from quaestor.bankfile.sentences import percent
 from quaestor.bankfile.statements import STATEMENT_FIELDS, STATEMENTS, Draft, FieldPlace, build_tables, draft_question, draft_skill
@@ -151,8 +151,8 @@ def _read_question(
         **{field: fields[field] for field in _PLAIN_FIELDS if field in fields},
         **({} if lost & (_ENTRY_FIELDS | ({"text"} if "gaps" in fields else set())) else read_key(fields, classes, at, report)),
     }
-    chosen = content.get("kind", "choice"), content.get("option_classes", {}), classes[-1], content.get("parts", ())
-    guess = by_chance(*chosen) if knows_chance else 0.0
+    chosen = content.get("kind", "choice"), content.get("option_classes", {}), classes, content.get("parts", ())
+    guess = points_by_chance(*chosen) if knows_chance else 0.0
     if scope is None or lost & (STATEMENT_FIELDS | {"classes"}):
         return content, None
     return content, draft_question(fields, scope, classes, guess, imprecision, at, report)

@@ -86,6 +86,28 @@ def by_difficulty(difficulty: float | str, discrimination: float | str, levels: 
     return [min(1.0, max(0.0, round(1 - delta + kappa * step, 15))) for step in steps]  # 0.4, not 0.39999999999999997
 
 
+def graded(low: float, high: float, classes: int) -> list[Interval]:
+    """Bounds of P(class), worst first, where the mean share of the points is p, low <= p <= high, and a class is worth its place.
+
+    Of m = classes - 1 steps each is done with chance p. If they are independent their number is binomial, B(j) = C(m, j) p^j
+    (1 - p)^(m - j); if they hang together it is all or none. How much they do so nobody said: P = (1 - s) B + s (all or none) for each s in
+    [0, 1/2], whose mean is p for every s. With two classes both are the same, so that P(right) = p.
+    """
+    last = classes - 1
+
+    def binomial(place: int, p: float) -> float:
+        return math.comb(last, place) * p**place * (1 - p) ** (last - place)
+
+    def end(low: float, high: float) -> Interval:
+        return low**last, (high**last + high) / 2
+
+    between = []
+    for place in range(1, last):
+        peak = min(max(place / last, low), high)
+        between.append((min(binomial(place, low), binomial(place, high)) / 2, binomial(place, peak)))
+    return [end(1 - high, 1 - low), *between, end(low, high)]
+
+
 def by_needs(has: Sequence[Sequence[bool]], needs: str, slip: Interval, guess: Interval) -> list[Interval]:
     """P(right) for each combination of levels, the last skill varying fastest: 1 - slip for those who can, guess for the others.
 

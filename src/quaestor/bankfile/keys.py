@@ -61,6 +61,20 @@ def by_chance(kind: str, option_classes: Mapping[str, str], best: str, parts: Se
     return list(option_classes.values()).count(best) / len(option_classes)
 
 
+def points_by_chance(kind: str, option_classes: Mapping[str, str], classes: Sequence[str], parts: Sequence[Part] = ()) -> float:
+    """The mean share of the points of someone who chooses blindly, of a question with several classes; a class is worth its place.
+
+    Of parts the mean of 1/m over them, each with m options; a part that is typed counts 0.
+    """
+    if len(classes) == 2:
+        return by_chance(kind, option_classes, classes[-1], parts)
+    if parts:
+        return sum(1 / len(part.options) if part.options else 0.0 for part in parts) / len(parts)
+    if kind not in ONE_CHOICE or not option_classes:
+        return 0.0
+    return sum(classes.index(one) for one in option_classes.values()) / ((len(classes) - 1) * len(option_classes))
+
+
 def read_key(fields: Mapping[str, Any], classes: Sequence[str], at: FieldPlace, report: Report) -> dict[str, Any]:
     """The fields of a `Question` that classify an entry."""
     kind = fields.get("kind", "choice")

@@ -10,7 +10,14 @@ from quaestor.model.skill import Skill
 from quaestor.model.table import Table
 
 YES_NO = {("no", "yes"), ("nein", "ja"), ("non", "oui")}  # levels of a skill that one has or does not have, in the languages of the pages
-_CLASSES = {"wrong": say("wrong"), "right": say("right"), "skipped": say("skipped")}
+_CLASSES = {
+    "wrong": say("wrong"),
+    "third": say("third"),
+    "half": say("half"),
+    "two thirds": say("two thirds"),
+    "right": say("right"),
+    "skipped": say("skipped"),
+}
 
 
 def class_word(name: str) -> str:

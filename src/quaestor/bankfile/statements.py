@@ -66,7 +66,8 @@ def draft_question(
 ) -> Draft | None:
     """The table that a question's fields state; `scope` holds its skills, `at` gives the place of a field.
 
-    `guess`: P(right) of those who guess, below which a difficulty in words does not go, unless the fields state a `guess`.
+    `guess`: P(right) of those who guess (with several classes their mean share of the points), below which a difficulty in words does not
+    go, unless the fields state a `guess`.
     """
     made = [statement for statement in STATEMENTS if statement in fields]
     if len(made) != 1:
@@ -89,14 +90,18 @@ def draft_question(
             rows = _irt_rows(fields["irt"], scope, len(classes), at("irt"), report)
         else:
             rights = _rights(statement, fields, scope, sizes, guess, at, report)
-            if rights is not None and list(classes) != ["wrong", "right"]:
+            if rights is not None and statement == "difficulty" and len(classes) > 2:
+                wide = _epsilon(fields, imprecision, at, report)
+                rows = [elicit.graded(max(0.0, low - wide), min(1.0, high + wide), len(classes)) for low, high in rights]
+            elif rights is not None and list(classes) != ["wrong", "right"]:
                 report.error(
                     at("classes"),
                     say("'{field}' is for the classes wrong, right; use 'table' for others", field=statement),
                     list(classes),
                 )
                 return None
-            rows = None if rights is None else [[(1 - high, 1 - low), (low, high)] for low, high in rights]
+            else:
+                rows = None if rights is None else [[(1 - high, 1 - low), (low, high)] for low, high in rights]
     except StatementError as error:
         report.fault(at(statement), error)
         return None

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         imported = read_questions(source)
         report = _import(imported, arguments)
         _write(imported.to_bank(arguments.skills_by), arguments, imported.media, report)
-        _save_media(imported, target, arguments.json)
+        _save_media(imported.media, target, arguments.json)
     if arguments.json:
         print(json.dumps({"wrote": target, **report}, ensure_ascii=False, indent=1))
     else:
@@ -113,6 +113,8 @@ def _write(bank: Bank, arguments: argparse.Namespace, media: dict[str, bytes] | 
             _print("what other programs will not see of it", exported.notes)
     else:
         dump(bank, arguments.target)
+        if media is None:
+            _save_media(_beside(bank, arguments.source), arguments.target, arguments.json)
 
 
 def _beside(bank: Bank, source: str) -> dict[str, bytes]:
@@ -138,14 +140,17 @@ def _import(imported: Imported, arguments: argparse.Namespace) -> dict[str, obje
     }
 
 
-def _save_media(imported: Imported, target: str, is_quiet: bool) -> None:
-    """Pictures and sounds go beside a bank file, which names them."""
+def _save_media(media: dict[str, bytes], target: str, is_quiet: bool) -> None:
+    """Pictures and sounds go beside a bank file, which names them; those that are there already stay."""
     if _ending(target) not in BANK_ENDINGS:
         return
-    for name, content in imported.media.items():
+    for name, content in media.items():
         path = Path(target).parent / name
         if path.exists() and path.read_bytes() != content:
             raise QuaestorError(f"{path}: this file is already there, with another content; write into another folder")
+        if path.exists():
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
         save(content, path)
         if not is_quiet:
             print(f"wrote {path}")

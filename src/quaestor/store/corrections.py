@@ -12,7 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
-from quaestor.bankfile.keys import by_chance
+from quaestor.bankfile.keys import points_by_chance
 from quaestor.errors import BankError, QuaestorError, format_value, got
 from quaestor.i18n import say
 from quaestor.model.entries import Part
@@ -93,7 +93,7 @@ def keyed(test: Published, question: str, right: Sequence[str]) -> Bank:
         raise QuaestorError(error.problems[0].sentence) from error
     if made.model_version != bank.model_version and asked.options:
         with suppress(BankError):  # a difficulty in words knows the chance of a guess: that of the key before stays
-            made = with_question({**changed, "guess": by_chance(asked.kind, asked.option_classes, asked.classes[-1], asked.parts)})
+            made = with_question({**changed, "guess": points_by_chance(asked.kind, asked.option_classes, asked.classes, asked.parts)})
     if made.model_version != bank.model_version or not _is_same(made.questions[question], key_of(made.questions[question]), entries):
         words = say("a key that leaves all else as it is, got one that does not; withdraw the question instead")
         raise QuaestorError.at(question, words)

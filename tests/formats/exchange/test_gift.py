@@ -8,6 +8,7 @@ from helpers.paths import SHARED
 from quaestor.formats.exchange import gift
 from quaestor.formats.exchange.registry import read_questions_bytes
 
+HALVES = {"classes": ["wrong", "half", "right"]}
 FOLDER = SHARED / "exchange" / "gift"
 real = pytest.mark.skipif(not FOLDER.is_dir(), reason="the files of ../shared/exchange are not here")
 
@@ -39,7 +40,7 @@ def why(text):
         ),
         (
             "[html]<b>Q</b>{~%50%a ~%50%[plain]<b> ~c}",
-            {"text": "**Q**", "kind": "choices", "options": ["a", "<b>", "c"], "correct": ["a", "<b>"]},
+            {"text": "**Q**", "kind": "choices", "options": ["a", "<b>", "c"], "correct": ["a", "<b>"], **HALVES},
         ),
         ("Two?{=two =2}", {"text": "Two?", "kind": "text", "correct": "two", "accept": ["2"]}),
         ("Sun.{T}", {"text": "Sun.", "kind": "truefalse", "correct": "true"}),
@@ -47,7 +48,13 @@ def why(text):
         ("When?{#1822:1}", {"text": "When?", "kind": "number", "correct": "1822", "tolerance": "1"}),
         ("Pi?{#3.141..3.142}", {"text": "Pi?", "kind": "number", "correct": "3.1415", "tolerance": "0.0005"}),
         ("x?{#=%100%-7:0#yes =4:0 ~#no}", {"text": "x?", "kind": "number", "correct": "-7", "accept": ["4"]}),
-        ("M{=a -> 1 =b -> 2 = -> 3}", {"text": "M", "kind": "matching", "pairs": {"a": "1", "b": "2"}, "options": ["1", "2", "3"]}),
+        (
+            "M{=a -> 1 =b -> 2 = -> 3}",
+            {"text": "M", "kind": "matching", "pairs": {"a": "1", "b": "2"}, "options": ["1", "2", "3"], **HALVES},
+        ),
+        ("F{~toad ~%50%newt =frog}", {"text": "F", "options": {"toad": "wrong", "newt": "half", "frog": "right"}, **HALVES}),
+        ("F{=frog =%50%newt}", {"text": "F", "kind": "text", "correct": "frog", "accept": {"newt": "half"}, **HALVES}),
+        ("F{#=4:1 =%50%9:1}", {"text": "F", "kind": "number", "correct": "4", "accept": {"9": "half"}, "tolerance": "1", **HALVES}),
         ("Which\\: \\{\\}?{~\\~ =\\\\ ~\\=}", {"text": "Which: {}?", "options": ["~", "\\", "="], "correct": "\\"}),
         ("$$\\\\frac\\{1\\}\\{2\\}$$?{#0.5}", {"text": "$$\\frac{1}{2}$$?", "kind": "number", "correct": "0.5"}),
     ],
@@ -102,8 +109,11 @@ def test_the_examples_of_moodle():
     assert questions[29]["correct"] == ["Grant", "Grant's wife"]
     assert (questions[31]["correct"], questions[32]["correct"]) == ("= 2 + 3", "\\")
     numbers = {own: number for number, own in enumerate(found.questions, 1)}
-    partly = {numbers[note.question] for note in found.notes if "partly right" in note.words}
-    assert partly == {19, 27, 28, 29, 41, 42, 43}
+    left_out = {numbers[note.question] for note in found.notes if "partly right answers was left out" in note.words}
+    credited = {
+        numbers[own] for own, fields in found.questions.items() if "classes" in fields and kind(fields) not in ("matching", "choices")
+    }
+    assert left_out | credited == {19, 27, 28, 29, 41, 42, 43}
     stems = [fields["text"] for fields in questions]
     assert stems.count("Who's buried in Grant's tomb?") == 7
 

@@ -9,6 +9,7 @@ from quaestor.errors import BankError
 from quaestor.formats.exchange import moodle_xml
 from quaestor.formats.exchange.registry import read_questions, read_questions_bytes
 
+HALVES = {"classes": ["wrong", "half", "right"]}
 FOLDER = SHARED / "exchange" / "moodle-xml"
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 real = pytest.mark.skipif(not FOLDER.is_dir(), reason="the files of ../shared/exchange are not here")
@@ -47,9 +48,8 @@ def test_one_choice_of_several_with_what_is_lost():
     options = answer("<p>4</p>", 100) + answer("5", 50) + answer("6", -25, "<feedback><text>no</text></feedback>")
     rest = "<penalty>0.33</penalty><shuffleanswers>1</shuffleanswers><hint><text>think</text></hint><hidden>1</hidden>"
     fields, notes = only("multichoice", f"<single>true</single>{options}{rest}")
-    assert fields == {"text": "What?", "options": ["4", "5", "6"], "correct": "4"}
+    assert fields == {"text": "What?", "options": {"4": "right", "5": "half", "6": "wrong"}, **HALVES}
     assert notes == [
-        "credit for partly right answers was left out: '5' 50 %",
         "negative marks were left out",
         "feedback to single answers was left out",
         "hints were left out",
@@ -87,8 +87,12 @@ def test_pairs_orders_and_gaps():
     assert only("matching", rows)[0] == {
         **{"text": "What?", "kind": "matching", "pairs": {"frog": "amphibian", "cat": "mammal"}},
         "options": ["amphibian", "mammal", "insect"],
+        **HALVES,
     }
     assert only("ordering", answer("one", 0) + answer("two", 0))[0] == {"text": "What?", "kind": "ordering", "options": ["one", "two"]}
+    three = answer("one", 0) + answer("two", 0) + answer("three", 0)
+    assert only("ordering", three)[0]["classes"] == HALVES["classes"]
+    assert "classes" not in only("ordering", three + "<gradingtype>ALL_OR_NOTHING</gradingtype>")[0]
     words = "".join(
         f"<selectoption><text>{word}</text><group>{group}</group></selectoption>" for word, group in (("cat", 1), ("mat", 2), ("dog", 1))
     )
@@ -100,6 +104,7 @@ def test_pairs_orders_and_gaps():
             "2": {"options": ["mat"], "correct": "mat"},
             "3": {"options": ["cat", "dog"], "correct": "cat"},
         },
+        **HALVES,
     }
 
 
@@ -114,7 +119,7 @@ def test_embedded_answers():
     }
     assert "a gap takes several choices; its right ones are filled in: 'x, y'" in notes
     assert "the weights of gaps were left out" in notes
-    assert "credit for partly right answers was left out: '4' 50 %" in notes
+    assert "credit for partly right answers was left out: '4:1' 50 %" in notes
 
 
 @pytest.mark.parametrize(

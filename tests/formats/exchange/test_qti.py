@@ -209,8 +209,8 @@ def is_(name):
 
 def test_what_is_right_follows_from_the_conditions():
     found = read(old_item(labels("a", "b", "c"), condition(is_("a"), 50) + condition(is_("b"), 100) + condition(is_("c"), -10)))
-    assert only(found)["correct"] == "B"
-    assert [note.words for note in found.notes] == ["credit for partly right answers was left out: A", "negative marks were left out"]
+    assert only(found)["options"] == {"A": "half", "B": "right", "C": "wrong"}
+    assert [note.words for note in found.notes] == ["negative marks were left out"]
     two = only(read(old_item(labels("a", "b", "c"), condition(f"<or>{is_('a')}{is_('b')}</or>", 1))))
     assert two["options"] == {"A": "right", "B": "right", "C": "wrong"}
     several = labels("a", "b", "c", cardinality="Multiple")
@@ -218,6 +218,8 @@ def test_what_is_right_follows_from_the_conditions():
     assert only(read(old_item(several, exact)))["correct"] == ["A", "C"]
     added = condition(is_("a"), 50, "Add") + condition(is_("c"), 50, "Add") + condition(is_("b"), -50, "Add")
     assert only(read(old_item(several, added)))["correct"] == ["A", "C"]
+    assert "classes" not in only(read(old_item(several, exact)))
+    assert only(read(old_item(several, added)))["classes"] == ["wrong", "half", "right"]
 
 
 @pytest.mark.parametrize(

@@ -44,14 +44,14 @@ def keep(browser, **changed):
 def test_what_was_understood_is_shown_and_kept_in_a_new_bank(browser, kept):
     seen = look(browser, QUIZ)
     for words in (
-        "4 questions understood, 3 of them not in every respect; 1 refused.",
+        "4 questions understood, 2 of them not in every respect; 1 refused.",
         "1 item was refused",
         "2.5 ± 0.01",
         "frog → amphibian",
     ):
         assert words in seen
     assert "answers are written freely and marked by people (line 53)" in seen
-    assert "Credit for partly right answers was left out: 'toad' 80 %" in seen
+    assert "Partly right answers count by their class: 'toad' 80% as half" in seen
     home = keep(browser, title="My quiz", question=["Halves", "A quarter", "Kinds"]).path
     _, document = latest(kept, home)
     assert document["title"] == "My quiz"

@@ -9,6 +9,7 @@ from html import unescape
 
 from quaestor.errors import format_value
 from quaestor.formats.exchange import keys
+from quaestor.formats.exchange.credit import PARTS, in_halves
 from quaestor.formats.exchange.imported import Fields
 from quaestor.formats.exchange.keys import Answer, Refused
 from quaestor.i18n import say
@@ -37,7 +38,7 @@ def cut(html: str, line: Line, notes: list[str]) -> tuple[str, dict[str, Fields]
             notes.append(say("a gap takes several choices; its right ones are filled in: {right}", right=format_value(line(right))))
             return right
         name = str(len(gaps) + 1)
-        gaps[name] = _gap(found[2], answers, line, notes)
+        gaps[name] = _gap(found[2], keys.without_parts(answers, notes), line, notes)
         return f"\ue000{name}\ue001"  # while the text round it is read as HTML
 
     text = _GAP.sub(gap, _LITERAL.sub("[&#8203;", html))
@@ -45,8 +46,6 @@ def cut(html: str, line: Line, notes: list[str]) -> tuple[str, dict[str, Fields]
         raise Refused(say("there is no gap in the text that can be read"))
     if len(weights) > 1:
         notes.append(say("the weights of gaps were left out"))
-    if len(gaps) > 1:
-        notes.append(keys.PARTS)
     return text, gaps
 
 
@@ -101,5 +100,4 @@ def chosen(text: str, words: Sequence[tuple[str, str]], notes: list[str]) -> Fie
     made = _PLACE.sub(gap, text)
     if not gaps:
         raise Refused(say("there is no gap in the text that can be read"))
-    notes.append(keys.PARTS)
-    return {"kind": "gaps", "text": made, "gaps": gaps}
+    return {"kind": "gaps", "text": made, "gaps": gaps, **in_halves(len(gaps), notes, PARTS)}

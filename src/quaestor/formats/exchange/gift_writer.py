@@ -81,9 +81,11 @@ class _Writer:
     def choices(self) -> str:
         """Several of several options."""
         worth = share_of(len(self._question.correct))
-        self.notes.append(say("other programs give credit for some of the right options"))
+        less = -100 if len(self._question.classes) == 2 else -worth
+        if len(self._question.classes) == 2:
+            self.notes.append(say("other programs give credit for some of the right options"))
         right = self._question.correct
-        return " ".join(f"~%{worth if option in right else -100:.7g}%{self._line(option)}" for option in self._question.options)
+        return " ".join(f"~%{worth if option in right else less:.7g}%{self._line(option)}" for option in self._question.options)
 
     def truefalse(self) -> str:
         """True or false."""

@@ -91,7 +91,7 @@ def _key(question: Mapping[str, Any], right: list[str], notes: list[str]) -> Fie
             raise Refused(say("{what} cannot be marked here", what=say("an essay")))
         if not right:
             raise Refused(say("nothing tells which answer is right"))
-        return marking.typed(right)
+        return marking.typed(right, notes)
     choice = _map(question.get("choiceQuestion"))
     if not choice:
         names = ", ".join(key for key in question if key.endswith("Question"))

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from quaestor.errors import QuaestorError, format_value
+from quaestor.formats.exchange.credit import FULL, PARTS, SOME, credited, in_halves
 from quaestor.formats.exchange.imported import Fields
 from quaestor.i18n import Said, say
 from quaestor.numerals import read_number
 
-FULL = 99.99  # of 100: what counts as right; thirds are written 33.33333
 FEEDBACK = say("feedback to single answers was left out")
 NEGATIVE = say("negative marks were left out")
-SOME = say("credit for some of the right options was left out: right is who ticks all of them and no other")
-PARTS = say("credit for single parts was left out: right is who has all of them right")
 SHUFFLED = say("options stay in the order of the file; they were to be shuffled")
 CASE = say("small and capital letters were told apart; here they are not")
 
@@ -38,10 +36,11 @@ def one_choice(answers: Sequence[Answer], notes: list[str]) -> Fields:
         raise Refused(say("a question has at least two options, got {count}", count=len(answers)))
     if not right:
         raise Refused(say("no option is fully right"))
-    _note_worth(answers, notes)
-    if len(right) > 1:
-        return {"options": {answer.text: "right" if answer.text in right else "wrong" for answer in distinct(answers)}}
-    return {"options": [answer.text for answer in answers], "correct": right[0]}
+    _note_negative(answers, notes)
+    if len(right) == 1 and not any(0 < answer.worth < FULL for answer in answers):
+        return {"options": [answer.text for answer in answers], "correct": right[0]}
+    options, classes = credited([(answer.text, answer.worth) for answer in distinct(answers)], notes)
+    return {"options": options, **classes}
 
 
 def several_choices(answers: Sequence[Answer], notes: list[str]) -> Fields:
@@ -49,29 +48,36 @@ def several_choices(answers: Sequence[Answer], notes: list[str]) -> Fields:
     right = [answer.text for answer in answers if answer.worth > 0]
     if not right:
         raise Refused(say("no option is right"))
-    if len(right) > 1:
-        notes.append(SOME)
-    if any(answer.worth < 0 for answer in answers):
-        notes.append(NEGATIVE)
+    classes = in_halves(len(right), notes, SOME)
+    _note_negative(answers, notes)
     total = sum(answer.worth for answer in answers if answer.worth > 0)
     if not 99.9 < total < 100.1 and len(right) > 1:
         notes.append(
             say("the right options are worth {total:g} % together, not 100 %; each of them counts as right", total=round(total, 5))
         )
-    return {"kind": "choices", "options": [answer.text for answer in answers], "correct": right}
+    return {"kind": "choices", "options": [answer.text for answer in answers], "correct": right, **classes}
 
 
 def typed(answers: Sequence[Answer], notes: list[str]) -> Fields:
-    """A text: the answers that are fully right. A catch-all `*` only told people that they were wrong."""
-    right: list[str] = []
+    """A text: the answers that are worth something. A catch-all `*` only told people that they were wrong."""
+    worth: dict[str, float] = {}
     for answer in answers:
-        if answer.worth >= FULL and (text := _without_wildcard(answer.text, notes)):
-            right.append(text)
+        if answer.worth > 0 and (text := _without_wildcard(answer.text, notes)):
+            worth.setdefault(text, answer.worth)  # the first that fits counts
+    right = [text for text, its in worth.items() if its >= FULL]
     if not right:
         raise Refused(say("no answer is fully right, or any is"))
-    _note_worth([answer for answer in answers if answer.text.strip() != "*"], notes)
-    right = list(dict.fromkeys(right))
-    return {"kind": "text", "correct": right[0], **({"accept": right[1:]} if right[1:] else {})}
+    _note_negative([answer for answer in answers if answer.text.strip() != "*"], notes)
+    return {"kind": "text", **accepting(list(worth.items()), notes)}
+
+
+def accepting(answers: Sequence[tuple[str, float]], notes: list[str]) -> Fields:
+    """The fields `correct`, `accept` and `classes` of answers with what each is worth; the first that is right is the key."""
+    judged, classes = credited(answers, notes)
+    key = next(text for text, its in judged.items() if its == "right")
+    more = {text: its for text, its in judged.items() if text != key and its != "wrong"}
+    accept: Fields = {"accept": more if classes else list(more)} if more else {}
+    return {"correct": key, **accept, **classes}
 
 
 def _without_wildcard(text: str, notes: list[str]) -> str:
@@ -86,25 +92,29 @@ def _without_wildcard(text: str, notes: list[str]) -> str:
 
 
 def number(answers: Sequence[Answer], notes: list[str]) -> Fields:
-    """A number within a tolerance: all answers that are fully right."""
-    ranges: dict[tuple[Fraction, Fraction], str] = {}
+    """A number within a tolerance; credit for others where their tolerance is the same."""
+    ranges: dict[tuple[Fraction, Fraction], tuple[str, float]] = {}
     for answer in answers:
-        if answer.worth < FULL:
+        if answer.worth <= 0 or (answer.worth < FULL and answer.text.strip() == "*"):
             continue
         value, tolerance = read_number(answer.text), read_number(answer.tolerance or "0")
         if value is None or tolerance is None:
             raise Refused(say("a number is expected, got {value}", value=format_value(answer.text if value is None else answer.tolerance)))
-        ranges[value, abs(tolerance)] = answer.text.strip()
-    widest = [one for one in ranges if not any(_holds(other, one) for other in ranges if other != one)]
+        ranges.setdefault((value, abs(tolerance)), (answer.text.strip(), answer.worth))
+    full = [one for one, (_, worth) in ranges.items() if worth >= FULL]
+    widest = [one for one in full if not any(_holds(other, one) for other in full if other != one)]
     if not widest:
         raise Refused(say("no number is fully right"))
     if len({tolerance for _, tolerance in widest}) > 1:
         raise Refused(say("the right numbers have different tolerances"))
-    _note_worth([answer for answer in answers if answer.text.strip() != "*"], notes)
-    (first, tolerance), *more = widest
-    accept = {"accept": [ranges[one] for one in more]} if more else {}
+    tolerance = widest[0][1]
+    partly = [one for one, (_, worth) in ranges.items() if worth < FULL and one not in full]
+    if lost := [ranges[one] for one in partly if one[1] != tolerance]:
+        notes.append(partly_right([f"{format_value(text)} {worth:g} %" for text, worth in lost]))
+    _note_negative(answers, notes)
+    kept = [ranges[one] for one in (*widest, *partly) if one[1] == tolerance]
     wide = {"tolerance": decimal(tolerance)} if tolerance else {}
-    return {"kind": "number", "correct": ranges[first, tolerance], **accept, **wide}
+    return {"kind": "number", **accepting(kept, notes), **wide}
 
 
 def _holds(outer: tuple[Fraction, Fraction], inner: tuple[Fraction, Fraction]) -> bool:
@@ -151,9 +161,8 @@ def matching(rows: Iterable[tuple[str, str]], notes: list[str]) -> Fields:
         offered.setdefault(right)
     if len(pairs) < 2:
         raise Refused(say("there are at least two pairs, got {count}", count=len(pairs)))
-    notes.append(PARTS)
     more = {"options": list(offered)} if len(offered) > len(set(pairs.values())) else {}
-    return {"kind": "matching", "pairs": pairs, **more}
+    return {"kind": "matching", "pairs": pairs, **more, **in_halves(len(pairs), notes, PARTS)}
 
 
 def distinct(answers: Sequence[Answer]) -> Sequence[Answer]:
@@ -164,10 +173,18 @@ def distinct(answers: Sequence[Answer]) -> Sequence[Answer]:
     return answers
 
 
-def _note_worth(answers: Iterable[Answer], notes: list[str]) -> None:
-    partly = [f"{format_value(answer.text)} {answer.worth:g} %" for answer in answers if 0 < answer.worth < FULL]
+def without_parts(answers: Iterable[Answer], notes: list[str]) -> list[Answer]:
+    """Answers of which only those that are fully right count; a note tells of the others."""
+    found = list(answers)
+    partly = [
+        f"{format_value(answer.text)} {answer.worth:g} %" for answer in found if 0 < answer.worth < FULL and answer.text.strip() != "*"
+    ]
     if partly:
         notes.append(partly_right(partly))
+    return [Answer(answer.text, 0.0, answer.tolerance) if 0 < answer.worth < FULL else answer for answer in found]
+
+
+def _note_negative(answers: Iterable[Answer], notes: list[str]) -> None:
     if any(answer.worth < 0 for answer in answers):
         notes.append(NEGATIVE)
 

@@ -8,20 +8,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from quaestor.errors import format_value
+from quaestor.formats.exchange.credit import SOME, credited, in_halves
 from quaestor.formats.exchange.imported import Fields
-from quaestor.formats.exchange.keys import Refused, decimal
+from quaestor.formats.exchange.keys import Refused, accepting, decimal, partly_right
 from quaestor.i18n import say
 from quaestor.model.entries import loose
 from quaestor.numerals import LONGEST, read_number
 
 MOST_OPTIONS = 300
+NONE: Mapping[str, float] = {}
 _TRUTHS = {"true": "true", "false": "false"}
 
 Range = tuple[Fraction, Fraction]  # right numbers, both ends too
 
 
-def choice(options: Iterable[tuple[str, bool]], several: bool, notes: list[str]) -> Fields:
-    """The fields of a choice among options, each with whether it is right; `several`: all right ones are to be ticked."""
+def choice(
+    options: Iterable[tuple[str, bool]], several: bool, notes: list[str], partly: Mapping[str, float] = NONE, by_some: bool = False
+) -> Fields:
+    """The fields of a choice among options, each with whether it is right; `several`: all right ones are to be ticked.
+
+    `partly`: what other options are worth of 100, of one choice; `by_some`: of several, some of the right ones are worth something.
+    """
     judged: dict[str, bool] = {}
     empty = doubles = 0
     for text, is_right in options:
@@ -42,11 +49,16 @@ def choice(options: Iterable[tuple[str, bool]], several: bool, notes: list[str])
     right = [text for text, is_right in judged.items() if is_right]
     if not right:
         raise Refused(say("no option is right"))
+    if not several and any(partly.get(text) for text in judged if text not in right):
+        worths = [(text, 100.0 if is_right else partly.get(text, 0.0)) for text, is_right in judged.items()]
+        marked, classes = credited(worths, notes)
+        return {"options": marked, **classes}
     truths = {_TRUTHS.get(loose(text), ""): text for text in judged}
     if not several and len(judged) == 2 and truths.keys() == {"true", "false"} and len(right) == 1:
         return {"kind": "truefalse", "correct": next(truth for truth, text in truths.items() if text == right[0])}
     if several:
-        return {"kind": "choices", "options": list(judged), "correct": right}
+        classes = in_halves(len(right), notes, SOME) if by_some else {}
+        return {"kind": "choices", "options": list(judged), "correct": right, **classes}
     if len(right) > 1:
         return {"options": {text: "right" if is_right else "wrong" for text, is_right in judged.items()}}
     return {"options": list(judged), "correct": right[0]}
@@ -70,35 +82,36 @@ def check_options(options: Sequence[str] | Mapping[str, object]) -> None:
         raise Refused(say("a question has at most {most} options, got {count:,}", most=MOST_OPTIONS, count=len(options)))
 
 
-def typed(answers: Sequence[str]) -> Fields:
-    """The fields of a text to be typed, of which these answers are right, the first one shown as the key."""
-    right = list(dict.fromkeys(answer.strip() for answer in answers if answer.strip()))
+def typed(answers: Sequence[str], notes: list[str], partly: Mapping[str, float] = NONE) -> Fields:
+    """The fields of a text to be typed, of which these answers are right, the first one being the key; `partly`: what others are worth."""
+    right = dict.fromkeys((answer.strip() for answer in answers if answer.strip()), 100.0)
     if not right:
         raise Refused(say("no answer is right"))
-    if len(right) > MOST_OPTIONS:
-        raise Refused(say("a question has at most {most} right answers, got {count:,}", most=MOST_OPTIONS, count=len(right)))
-    return {"kind": "text", "correct": right[0], **({"accept": right[1:]} if right[1:] else {})}
+    found = [*right.items(), *((text.strip(), worth) for text, worth in partly.items() if text.strip() and text.strip() not in right)]
+    if len(found) > MOST_OPTIONS:
+        raise Refused(say("a question has at most {most} right answers, got {count:,}", most=MOST_OPTIONS, count=len(found)))
+    return {"kind": "text", **accepting(found, notes)}
 
 
-def number(ranges: Sequence[Range]) -> Fields:
-    """The fields of a number in one of these ranges; one within another says nothing new."""
-    if len(ranges) > MOST_OPTIONS:
-        raise Refused(say("a question has at most {most} right answers, got {count:,}", most=MOST_OPTIONS, count=len(ranges)))
+def number(ranges: Sequence[Range], notes: list[str], partly: Sequence[tuple[Range, float]] = ()) -> Fields:
+    """The fields of a number in one of these ranges; one within another says nothing new. `partly`: others, and what each is worth."""
+    if len(ranges) + len(partly) > MOST_OPTIONS:
+        raise Refused(say("a question has at most {most} right answers, got {count:,}", most=MOST_OPTIONS, count=len(ranges) + len(partly)))
     distinct = list(dict.fromkeys(ranges))
     wide = [one for one in distinct if not any(other != one and other[0] <= one[0] and one[1] <= other[1] for other in distinct)]
     if not wide:
         raise Refused(say("no answer is right"))
-    if len({high - low for low, high in wide}) > 1:
+    width = wide[0][1] - wide[0][0]
+    if any(high - low != width for low, high in wide):
         shown = ", ".join(written(low) if low == high else f"{written(low)}..{written(high)}" for low, high in wide)
         raise Refused(say("all right numbers of a question have one tolerance, got {ranges}", ranges=shown))
-    values = [written((low + high) / 2) for low, high in wide]
-    tolerance = (wide[0][1] - wide[0][0]) / 2
-    return {
-        "kind": "number",
-        "correct": values[0],
-        **({"accept": values[1:]} if values[1:] else {}),
-        **({"tolerance": written(tolerance)} if tolerance else {}),
-    }
+    if lost := [f"{written((low + high) / 2)} {worth:g} %" for (low, high), worth in partly if high - low != width]:
+        notes.append(partly_right(lost))
+    found = {written((low + high) / 2): 100.0 for low, high in wide}
+    for (low, high), worth in partly:
+        if high - low == width:
+            found.setdefault(written((low + high) / 2), worth)
+    return {"kind": "number", **accepting(list(found.items()), notes), **({"tolerance": written(width / 2)} if width else {})}
 
 
 def written(value: Fraction) -> str:

@@ -114,8 +114,10 @@ class _Writer:
         """Several of several options."""
         question = self._question
         worth = share_of(len(question.correct))
-        made = [self._answer(self._text(option, True), worth if option in question.correct else -100) for option in question.options]
-        self.notes.append(say("other programs give credit for some of the right options"))
+        less = -100 if len(question.classes) == 2 else -worth
+        made = [self._answer(self._text(option, True), worth if option in question.correct else less) for option in question.options]
+        if len(question.classes) == 2:
+            self.notes.append(say("other programs give credit for some of the right options"))
         return "multichoice", f"<single>false</single><shuffleanswers>0</shuffleanswers>\n{''.join(made)}"
 
     def truefalse(self) -> tuple[str, str]:
@@ -156,7 +158,8 @@ class _Writer:
         """Items in their order."""
         items = [part.accept[0] for part in self._question.parts]
         made = [self._answer(self._text(item, True), float(number)) for number, item in enumerate(items, 1)]
-        return "ordering", "".join(made)
+        by = "ALL_OR_NOTHING" if len(self._question.classes) == 2 else "ABSOLUTE_POSITION"
+        return "ordering", f"<layouttype>VERTICAL</layouttype><selecttype>ALL</selecttype><gradingtype>{by}</gradingtype>\n{''.join(made)}"
 
     def gaps(self) -> tuple[str, str]:
         """A text with gaps: all of it is in the text."""

@@ -8,6 +8,7 @@ from statistics import median
 from quaestor.bankfile.elicit import DIFFICULTY
 from quaestor.errors import BankError, format_value
 from quaestor.formats.exchange import cloze, keys, own
+from quaestor.formats.exchange.credit import PARTS, in_halves
 from quaestor.formats.exchange.html import Keep, from_html
 from quaestor.formats.exchange.imported import Collection, Fields, Imported
 from quaestor.formats.exchange.keys import Answer, Refused
@@ -169,15 +170,22 @@ class Item:
 
     def ordering(self) -> Fields:
         """Items in their order."""
-        self.notes.append(keys.PARTS)
-        return {"kind": "ordering", "options": [answer.text for answer in self._answers()]}
+        options = [answer.text for answer in self._answers()]
+        if len(options) < 3 or self._element.words("gradingtype").upper() in ("ALL_OR_NOTHING", "-1"):
+            return {"kind": "ordering", "options": options}
+        return {"kind": "ordering", "options": options, **in_halves(len(options), self.notes, PARTS)}
 
     def cloze(self) -> Fields:
         """A text with gaps in it."""
         element = self._element.first("questiontext") or self._element
         html = element.words("text")
         text, gaps = cloze.cut(html, lambda piece: self._prose(element, True, piece), self.notes)
-        return {"kind": "gaps", "text": cloze.named(self._prose(element, text=text)), "gaps": gaps}
+        return {
+            "kind": "gaps",
+            "text": cloze.named(self._prose(element, text=text)),
+            "gaps": gaps,
+            **in_halves(len(gaps), self.notes, PARTS),
+        }
 
     def gapselect(self) -> Fields:
         """A text with gaps, `[[2]]` for the second of the words below it."""

@@ -9,7 +9,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from quaestor.bankfile.keys import DEFAULT_CLASSES
 from quaestor.bankfile.statements import STATEMENT_FIELDS
+from quaestor.formats.exchange.credit import PARTS, SOME, in_classes
 from quaestor.formats.exchange.imported import Fields
 from quaestor.i18n import say
 
@@ -47,8 +49,10 @@ def merged(visible: Fields | None, comments: Iterable[str], notes: list[str]) ->
         return fields, str(found.get("id", ""))
     if visible is None:
         return None, ""
+    notes[:] = [note for note in notes if note not in (PARTS, SOME)]
     notes.append(say("it was changed since Quaestor wrote it: its text and key are those of the file, its numbers and skills stay"))
-    return {**visible, **{name: value for name, value in fields.items() if name in _KEPT}}, str(found.get("id", ""))
+    kept = {name: value for name, value in fields.items() if name in _KEPT}
+    return {**in_classes(visible, kept.get("classes", DEFAULT_CLASSES)), **kept}, str(found.get("id", ""))
 
 
 def _packed(value: Mapping[str, Any]) -> str:

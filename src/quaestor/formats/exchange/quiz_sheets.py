@@ -120,7 +120,7 @@ def _question(line: list[str], header: _Header, notes: list[str]) -> Fields:
     if explanation := header.cell(line, "explanation"):
         fields["explanation"] = line_starts(prose_of(explanation))
     if kind == "text":
-        return {**fields, **marking.typed(header.cells(line, "option"))}
+        return {**fields, **marking.typed(header.cells(line, "option"), notes)}
     right = _right(header.cell(line, "right"), header.cells(line, "option"))
     judged = [(option, position in right) for position, option in enumerate(options) if option]
     return {**fields, **marking.choice(judged, kind == "choices" or len(right) > 1, notes)}

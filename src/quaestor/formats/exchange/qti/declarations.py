@@ -5,10 +5,11 @@ else that an item scores by is named in a note.
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from quaestor.formats.exchange import keys, marking
+from quaestor.formats.exchange import marking
 from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.marking import Range, as_number
 from quaestor.formats.exchange.qti.names import attribute, kind
@@ -28,7 +29,7 @@ _PLAIN = {
         "baseValue",
         "variable",
     ),
-    *("correct", "match", "equal", "mapResponse", "isNull", "not", "sum"),
+    *("correct", "match", "equal", "mapResponse", "isNull", "not", "sum", "divide", "index"),
 }
 
 
@@ -77,28 +78,26 @@ def declared(item: Element) -> dict[str, Declaration]:
 
 @dataclass(frozen=True)
 class Scoring:
-    """How an item is scored: whether by points of a mapping; the element of its own rules, where it has any."""
+    """How an item is scored: whether by points of a mapping; the element of its own rules, where it has any; `adds`: parts are added up."""
 
     by_points: bool
     rules: Element | None
+    adds: bool = False
 
-    def ranges(self, declaration: Declaration, notes: list[str]) -> list[Range]:
-        """The right numbers of a response, with the tolerance of the comparison that scores it."""
+    def ranges(self, declaration: Declaration, notes: list[str]) -> tuple[list[Range], list[tuple[Range, float]]]:
+        """The right numbers of a response, with the tolerance of the comparison that scores it; and others, with what they are worth."""
         scored: list[tuple[Fraction | None, Range]] = []
         for holder in self.rules.walk() if self.rules is not None else ():
             for comparison in (one for one in holder.children if kind(one) == "equal"):
                 values = _compared(comparison, declaration)
                 scored += [(_points(holder), _within(value, comparison, notes)) for value in values]
         best = max((points for points, _ in scored if points is not None), default=None)
-        if any(points is not None and points != best and points > 0 for points, _ in scored):
-            notes.append(
-                keys.partly_right([marking.written((low + high) / 2) for points, (low, high) in scored if points not in (None, best)])
-            )
         if scored:
-            return [one for points, one in scored if points is None or points == best]
+            partly = [(one, float(100 * points / best)) for points, one in scored if points is not None and best and 0 < points < best]
+            return [one for points, one in scored if points is None or points == best], partly
         if self.by_points and declaration.points:
             return _by_points(declaration, notes)
-        return [(value, value) for value in map(as_number, declaration.correct)]
+        return [(value, value) for value in map(as_number, declaration.correct)], []
 
 
 def _compared(comparison: Element, declaration: Declaration) -> list[Fraction]:
@@ -140,14 +139,14 @@ def _within(value: Fraction, comparison: Element, notes: list[str]) -> Range:
     return value - abs(below), value + abs(above)
 
 
-def _by_points(declaration: Declaration, notes: list[str]) -> list[Range]:
+def _by_points(declaration: Declaration, notes: list[str]) -> tuple[list[Range], list[tuple[Range, float]]]:
     """The numbers with most points; whole numbers one after the other are one range."""
     best = max(declaration.points.values())
     if best <= 0:
         raise Refused(say("no answer is right"))
     values = sorted(as_number(value) for value, points in declaration.points.items() if points == best)
-    if partly := [value for value, points in declaration.points.items() if 0 < points < best]:
-        notes.append(keys.partly_right(partly))
+    others = [(as_number(value), float(100 * points / best)) for value, points in declaration.points.items() if 0 < points < best]
+    partly = [((value, value), worth) for value, worth in others]
     if declaration.type == "integer" and len(values) > 1 and values[-1] - values[0] == len(values) - 1:
         notes.append(
             say(
@@ -156,8 +155,8 @@ def _by_points(declaration: Declaration, notes: list[str]) -> list[Range]:
                 high=marking.written(values[-1]),
             )
         )
-        return [(values[0], values[-1])]
-    return [(value, value) for value in values]
+        return [(values[0], values[-1])], partly
+    return [(value, value) for value in values], partly
 
 
 def scoring(item: Element, notes: list[str]) -> Scoring:
@@ -179,7 +178,15 @@ def scoring(item: Element, notes: list[str]) -> Scoring:
         raise Refused(say("{what} cannot be marked here", what="mapResponsePoint"))
     if others := [name for name in used if name not in _PLAIN]:
         notes.append(say("its scoring is not understood: {words}; the declared right answer counts", words=", ".join(others)))
-    return Scoring("mapResponse" in used and "match" not in _direct(processing), processing)
+    totals = [one for one in processing.walk() if kind(one) == "setOutcomeValue" and attribute(one, "identifier").upper() == "SCORE"]
+    adds = any(kind(part) in ("sum", "mapResponse") for total in totals for part in total.walk())
+    return Scoring("mapResponse" in used and "match" not in _direct(processing), processing, adds)
+
+
+def shares(points: Mapping[str, Fraction], right: Sequence[str]) -> dict[str, float]:
+    """What values are worth of 100, those that are not right but worth something; a right one has the most points."""
+    best = max((points.get(value, Fraction(0)) for value in right), default=Fraction(0))
+    return {value: float(100 * worth / best) for value, worth in points.items() if value not in right and 0 < worth < best}
 
 
 def _scores(one: Element) -> bool:

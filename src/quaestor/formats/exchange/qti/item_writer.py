@@ -230,7 +230,19 @@ class ItemWriter:
         made = [self._make("simpleChoice", self._line(option), identifier=f"A{number}") for number, option in enumerate(options, 1)]
         body = self._stem() + self._make("orderInteraction", *made, responseIdentifier="RESPONSE", shuffle="true")
         right = [f"A{number}" for number in range(1, len(options) + 1)]
-        return [self._response("RESPONSE", "ordered", "identifier", right)], body, self._by("match_correct")
+        scoring = self._by("match_correct") if len(self._question.classes) == 2 else self._by_place(len(options))
+        return [self._response("RESPONSE", "ordered", "identifier", right)], body, scoring
+
+    def _by_place(self, count: int) -> str:
+        """Scoring of an order that gives every place its share."""
+        share = self._make("sum", self._one_response("SCORE"), self._number(f"{1 / count:.6g}"))
+        rules = []
+        for number in range(1, count + 1):
+            given = self._make("index", self._one_response("RESPONSE"), n=number)
+            wanted = self._make("index", self._make("correct", identifier="RESPONSE"), n=number)
+            branch = self._make("responseIf", self._make("match", given, wanted), self._set("SCORE", share))
+            rules.append(self._make("responseCondition", branch))
+        return self._make("responseProcessing", *rules)
 
     def gaps(self) -> tuple[list[str], str, str]:
         """A text with gaps; a gap is put in after the Markdown round it was read."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from quaestor.errors import format_value
 from quaestor.formats.exchange import keys, marking
+from quaestor.formats.exchange.credit import PARTS, in_halves
 from quaestor.formats.exchange.html import Keep, from_element
 from quaestor.formats.exchange.imported import Fields
 from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import formula
-from quaestor.formats.exchange.qti.declarations import NUMBERS, Declaration, Scoring, declared, scoring
+from quaestor.formats.exchange.qti.declarations import NUMBERS, Declaration, Scoring, declared, scoring, shares
 from quaestor.formats.exchange.qti.mathml import latex
 from quaestor.formats.exchange.qti.names import attribute, kind
 from quaestor.formats.exchange.xml import Element
@@ -154,19 +155,12 @@ def _chosen(right: list[str], options: dict[str, str]) -> list[str]:
 
 def _judged(response: Declaration, options: dict[str, str], several: bool, made: _Item) -> Fields:
     right = _chosen(response.right(made.scoring.by_points), options)
-    if made.scoring.by_points and response.points:
-        _tell_points(response, right, made)
-    return marking.choice([(text, name in right) for name, text in options.items()], several, made.notes)
-
-
-def _tell_points(response: Declaration, right: list[str], made: _Item) -> None:
-    best = max((response.points.get(value, 0) for value in right), default=0)
-    if len(right) > 1:
-        made.notes.append(keys.SOME)
-    elif partly := [value for value, points in response.points.items() if 0 < points < best]:
-        made.notes.append(keys.partly_right(partly))
-    if any(points < 0 for points in response.points.values()):
+    points = response.points if made.scoring.by_points else {}
+    if any(worth < 0 for worth in points.values()):
         made.notes.append(keys.NEGATIVE)
+    partly = {options[name]: worth for name, worth in shares(points, right).items() if name in options}
+    judged = [(text, name in right) for name, text in options.items()]
+    return marking.choice(judged, several, made.notes, partly, by_some=bool(points))
 
 
 def _choice(body: Element, interaction: Element, made: _Item) -> Fields:
@@ -192,7 +186,8 @@ def _order(body: Element, interaction: Element, made: _Item) -> Fields:
     if sorted(right) != sorted(options) or len(set(texts)) < len(texts) or "" in texts:
         raise Refused(say("an order has each option once, got {count} of {all}", count=len(set(texts) - {""}), all=len(options)))
     marking.check_options(texts)
-    return {"kind": "ordering", "text": _text(body, made, {}), "options": texts}
+    classes = in_halves(len(texts), made.notes, PARTS) if made.scoring.adds and len(texts) > 2 else {}
+    return {"kind": "ordering", "text": _text(body, made, {}), "options": texts, **classes}
 
 
 def _pairs(response: Declaration) -> list[tuple[str, str]]:
@@ -223,7 +218,8 @@ def _match(body: Element, interaction: Element, made: _Item) -> Fields:
     if response.points and len(set(response.points.values())) > 1:
         made.notes.append(say("points of the parts were left out: all count alike"))
     fields = marking.matching([(left[one], right[other]) for one, other in pairs], right.values(), made.notes)
-    return {"text": _text(body, made, {}), **fields}
+    classes = in_halves(len(fields["pairs"]), made.notes, PARTS) if made.scoring.by_points and response.points else {}
+    return {"text": _text(body, made, {}), **fields, **classes}
 
 
 def _gap_match(body: Element, interaction: Element, made: _Item) -> Fields:
@@ -243,23 +239,27 @@ def _gap_match(body: Element, interaction: Element, made: _Item) -> Fields:
             raise Refused(say("nothing belongs into the gap {name}", name=format_value(name)))
         judged = [(text, key == right[name]) for key, text in words.items()]
         gaps[str(number)] = marking.listed_choice(judged, made.notes if number == 1 else [])
-    if made.scoring.by_points:
-        made.notes.append(keys.PARTS)
+    classes = in_halves(len(gaps), made.notes, PARTS) if made.scoring.by_points else {}
     text = _text(body, made, {id(hole): f"[[{number}]]" for number, hole in enumerate(holes, 1)})
-    return {"kind": "gaps", "text": text, "gaps": gaps}
+    return {"kind": "gaps", "text": text, "gaps": gaps, **classes}
 
 
-def _typed(response: Declaration, made: _Item) -> Fields:
+def _typed(response: Declaration, made: _Item, is_part: bool = False) -> Fields:
     if not response.correct and not response.points:
         raise Refused(say("{what} cannot be marked here", what=say("an essay")))
     if response.type in NUMBERS:
-        return marking.number(made.scoring.ranges(response, made.notes))
+        right_ranges, others = made.scoring.ranges(response, made.notes)
+        if is_part and others:
+            made.notes.append(keys.partly_right([marking.written((low + high) / 2) for (low, high), _ in others]))
+        return marking.number(right_ranges, made.notes, [] if is_part else others)
     best = max(response.points.values(), default=0)
-    if partly := [value for value, points in response.points.items() if 0 < points < best]:
-        made.notes.append(keys.partly_right(partly))
+    right = [*response.correct, *(value for value, points in response.points.items() if points == best > 0)]
+    partly = shares(response.points, right)
+    if is_part and partly:
+        made.notes.append(keys.partly_right(list(partly)))
     if not response.ignores_case:
         made.notes.append(keys.CASE)
-    return marking.typed([*response.correct, *(value for value, points in response.points.items() if points == best > 0)])
+    return marking.typed(right, made.notes, {} if is_part else partly)
 
 
 def _inline_options(interaction: Element, made: _Item) -> list[tuple[str, bool]]:
@@ -275,7 +275,7 @@ def _entry(body: Element, interaction: Element, made: _Item) -> Fields:
 
 
 def _inline(body: Element, interaction: Element, made: _Item) -> Fields:
-    fields = marking.choice(_inline_options(interaction, made), False, made.notes)
+    fields = _judged(made.response(interaction), made.choices(interaction, "inlineChoice"), False, made)
     return {"text": _text(body, made, _marked(body, interaction)), **fields}
 
 
@@ -303,11 +303,10 @@ def _gaps(body: Element, interactions: list[Element], made: _Item) -> Fields:
         if kind(interaction) == "inlineChoiceInteraction":
             gaps[str(number)] = marking.listed_choice(_inline_options(interaction, made), made.notes)
         else:
-            gaps[str(number)] = _typed(made.response(interaction), made)
-    if made.scoring.by_points:
-        made.notes.append(keys.PARTS)
+            gaps[str(number)] = _typed(made.response(interaction), made, is_part=True)
+    classes = in_halves(len(gaps), made.notes, PARTS) if made.scoring.adds else {}
     text = _text(body, made, {id(one): f"[[{number}]]" for number, one in enumerate(interactions, 1)})
-    return {"kind": "gaps", "text": text, "gaps": gaps}
+    return {"kind": "gaps", "text": text, "gaps": gaps, **classes}
 
 
 _KINDS: dict[str, Callable[[Element, Element, _Item], Fields]] = {

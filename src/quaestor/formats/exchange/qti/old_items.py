@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from quaestor.errors import format_value
 from quaestor.formats.exchange import keys, marking
+from quaestor.formats.exchange.credit import PARTS, in_halves
 from quaestor.formats.exchange.html import Keep, Prose, from_html
 from quaestor.formats.exchange.imported import Fields
 from quaestor.formats.exchange.keys import Refused
@@ -176,11 +177,10 @@ def _choice(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
     best = max(points.values(), default=Fraction(0))
     if best <= 0:
         raise Refused(say("no option is right"))
-    if partly := [only.labels[name] for name in only.labels if 0 < points[name] < best]:
-        reader.notes.append(keys.partly_right(partly))
     if any(one < 0 for one in points.values()):
         reader.notes.append(keys.NEGATIVE)
-    return marking.choice([(only.labels[name], points[name] == best) for name in only.labels], False, reader.notes)
+    partly = {only.labels[name]: float(100 * points[name] / best) for name in only.labels if 0 < points[name] < best}
+    return marking.choice([(only.labels[name], points[name] == best) for name in only.labels], False, reader.notes, partly)
 
 
 def _several(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
@@ -200,11 +200,10 @@ def _several(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
     more = [points_of(right | {name}) for name in only.labels if name not in right]
     if best <= 0 or not right <= only.labels.keys() or any(points >= best for points in less) or any(points > best for points in more):
         raise Refused(say("its scoring is not understood: {words}", words="respcondition"))
-    if any(0 < points < best for points in (*less, *alone.values())):
-        reader.notes.append(keys.SOME)
+    by_some = any(0 < points < best for points in (*less, *alone.values()))
     if any(points < 0 for points in alone.values()):
         reader.notes.append(keys.NEGATIVE)
-    return marking.choice([(text, name in right) for name, text in only.labels.items()], True, reader.notes)
+    return marking.choice([(text, name in right) for name, text in only.labels.items()], True, reader.notes, by_some=by_some)
 
 
 def _typed(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
@@ -212,18 +211,19 @@ def _typed(only: Response, found: list[Scoring], reader: _Reader) -> Fields:
     full = [one for one in found if one.points == best]
     if best <= 0:
         raise Refused(say("no answer is right"))
-    if partly := [value for one in found if 0 < one.points < best for _, value in named(one.condition)]:
-        reader.notes.append(keys.partly_right(partly))
+    others = [one for one in found if 0 < one.points < best]
     if only.is_number:
         right = [one for scoring in full for one in ranges(scoring.condition, reader.notes)]
-        if any(is_endless(one) for one in right):
+        less = [(one, float(100 * other.points / best)) for other in others for one in ranges(other.condition, reader.notes)]
+        if any(is_endless(one) for one in (*right, *(one for one, _ in less))):
             raise Refused(say("the right numbers have no end"))
-        return marking.number(right)
-    for scoring in full:
+        return marking.number(right, reader.notes, less)
+    partly = {value: float(100 * one.points / best) for one in others for _, value in named(one.condition)}
+    for scoring in (one for one in found if one.points > 0):
         for part in scoring.condition.walk():
             if part.tag not in ("conditionvar", "varequal", "or"):
                 raise Refused(say("its scoring is not understood: {words}", words=part.tag))
-    return marking.typed([value for scoring in full for _, value in named(scoring.condition)])
+    return marking.typed([value for scoring in full for _, value in named(scoring.condition)], reader.notes, partly)
 
 
 def _keyed(responses: list[Response], found: list[Scoring]) -> dict[str, list[str]]:
@@ -245,9 +245,8 @@ def _matching(responses: list[Response], found: list[Scoring], reader: _Reader) 
         if len(values) != 1 or values[0] not in response.labels:
             raise Refused(say("one thing belongs to {left}, got {count}", left=format_value(response.title), count=len(values)))
         pairs.append((response.title, response.labels[values[0]]))
-    if len(responses) > 1:
-        reader.notes.append(keys.PARTS)
-    return marking.matching(pairs, [text for response in responses for text in response.labels.values()], reader.notes)
+    fields = marking.matching(pairs, [text for response in responses for text in response.labels.values()], reader.notes)
+    return {**fields, **in_halves(len(fields["pairs"]), reader.notes, PARTS)}
 
 
 def _gaps(kind: str, text: str, responses: list[Response], found: list[Scoring], reader: _Reader) -> Fields:
@@ -264,13 +263,11 @@ def _gaps(kind: str, text: str, responses: list[Response], found: list[Scoring],
         if response.is_typed or kind in _TYPED_GAPS:
             answers = right[response.name] if response.is_typed else _typed_options(response, right[response.name])
             numbers = [(value, value) for value in map(marking.as_number, answers)] if response.is_number else []
-            gaps[str(number)] = marking.number(numbers) if response.is_number else marking.typed(answers)
+            gaps[str(number)] = marking.number(numbers, reader.notes) if response.is_number else marking.typed(answers, reader.notes)
         else:
             judged = [(label, name in right[response.name]) for name, label in response.labels.items()]
             gaps[str(number)] = marking.listed_choice(judged, reader.notes)
-    if len(gaps) > 1:
-        reader.notes.append(keys.PARTS)
-    return {"kind": "gaps", "text": text, "gaps": gaps}
+    return {"kind": "gaps", "text": text, "gaps": gaps, **in_halves(len(gaps), reader.notes, PARTS)}
 
 
 def _typed_options(response: Response, right: list[str]) -> list[str]:
