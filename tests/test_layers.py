@@ -13,7 +13,11 @@ import pytest
 from helpers.paths import SOURCE
 
 FLOORS = (  # from the ground up; rooms of one floor do not know one another, but for `errors`, which speaks through `i18n`
-    *(("arrays", "i18n", "lazy", "numerals", "parent", "seeds", "version"), ("errors", "streams"), ("draws", "model", "registry")),
+    *(
+        ("arrays", "i18n", "lazy", "numerals", "parent", "seeds", "version"),
+        ("errors", "streams"),
+        ("draws", "extras", "model", "registry"),
+    ),
     ("bankfile", "credal"),
     *(("formats", "inference"), ("selection",), ("session",), ("simulate", "store"), ("learn", "register")),
     *(("report",), ("web",), ("cli",)),

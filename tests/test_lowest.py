@@ -21,9 +21,11 @@ SECONDS = 120  # that a server may take to start on a busy machine
 
 
 def lowest():
-    """The requirements of the package and its extra `web`, each at its lower bound."""
+    """The requirements of the package and its extras `terminal` and `web`, each at its lower bound."""
     stated = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*stated["dependencies"], *stated["optional-dependencies"]["web"]]
+    extras = stated["optional-dependencies"]
+    named = [extra for one in extras["web"] if one.startswith("quaestor[") for extra in re.findall(r"\w+", one)[1:]]
+    wanted = [*stated["dependencies"], *(one for extra in ("terminal", "web", *named) for one in extras[extra] if "quaestor[" not in one)]
     assert all(re.fullmatch(r"[\w\[\]-]+>=[\d.]+", one) for one in wanted), wanted
     return [one.replace(">=", "==") for one in wanted]
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from quaestor import __version__
 from quaestor.errors import QuaestorError
+from quaestor.extras import from_extra
 
 COMMANDS = (
     "check",
@@ -56,9 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # for terminals that cannot show all characters
     given = sys.argv[1:] if arguments is None else arguments
-    parsed = parser(given[0] if given and given[0] in COMMANDS else "").parse_args(given)
     try:
-        code: int = _module(parsed.command).run(parsed)
+        with from_extra():
+            parsed = parser(given[0] if given and given[0] in COMMANDS else "").parse_args(given)
+            code: int = _module(parsed.command).run(parsed)
         sys.stdout.flush()
         return code
     except QuaestorError as error:

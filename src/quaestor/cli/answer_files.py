@@ -11,6 +11,7 @@ import pandas as pd
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.extras import from_extra
 from quaestor.learn.answers import Answers, is_long, read_answers
 
 ENDINGS = (".csv", ".xlsx", ".parquet")
@@ -48,11 +49,19 @@ def _frames(path: str) -> Iterator[pd.DataFrame]:
             with pd.read_csv(path, chunksize=ROWS, **_TEXT) as parts:
                 yield from parts
         else:
-            yield pd.read_parquet(path) if ending == ".parquet" else pd.read_excel(path, **_TEXT)
+            yield pd.read_parquet(path) if ending == ".parquet" else _sheet(path)
     except (OSError, ValueError, pd.errors.ParserError) as error:
         raise QuaestorError(f"{path}: a table of answers, got {getattr(error, 'strerror', None) or error}") from error
     except _DAMAGED as error:
         raise QuaestorError(f"{path}: a table of answers, got a damaged file ({error})") from error
+
+
+def _sheet(path: str) -> pd.DataFrame:
+    with from_extra():
+        import openpyxl  # noqa: F401  pandas would say that it is missing in other words
+
+    frame: pd.DataFrame = pd.read_excel(path, **_TEXT)
+    return frame
 
 
 def _checked(path: str, bank: Bank, person: str | None) -> Iterator[pd.DataFrame]:

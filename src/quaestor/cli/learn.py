@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import shlex
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,11 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from quaestor import __version__
 from quaestor.bankfile.bank import Bank
-from quaestor.cli.answer_files import read_file
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import BANK_ENDINGS, dump, load
 from quaestor.learn import ITERATIONS, WEIGHT, Fit, learn
@@ -28,7 +27,6 @@ from quaestor.learn.graphs import chain, independent, learnt_tree
 from quaestor.learn.intervals import LEVEL, SAMPLES, STRENGTH, bootstrap, imprecise
 from quaestor.learn.sections import Untaken, untaken, without
 from quaestor.learn.skeleton import NEEDS, read_matrix, skeleton
-from quaestor.report.learning import findings, held_out_notes, summary, write_learning
 from quaestor.report.terminal import console
 
 Bars = Callable[..., Callable[..., None] | None]  # from a name and a total, if known, to a function that updates the progress bar
@@ -64,6 +62,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, diagnose, write and report."""
+    from quaestor.cli.answer_files import read_file
+    from quaestor.report.learning import findings, held_out_notes, summary, write_learning
+
     out = Path(arguments.out)
     _check(arguments, out)
     given = _given(arguments)
@@ -162,12 +163,13 @@ def _kept(arguments: argparse.Namespace, fit: Fit, progress: Callable[..., None]
 @contextmanager
 def _progress() -> Iterator[Bars]:
     """A progress bar for each task, with its steps, and with the objective of EM; none if the output is not a terminal."""
-    shown = console()
-    if not shown.is_terminal:
+    if not sys.stdout.isatty():
         yield lambda name, total=None: None
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[state]}"), TimeElapsedColumn())
-    with Progress(*columns, console=shown, transient=True) as bar:
+    with Progress(*columns, console=console(), transient=True) as bar:
 
         def line(name: str, total: int | None = None) -> Callable[..., None]:
             task: list[Any] = []

@@ -2,8 +2,7 @@
 
 import argparse
 import json
-
-from rich.table import Table as Grid
+from typing import TYPE_CHECKING
 
 from quaestor.cli.posterior import read_answers
 from quaestor.errors import QuaestorError
@@ -12,6 +11,9 @@ from quaestor.report.bars import bar
 from quaestor.report.terminal import console, grid
 from quaestor.selection.ranking import Ranking, rank
 from quaestor.selection.scores.known import BOUNDS, SCORES
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +70,7 @@ def _show(ranking: Ranking, top: int, score: str) -> None:
         out.print("No question is left.")
 
 
-def _gains(ranking: Ranking, top: int) -> Grid:
+def _gains(ranking: Ranking, top: int) -> "Grid":
     table = grid("question", "skills", "gain", "")
     largest = max([gain for gain in ranking.gains[:top] if gain > 0], default=1.0)
     for candidate in ranking[:top]:

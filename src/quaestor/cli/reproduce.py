@@ -2,17 +2,12 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from quaestor.report.reproduction import write_reproduction
-from quaestor.report.reproduction.audit import audit_section
-from quaestor.report.reproduction.knowledge import knowledge_section
-from quaestor.report.reproduction.multi import multi_section
-from quaestor.report.reproduction.section import Section
-from quaestor.report.reproduction.single import single_section
-from quaestor.report.reproduction.table import table_section
 from quaestor.report.terminal import console
-from quaestor.simulate.paper.raw import read_raw
-from quaestor.simulate.paper.studies import check_students, repeat_multi, repeat_single
+
+if TYPE_CHECKING:
+    from quaestor.report.reproduction.section import Section
 
 MISSING = (
     "The authors' raw results of figure 2 were not given (`--raw FOLDER`). Left out: the printed points from the raw results, "
@@ -32,6 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Repeat the studies, write the page and print the findings."""
+    from quaestor.report.reproduction import write_reproduction
+    from quaestor.report.reproduction.audit import audit_section
+    from quaestor.report.reproduction.knowledge import knowledge_section
+    from quaestor.report.reproduction.multi import multi_section
+    from quaestor.report.reproduction.single import single_section
+    from quaestor.report.reproduction.table import table_section
+    from quaestor.simulate.paper.raw import read_raw
+    from quaestor.simulate.paper.studies import check_students, repeat_multi, repeat_single
+
     what, out = arguments.what, console()
     check_students(arguments.students)
     raw = read_raw(arguments.raw) if arguments.raw is not None and what in ("single", "all") else None

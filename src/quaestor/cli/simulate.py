@@ -8,15 +8,12 @@ from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
 from quaestor import __version__
 from quaestor.bankfile.bank import Bank
 from quaestor.cli.take import DEFAULT
 from quaestor.errors import QuaestorError
 from quaestor.formats.documents import read_document
 from quaestor.formats.files import bundled_banks, load
-from quaestor.report.study import write_study
 from quaestor.report.terminal import console, grid
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import load_rules
@@ -93,6 +90,8 @@ def _study(arguments: argparse.Namespace) -> int:
     given = [f"--{name}" for name in ("rules", "students", "seed", "widen", "keep", "json") if getattr(arguments, name) is not None]
     if given:
         raise QuaestorError(f"{arguments.what}: a study says these things itself, got {', '.join(given)}; change the file")
+    from quaestor.report.study import write_study
+
     study = load_study(arguments.what)
     folder = Path(arguments.out) if arguments.out else Path(arguments.what).with_suffix("")
     if folder.exists() and not folder.is_dir():
@@ -112,12 +111,13 @@ def _study(arguments: argparse.Namespace) -> int:
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None] | None]:
     """A progress bar with rate and time left; None if the output is not a terminal."""
-    out = console()
-    if not out.is_terminal:
+    if not sys.stdout.isatty():
         yield None
         return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
     columns = (TextColumn("students"), BarColumn(), TextColumn("{task.completed:,} of {task.total:,}"), TextColumn("{task.fields[rate]}"))
-    with Progress(*columns, TimeRemainingColumn(), console=out, transient=True) as bar:
+    with Progress(*columns, TimeRemainingColumn(), console=console(), transient=True) as bar:
         task = bar.add_task("students", total=total, rate="")
 
         def done(students: int) -> None:
@@ -128,8 +128,9 @@ def _progress(total: int) -> Iterator[Callable[[int], None] | None]:
 
 
 def _plain(found: Simulation, rules: Rules) -> dict[str, object]:
-    table = found.table()
-    steps = {name: [None if value != value else value for value in table[name].tolist()] for name in table.columns}
+    errors = {f"{name}_error": found.error(name) for name in found.means}
+    columns = {"running": found.running, **{name: getattr(found, name) for name in found.means}, **errors}
+    steps = {name: [None if value != value else value for value in column.tolist()] for name, column in columns.items()}
     counted = {"mean_length": float(found.length), "stops": found.stops, "never_used": found.never_used}
     return {"rules": rules.document, **counted, "steps": steps}
 

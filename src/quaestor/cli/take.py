@@ -6,15 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_lowercase
-
-from rich.console import Console
-from rich.padding import Padding
+from typing import TYPE_CHECKING
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load, save
 from quaestor.model.question import Entry, Question, json_value
-from quaestor.report.advice import progress
 from quaestor.report.bars import show_beliefs
 from quaestor.report.ledger import show_ledger
 from quaestor.report.terminal import console, plain_maths
@@ -23,8 +20,12 @@ from quaestor.selection.rules_file import load_rules
 from quaestor.selection.stopping.combined import any_of
 from quaestor.selection.stopping.criteria import entropy_below, max_questions
 from quaestor.session.explain.why import explain, why_question
+from quaestor.session.explain.wording import progress
 from quaestor.session.option_order import option_order
 from quaestor.session.session import Session
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 DEFAULT = Rules(stop=any_of(max_questions(20), entropy_below(0.25)))
 HINTS = {
@@ -95,7 +96,7 @@ def _begin(bank: Bank, arguments: argparse.Namespace) -> Session:
     return Session(bank, load_rules(arguments.rules) if arguments.rules else DEFAULT, arguments.seed)
 
 
-def _show(session: Session, question: Question, out: Console) -> None:
+def _show(session: Session, question: Question, out: "Console") -> None:
     number = len(session.asked) + 1
     if session.at_most is not None:
         out.print(progress(number, session.at_most), style="dim")
@@ -108,7 +109,7 @@ def _show(session: Session, question: Question, out: Console) -> None:
         out.print(f"   ({HINTS[question.kind]})")
 
 
-def _show_parts(session: Session, question: Question, out: Console) -> None:
+def _show_parts(session: Session, question: Question, out: "Console") -> None:
     """What is to be matched, or what may stand in the gaps."""
     for number, part in enumerate(question.parts, start=1):
         options = option_order(session.seed, question, part) if question.kind == "gaps" else ()
@@ -128,7 +129,7 @@ def _options(session: Session, question: Question) -> tuple[str, ...]:
     return question.options if question.takes_entries else question.classes
 
 
-def _turn(session: Session, question: Question, out: Console) -> Session | None:
+def _turn(session: Session, question: Question, out: "Console") -> Session | None:
     """One answer or command; None to quit."""
     while True:
         try:
@@ -179,14 +180,16 @@ def _filled(session: Session, question: Question, entry: str) -> Entry:
     return [_lettered(options).get(piece.lower(), piece) for piece, options in zip(pieces, lists, strict=True)]
 
 
-def _why(session: Session, out: Console, numbers: bool = False) -> None:
+def _why(session: Session, out: "Console", numbers: bool = False) -> None:
     """Why this question: in two sentences, or the numbers behind them."""
+    from rich.padding import Padding
+
     found = why_question(session)
     if found is not None:
         out.print(Padding(found.numbers if numbers else found.text, (0, 0, 1, 3)), style="dim")
 
 
-def _quit(session: Session, arguments: argparse.Namespace, out: Console) -> int:
+def _quit(session: Session, arguments: argparse.Namespace, out: "Console") -> int:
     path = arguments.session or _free_name()
     save(session.to_json().encode(), path)
     widen = f" --widen {arguments.widen:g}" if arguments.widen else ""
@@ -199,7 +202,7 @@ def _free_name() -> str:
     return next(name for name in names if not Path(name).exists())
 
 
-def _result(session: Session, why: bool, out: Console) -> None:
+def _result(session: Session, why: bool, out: "Console") -> None:
     out.print()
     out.rule("Result")
     show_beliefs(session.bank, session.beliefs, out)

@@ -1,19 +1,14 @@
-"""Shared by the commands of the server: its settings as flags, its database, and a clear error if the extra `web` is missing."""
+"""Shared by the commands of the server: its settings as flags, and its database."""
 
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
-
-from quaestor.errors import QuaestorError
 
 if TYPE_CHECKING:
     from quaestor.store.database import Database
     from quaestor.web.settings import Settings
-
-NEEDED = ("fastapi", "sqlalchemy", "uvicorn", "argon2")
 
 
 def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -28,9 +23,6 @@ def add_settings(parser: argparse.ArgumentParser, *names: str) -> None:
 
 def settings_of(arguments: argparse.Namespace) -> "Settings":
     """The settings of the environment, changed by the flags."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise QuaestorError(f"the server needs the extra `web`: pip install 'quaestor[web]', got no {missing[0]}")
     from quaestor.web.settings import from_environment
 
     return from_environment(**{name: value for name, value in vars(arguments).items() if name != "command"})

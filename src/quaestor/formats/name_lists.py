@@ -12,6 +12,7 @@ from itertools import chain, islice
 from typing import Any
 
 from quaestor.errors import BankError, QuaestorError, format_value, got
+from quaestor.extras import from_extra
 from quaestor.formats.measure import widest
 from quaestor.i18n import said, say
 
@@ -94,7 +95,8 @@ def _columns(header: list[str]) -> list[int]:
 
 def _xlsx_rows(content: bytes) -> Iterator[list[str]]:
     """The rows of the first sheet of a workbook that has any."""
-    from openpyxl import load_workbook  # only here: it takes long to import
+    with from_extra():
+        from openpyxl import load_workbook  # only here: it takes long to import
 
     try:
         width = widest(io.BytesIO(content))

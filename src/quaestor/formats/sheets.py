@@ -12,11 +12,13 @@ import itertools
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from quaestor.bankfile.readers import UNREADABLE
 from quaestor.bankfile.schema import BANK_FIELDS, QUESTION_FIELDS, SKILL_FIELDS, TEMPLATE_FIELDS
 from quaestor.errors import BankError, Locate, Problem, closest, format_value, nearest
+from quaestor.extras import from_extra
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_FILE, MOST_VALUES, refusal
 from quaestor.formats.measure import widest
@@ -62,9 +64,7 @@ class Line(NamedTuple):
     def where(self, column: str = "") -> Said:
         """The row, and perhaps the column, in words."""
         named = column in self.header
-        from openpyxl.utils import get_column_letter
-
-        values: dict[str, Any] = {"row": self.number} | ({"column": get_column_letter(self.header.index(column) + 1)} if named else {})
+        values: dict[str, Any] = {"row": self.number} | ({"column": _letters(self.header.index(column) + 1)} if named else {})
         if not self.title:
             return say("row {row}, column {column}", **values) if named else say("row {row}", **values)
         if named:
@@ -102,7 +102,8 @@ def read_csv(text: str) -> Read:
 
 def read_xlsx(data: bytes) -> Read:
     """What is in an XLSX file: in sheets of the names in `SHEETS`, or, of questions and skills, in those with such columns."""
-    from openpyxl import load_workbook  # only here, as below: it takes long to import
+    with from_extra():
+        from openpyxl import load_workbook  # only here, as below: it takes long to import
 
     found: list[Line] = []
     problems: list[Problem] = []
@@ -335,8 +336,8 @@ def write_csv(document: dict[str, Any]) -> str:
 
 def write_xlsx(document: dict[str, Any], every_column: bool = False, about: tuple[str, list[list[str]]] | None = None) -> bytes:
     """A document as a workbook; `every_column`: with the columns that no row uses, as a form to fill in; `about`: a last sheet of notes."""
-    from openpyxl import Workbook
-    from openpyxl.utils import get_column_letter
+    with from_extra():
+        from openpyxl import Workbook
 
     book = Workbook(write_only=True)
     for sheet, rows in _sheets(document, ".xlsx").items():
@@ -344,7 +345,7 @@ def write_xlsx(document: dict[str, Any], every_column: bool = False, about: tupl
         page = book.create_sheet(sheet)
         page.freeze_panes = "B2"
         for number, column in enumerate(columns):
-            page.column_dimensions[get_column_letter(number + 1)].width = _WIDTHS.get(column, 18)
+            page.column_dimensions[_letters(number + 1)].width = _WIDTHS.get(column, 18)
         page.append([_text_cell(page, column, bold=True) for column in columns])
         for row in rows:
             page.append([_text_cell(page, row.get(column)) for column in columns])
@@ -357,6 +358,12 @@ def write_xlsx(document: dict[str, Any], every_column: bool = False, about: tupl
     buffer = io.BytesIO()
     book.save(buffer)
     return buffer.getvalue()
+
+
+def _letters(column: int) -> str:
+    """A column as spreadsheet programs name it: 1 as A, 27 as AA."""
+    more, last = divmod(column - 1, 26)
+    return (_letters(more) if more else "") + ascii_uppercase[last]
 
 
 def _text_cell(page: Any, value: Any, bold: bool = False) -> Any:

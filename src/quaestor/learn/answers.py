@@ -10,11 +10,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.extras import from_extra
 from quaestor.simulate.responses import class_numbers, read_cells
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Answers:
     @property
     def counts(self) -> NDArray[np.intp]:
         """The number of questions that each person answered, (people,)."""
-        found: NDArray[np.intp] = np.diff(self.cells.indptr) if sparse.issparse(self.cells) else (self.cells >= 0).sum(axis=1)
+        found: NDArray[np.intp] = np.diff(self.cells.indptr) if scipy.sparse.issparse(self.cells) else (self.cells >= 0).sum(axis=1)
         return found
 
     def chosen(self, people: NDArray[np.bool_]) -> "Answers":
@@ -56,14 +57,14 @@ class Answers:
 
     def without(self, rows: NDArray[np.intp], positions: NDArray[np.intp]) -> "Answers":
         """The answers with the cells (rows[i], positions[i]) emptied."""
-        if not sparse.issparse(self.cells):
+        if not scipy.sparse.issparse(self.cells):
             cells = self.cells.copy()
             cells[rows, positions] = -1
             return replace(self, cells=cells)
         entries, questions = self.cells.tocoo(), len(self.columns)
         kept = ~np.isin(entries.row.astype(np.int64) * questions + entries.col, rows.astype(np.int64) * questions + positions)
         data = (entries.data[kept], (entries.row[kept], entries.col[kept]))
-        return replace(self, cells=sparse.csr_array(data, shape=self.cells.shape))
+        return replace(self, cells=scipy.sparse.csr_array(data, shape=self.cells.shape))
 
 
 Responses: TypeAlias = "pd.DataFrame | Iterable[pd.DataFrame] | Answers"
@@ -127,20 +128,24 @@ def _small(cells: Classes) -> Any:
     if (cells >= 0).sum() >= SPARSE * cells.size:
         return cells
     row, position = np.nonzero(cells >= 0)
-    return sparse.csr_array((cells[row, position] + np.int16(1), (row.astype(np.int32), position.astype(np.int32))), shape=cells.shape)
+    return scipy.sparse.csr_array(
+        (cells[row, position] + np.int16(1), (row.astype(np.int32), position.astype(np.int32))), shape=cells.shape
+    )
 
 
 def _joined(parts: list[Any]) -> Any:
     """The parts stacked; whether the result is sparse depends on their common share of answered cells."""
     size = sum(part.shape[0] * part.shape[1] for part in parts)
-    answered = sum(part.nnz if sparse.issparse(part) else int((part >= 0).sum()) for part in parts)
+    answered = sum(part.nnz if scipy.sparse.issparse(part) else int((part >= 0).sum()) for part in parts)
     if size > SMALL and answered < SPARSE * size:
-        return sparse.csr_array(sparse.vstack([part if sparse.issparse(part) else sparse.csr_array(part + np.int16(1)) for part in parts]))
+        return scipy.sparse.csr_array(
+            scipy.sparse.vstack([part if scipy.sparse.issparse(part) else scipy.sparse.csr_array(part + np.int16(1)) for part in parts])
+        )
     return np.concatenate([_dense(part) for part in parts])
 
 
 def _dense(part: Any) -> Classes:
-    found: Classes = (part.toarray() - 1).astype(np.int16) if sparse.issparse(part) else part
+    found: Classes = (part.toarray() - 1).astype(np.int16) if scipy.sparse.issparse(part) else part
     return found
 
 
@@ -158,7 +163,7 @@ def _read_long(bank: Bank, frames: Iterable[Any]) -> Answers:
     names = np.empty(len(numbers), dtype=object)
     names[:] = list(numbers)
     _check_once(person.astype(np.int64) * len(bank.questions) + position, names, list(bank.questions))
-    cells = sparse.csr_array((answer + np.int16(1), (person, position)), shape=(len(numbers), len(bank.questions)))
+    cells = scipy.sparse.csr_array((answer + np.int16(1), (person, position)), shape=(len(numbers), len(bank.questions)))
     return _answers(bank, _joined([cells]), names)
 
 
@@ -167,7 +172,8 @@ def _long_part(bank: Bank, frame: Any, numbers: dict[Any, int], first: int) -> t
 
     `numbers` maps people to their numbers, over all parts; it is extended by people who have none yet.
     """
-    import pandas as pd
+    with from_extra():
+        import pandas as pd
 
     position = {name: number for number, name in enumerate(bank.questions)}
     rows = np.arange(first, first + len(frame))

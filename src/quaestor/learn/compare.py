@@ -12,6 +12,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.extras import from_extra
 from quaestor.learn import learn
 from quaestor.learn.answers import Answers, Responses, is_long, read_answers
 from quaestor.learn.expect import log_likelihoods
@@ -69,7 +70,8 @@ class Comparison:
 
         `error` is the standard error of that difference.
         """
-        import pandas as pd
+        with from_extra():
+            import pandas as pd
 
         rows = {}
         for one in sorted(self.candidates, key=lambda one: -one.held_out.mean()):

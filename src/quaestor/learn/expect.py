@@ -8,7 +8,7 @@ they are the evidence of a junction tree.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from quaestor.errors import QuaestorError
 from quaestor.inference.junction import JunctionTree
@@ -83,19 +83,19 @@ def log_likelihoods(layout: Layout, tables: Tables, patterns: Patterns) -> Array
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def indicator(answers: Array | sparse.csr_array, classes: int) -> Array | sparse.csr_array:
+def indicator(answers: "Array | scipy.sparse.csr_array", classes: int) -> "Array | scipy.sparse.csr_array":
     """The answers as indicators, (patterns, questions * classes), from class numbers (patterns, questions) or sparse indicators."""
-    if sparse.issparse(answers):
+    if scipy.sparse.issparse(answers):
         return answers
     return (answers[:, :, None] == np.arange(classes)).reshape(len(answers), -1).astype(float)
 
 
-def _chosen(layout: Layout, patterns: Patterns) -> list[Array | sparse.csr_array]:
+def _chosen(layout: Layout, patterns: Patterns) -> list["Array | scipy.sparse.csr_array"]:
     """The answers of every group as indicators, (patterns, questions * classes) each."""
     return [indicator(answers, group.classes) for group, answers in zip(layout.groups, patterns.answers, strict=True)]
 
 
-def _scores(layout: Layout, tables: Tables, chosen: list[Array | sparse.csr_array]) -> Array:
+def _scores(layout: Layout, tables: Tables, chosen: list["Array | scipy.sparse.csr_array"]) -> Array:
     """log P(answers to a scope's questions | configuration), for the configurations of every scope, (patterns, width)."""
     scores = np.zeros((chosen[0].shape[0], layout.width))
     for group, table, answers in zip(layout.groups, tables.groups, chosen, strict=True):

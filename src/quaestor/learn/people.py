@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.sentences import class_word
@@ -40,7 +40,7 @@ class Patterns:
         """Class numbers, (patterns, questions of the bank), -1 for no answer."""
         found = np.full((len(self), layout.questions), -1, dtype=np.int16)
         for group, answers in zip(layout.groups, self.answers, strict=True):
-            if sparse.issparse(answers):
+            if scipy.sparse.issparse(answers):
                 entries = answers.tocoo()
                 found[entries.row, group.positions[entries.col // group.classes]] = entries.col % group.classes
             else:
@@ -77,7 +77,7 @@ def read_people(bank: Bank, layout: Layout, responses: "Responses") -> People:
         raise QuaestorError("responses: a table has answers, got none at all")
     left_out = _without_answers(len(some) - int(some.sum()), answers.names[~some])
     kept = answers.chosen(some)
-    if sparse.issparse(kept.cells):
+    if scipy.sparse.issparse(kept.cells):
         entries = kept.cells.tocoo()
         patterns = sparse_patterns(layout, entries.row, entries.col, entries.data - 1, len(kept))
         pattern_of: NDArray[np.intp] = np.arange(len(kept))
@@ -99,7 +99,7 @@ def sparse_patterns(layout: Layout, row: NDArray[Any], position: NDArray[Any], a
         own = group_of[position] == number
         column = within[position[own]] * group.classes + answer[own]
         shape = (people, len(group.positions) * group.classes)
-        found.append(sparse.csr_array((np.ones(int(own.sum())), (row[own], column)), shape=shape))
+        found.append(scipy.sparse.csr_array((np.ones(int(own.sum())), (row[own], column)), shape=shape))
     return Patterns(tuple(found))
 
 
@@ -121,7 +121,7 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
     for group, answers in zip(layout.groups, people.patterns.answers, strict=True):
         for number, position in enumerate(group.positions.tolist()):
             question = listed[position]
-            if sparse.issparse(answers):
+            if scipy.sparse.issparse(answers):
                 own = answers[:, [number * group.classes + answer for answer in range(group.classes)]]
                 counts = np.asarray(own.T @ weights)
             else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value
+from quaestor.extras import from_extra
 from quaestor.formats.limits import read_bytes, read_text
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def read_matrix(path: str | Path) -> "pd.DataFrame":
     """A Q-matrix from a CSV file: the first column holds the ids of the questions, the others are skills."""
     import io
 
-    import pandas as pd
+    with from_extra():
+        import pandas as pd
 
     text = read_text(read_bytes(Path(path)))
     try:

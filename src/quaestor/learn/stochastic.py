@@ -8,8 +8,8 @@ of a group are solved at once.
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from quaestor.learn.order import Order
 from quaestor.model.table import Array
@@ -45,7 +45,7 @@ def _without_cycles(order: Order) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     from scipy.sparse.csgraph import connected_components  # only here: it takes long to import
 
     low, high = order.covers.T
-    links = sparse.csr_array((np.ones(len(low)), (low, high)), shape=(order.size, order.size))
+    links = scipy.sparse.csr_array((np.ones(len(low)), (low, high)), shape=(order.size, order.size))
     labels = connected_components(links, connection="strong")[1].astype(np.intp)
     covers = np.unique(labels[order.covers], axis=0)
     return labels, covers[covers[:, 0] != covers[:, 1]]
@@ -73,15 +73,15 @@ def _maximum(counts: Array, covers: NDArray[np.intp]) -> Array:
     return result
 
 
-def _newton_step(constraints: sparse.csr_array, weight: Array, gradient: Array) -> Array:
+def _newton_step(constraints: "scipy.sparse.csr_array", weight: Array, gradient: Array) -> Array:
     """The solution of A' diag(weight) A step = gradient for each question, (questions, columns of A)."""
     if constraints.shape[1] <= _SMALL:
         dense = constraints.toarray()
         return np.asarray(np.linalg.solve((weight[:, None, :] * dense.T) @ dense, gradient[..., None])[..., 0])
     from scipy.sparse.linalg import splu  # only here: it takes long to import
 
-    stacked = sparse.kron(sparse.eye_array(len(weight)), constraints, format="csr")
-    matrix = stacked.T @ sparse.diags_array(weight.reshape(-1)) @ stacked
+    stacked = scipy.sparse.kron(scipy.sparse.eye_array(len(weight)), constraints, format="csr")
+    matrix = stacked.T @ scipy.sparse.diags_array(weight.reshape(-1)) @ stacked
     return np.asarray(splu(matrix.tocsc()).solve(gradient.reshape(-1))).reshape(gradient.shape)
 
 
@@ -91,15 +91,15 @@ def _largest_step(now: Array, change: Array) -> Array:
     return np.asarray(steps.min(axis=1, keepdims=True))
 
 
-def _constraints(elements: int, classes: int, covers: NDArray[np.intp]) -> sparse.csr_array:
+def _constraints(elements: int, classes: int, covers: NDArray[np.intp]) -> "scipy.sparse.csr_array":
     """The matrix A: from G (elements, classes - 1) to all probabilities (elements, classes), then all rises (covers, classes - 1)."""
-    fall = sparse.eye_array(classes, classes - 1, k=-1) - sparse.eye_array(classes, classes - 1)
+    fall = scipy.sparse.eye_array(classes, classes - 1, k=-1) - scipy.sparse.eye_array(classes, classes - 1)
     ends = np.arange(len(covers))
     shape = (len(covers), elements)
-    rise = sparse.csr_array((np.ones(len(covers)), (ends, covers[:, 1])), shape=shape)
-    rise = rise - sparse.csr_array((np.ones(len(covers)), (ends, covers[:, 0])), shape=shape)
-    parts = [sparse.kron(sparse.eye_array(elements), fall), sparse.kron(rise, sparse.eye_array(classes - 1))]
-    return sparse.csr_array(sparse.vstack(parts))
+    rise = scipy.sparse.csr_array((np.ones(len(covers)), (ends, covers[:, 1])), shape=shape)
+    rise = rise - scipy.sparse.csr_array((np.ones(len(covers)), (ends, covers[:, 0])), shape=shape)
+    parts = [scipy.sparse.kron(scipy.sparse.eye_array(elements), fall), scipy.sparse.kron(rise, scipy.sparse.eye_array(classes - 1))]
+    return scipy.sparse.csr_array(scipy.sparse.vstack(parts))
 
 
 def _interior_point(elements: int, classes: int, covers: NDArray[np.intp]) -> Array:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from quaestor.lazy import lazy
 from quaestor.learn.answers import Classes
@@ -108,10 +108,10 @@ def _left_out(worst: Mask) -> tuple[NDArray[np.intp], Mask]:
 def _added(fit: Fit, rows: Classes) -> Patterns:
     """The patterns of a fit followed by these rows; sparse if the patterns are."""
     patterns = fit.people.patterns
-    if not sparse.issparse(patterns.answers[0]):
+    if not scipy.sparse.issparse(patterns.answers[0]):
         groups = zip(fit.layout.groups, patterns.answers, strict=True)
         return Patterns(tuple(np.concatenate([answers, rows[:, group.positions]]) for group, answers in groups))
     row, position = np.nonzero(rows >= 0)
     more = sparse_patterns(fit.layout, row, position, rows[row, position], len(rows))
     both = zip(patterns.answers, more.answers, strict=True)
-    return Patterns(tuple(sparse.csr_array(sparse.vstack([one, other])) for one, other in both))
+    return Patterns(tuple(scipy.sparse.csr_array(scipy.sparse.vstack([one, other])) for one, other in both))

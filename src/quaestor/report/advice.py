@@ -55,13 +55,6 @@ def ending(stop: Stop) -> str:
     return ENDINGS.get(stop.rule, stop.reason)
 
 
-def progress(number: int, at_most: int | None) -> str:
-    """Where a test stands: the number of the question and, where the rules set a limit, how many there are at most."""
-    if at_most is None:
-        return say("Question {number}", number=number)
-    return say("Question {number} of at most {most}", number=number, most=at_most)
-
-
 def findings(session: Session) -> list[Finding]:
     """The finding of every skill, as it would be stored at this moment."""
     least = least_answers(session.bank, session.rules)

@@ -1,12 +1,14 @@
 """Probabilities as bars of text: solid up to the lower bound, shaded up to the upper one."""
 
 from collections.abc import Iterable
-
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from quaestor.bankfile.bank import Bank
 from quaestor.model.beliefs import Beliefs, Bounds
 from quaestor.report.terminal import grid
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WIDTH = 30
 
@@ -30,7 +32,7 @@ def span(lower: float, upper: float) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def show_beliefs(bank: Bank, beliefs: Beliefs, out: Console) -> None:
+def show_beliefs(bank: Bank, beliefs: Beliefs, out: "Console") -> None:
     """Print the bounds of every skill, a row a level, and how they were computed."""
     table = grid("skill", "level", "probability", "")
     table.columns[2].no_wrap = table.columns[3].no_wrap = True

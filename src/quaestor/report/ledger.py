@@ -1,13 +1,16 @@
 """The ledger of a session in the terminal: a row an answer, a column a skill, and how the answer changed the probability of its level."""
 
-from rich.console import Console
+from typing import TYPE_CHECKING
 
 from quaestor.report.terminal import grid
 from quaestor.session.explain.why import why_result
 from quaestor.session.session import Session
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def show_ledger(session: Session, out: Console) -> None:
+
+def show_ledger(session: Session, out: "Console") -> None:
     """Print the change of the probability of each skill's level by each answer, in percentage points (centre of the bounds)."""
     results = [why_result(session, skill) for skill in session.bank.skills]
     if not session.log:

@@ -2,34 +2,39 @@
 
 import re
 import sys
-
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table as Grid
+from typing import TYPE_CHECKING
 
 from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.sentences import question_sentence, skill_sentence
+from quaestor.extras import from_extra
 from quaestor.model.network import Network
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
 
 _SYMBOLS = {r"\times": "×", r"\cdot": "·", r"\div": "÷", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\le": "≤", r"\ge": "≥", r"\pi": "π"}
 
 
-class _Console(Console):
-    """A console that raises BrokenPipeError for a closed pipe, so that `cli.main` can end quietly."""
+def console() -> "Console":
+    """A console on standard output; it raises BrokenPipeError for a closed pipe, so that `cli.main` can end quietly."""
+    with from_extra():
+        from rich.console import Console
 
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
+    class Quiet(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
 
-
-def console() -> Console:
-    """A console on standard output."""
     if sys.stdout.isatty():
-        return _Console(markup=False, emoji=False, highlight=False)
-    return _Console(markup=False, emoji=False, highlight=False, width=100, color_system=None)
+        return Quiet(markup=False, emoji=False, highlight=False)
+    return Quiet(markup=False, emoji=False, highlight=False, width=100, color_system=None)
 
 
-def grid(*columns: str, title: str | None = None) -> Grid:
+def grid(*columns: str, title: str | None = None) -> "Grid":
     """A light table for the console."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as Grid
+
     return Grid(*columns, title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
 
 
@@ -55,7 +60,7 @@ def _grouped(part: str) -> str:
     return part if re.fullmatch(r"\s*[\w.]*\s*", part) else f"({part})"
 
 
-def show_bank(bank: Bank, out: Console) -> None:
+def show_bank(bank: Bank, out: "Console") -> None:
     """Print the skills and their graph, then every question, each with its table in a sentence."""
     kind = "precise" if bank.is_precise else "credal"
     out.print(bank.title or "A bank without a title", style="bold")
@@ -97,7 +102,7 @@ def skill_tree(bank: Bank) -> list[str]:
     return lines
 
 
-def show_network(network: Network, out: Console) -> None:
+def show_network(network: Network, out: "Console") -> None:
     """Print the variables of a network with their parents and tables."""
     kind = "precise" if network.is_precise else "credal"
     out.print(f"{len(network.variables)} variables ({kind})", style="bold")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quaestor.extras import from_extra
 from quaestor.model.table import Array
 from quaestor.simulate.metrics import METRICS
 
@@ -85,7 +86,8 @@ class Curves(Metrics):
 
     def table(self) -> "pd.DataFrame":
         """A row a step: the share of tests still running, and every metric (mean over the skills)."""
-        import pandas as pd  # only here: it takes long to import
+        with from_extra():
+            import pandas as pd  # only here: it takes long to import
 
         columns = {name: getattr(self, name) for name in self.means}
         frame = pd.DataFrame({"running": self.running, **columns})

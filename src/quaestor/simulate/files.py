@@ -14,6 +14,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
+from quaestor.extras import from_extra
 from quaestor.simulate.run import Record
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ class Folder:
 
     def read(self, number: int, bank: Bank) -> Record:
         """The record of a part from its file."""
-        import pyarrow as pa  # only here: it takes long to import
-        import pyarrow.parquet as pq
+        with from_extra():
+            import pyarrow as pa  # only here: it takes long to import
+            import pyarrow.parquet as pq
 
         try:
             return from_table(pq.read_table(self._file(number)), bank)
@@ -61,7 +63,8 @@ class Folder:
 
 def to_bytes(record: Record, bank: Bank) -> bytes:
     """A record as a Parquet file."""
-    import pyarrow.parquet as pq  # only here: it takes long to import
+    with from_extra():
+        import pyarrow.parquet as pq  # only here: it takes long to import
 
     buffer = io.BytesIO()
     pq.write_table(to_table(record, bank), buffer, compression="zstd")
@@ -70,7 +73,8 @@ def to_bytes(record: Record, bank: Bank) -> bytes:
 
 def to_table(record: Record, bank: Bank) -> "pa.Table":
     """A record as a table, with a row for each student and step of their test."""
-    import pyarrow as pa  # only here: it takes long to import
+    with from_extra():
+        import pyarrow as pa  # only here: it takes long to import
 
     students = len(record.asked)
     there = np.concatenate([np.ones((students, 1), dtype=bool), record.asked >= 0], axis=1)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, nearest
+from quaestor.extras import from_extra
 from quaestor.model.question import Question
 
 if TYPE_CHECKING:
@@ -68,7 +69,8 @@ def class_numbers(question: Question, cells: "pd.Series[Any]", rows: NDArray[np.
 
 def _different(cells: "pd.Series[Any]") -> tuple[list[Any], NDArray[np.intp]]:
     """The distinct values of a column, and the index of each row's value, (rows,), -1 where it is empty."""
-    import pandas as pd
+    with from_extra():
+        import pandas as pd
 
     try:
         numbers, values = pd.factorize(cells)

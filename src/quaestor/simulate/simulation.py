@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from quaestor.credal.decisions import TIED
 from quaestor.errors import QuaestorError
+from quaestor.extras import from_extra
 from quaestor.model.table import Array
 from quaestor.simulate.curves import UNKNOWN, Curves
 from quaestor.simulate.each import ByStudent, Each, Rows, in_order
@@ -250,7 +251,8 @@ class Simulation(Curves):
     @property
     def exposure(self) -> "pd.Series[float]":
         """The share of students that each question was asked."""
-        import pandas as pd  # only here: it takes long to import
+        with from_extra():
+            import pandas as pd  # only here: it takes long to import
 
         return pd.Series(self.times / self.count, index=list(self.questions), name="exposure")
 

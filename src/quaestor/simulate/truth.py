@@ -7,6 +7,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, nearest
+from quaestor.extras import from_extra
 from quaestor.simulate.cohort import Levels
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def levels_of(bank: Bank, students: "str | pd.DataFrame | Levels") -> Levels:
         if students != "profiles":
             raise QuaestorError(f"students are a number, 'profiles' or a table of levels, got '{students}'")
         return np.array(list(product(*(range(size) for size in sizes))))
-    import pandas as pd  # only here: it takes long to import
+    with from_extra():
+        import pandas as pd  # only here: it takes long to import
 
     if not isinstance(students, pd.DataFrame):
         if np.ndim(students) != 2:

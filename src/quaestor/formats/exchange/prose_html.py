@@ -5,6 +5,8 @@ from functools import cache
 from html import escape
 from typing import Any
 
+from quaestor.extras import from_extra
+
 Address = Callable[[str], str]  # from the name of a picture in the bank to its address; empty where it has none
 
 
@@ -18,7 +20,8 @@ def html_of(prose: str, address: Address, is_line: bool = False) -> str:
 
 @cache
 def _reader() -> Any:
-    from markdown_it import MarkdownIt  # slow to import, and not needed to read
+    with from_extra():
+        from markdown_it import MarkdownIt  # slow to import, and not needed to read
 
     reader = MarkdownIt("commonmark", {"html": False, "xhtmlOut": True})
     reader.enable(["table", "strikethrough"]).disable(["link", "autolink"])

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from quaestor.errors import BankError
+from quaestor.extras import from_extra
 from quaestor.formats.exchange.encoding import decoded
 from quaestor.formats.limits import LARGEST_FILE, refusal
 from quaestor.formats.measure import widest
@@ -23,7 +24,8 @@ def is_workbook(data: bytes) -> bool:
 
 def workbook(data: bytes, most: int = MOST_ROWS) -> dict[str, Rows]:
     """The sheets of a workbook by name, at most so many rows of each; numbers as people write them, nothing where a cell is empty."""
-    from openpyxl import load_workbook  # only here: it takes long to import
+    with from_extra():
+        from openpyxl import load_workbook  # only here: it takes long to import
 
     found: dict[str, Rows] = {}
     letters = 0

@@ -311,3 +311,10 @@ def misfit(session: Session, found: Misfit) -> Said:
         answer=class_word(session.answers[name]),
         chance=percent(chance),
     )
+
+
+def progress(number: int, at_most: int | None) -> str:
+    """Where a test stands: the number of the question and, where the rules set a limit, how many there are at most."""
+    if at_most is None:
+        return say("Question {number}", number=number)
+    return say("Question {number} of at most {most}", number=number, most=at_most)

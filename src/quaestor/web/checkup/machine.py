@@ -13,15 +13,18 @@ from quaestor.web.settings import Settings
 
 BASE = 250_000_000  # bytes of a worker besides its cache
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[\w+\])?>=([\d.]+)(?:; extra == ['\"](\w+)['\"])?")
+_ITSELF = re.compile(r"quaestor\[([\w,]+)\]; extra == ['\"]web['\"]")  # extras that the extra `web` brings along
 FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf")
 
 
 def libraries() -> list[Finding]:
     """Whether the libraries of the package and of its extra `web` are there, and new enough."""
     bad, count = [], 0
-    for stated in metadata.requires("quaestor") or []:
-        found = _REQUIREMENT.fullmatch(stated.replace(" ;", ";"))
-        if found is None or found[3] not in (None, "web"):
+    required = [stated.replace(" ;", ";") for stated in metadata.requires("quaestor") or []]
+    extras = {"web", *(extra for stated in required if (found := _ITSELF.fullmatch(stated)) for extra in found[1].split(","))}
+    for stated in required:
+        found = _REQUIREMENT.fullmatch(stated)
+        if found is None or found[3] not in (None, *extras):
             continue
         count += 1
         try:

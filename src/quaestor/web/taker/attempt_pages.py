@@ -14,9 +14,10 @@ from starlette.datastructures import FormData
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError
-from quaestor.report.advice import SURE, ending, findings, progress
+from quaestor.report.advice import SURE, ending, findings
 from quaestor.report.letters import ENDED, Letter, letter
 from quaestor.report.marking import worth
+from quaestor.session.explain.wording import progress
 from quaestor.session.log import Answer, SessionError
 from quaestor.store.attempts import taking
 from quaestor.store.attempts.invitations import holds_back
