@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 
 from oracles.scores import BOUNDS, KINDS, UNCERTAINTY, even, index_of, interval_set, linear
 from quaestor import Table
@@ -157,3 +158,24 @@ def test_vertices_are_those_of_the_row(states, seed):
     points, inside = vertices(low, high)
     found = {tuple(point) for point in np.round(points[inside], 8) + 0.0}
     assert found == {tuple(point) for point in np.round(Table(low, high).row_vertices(0), 8) + 0.0}
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+def test_upper_and_lower_variance_are_never_exceeded_and_are_attained(levels):
+    rng = np.random.default_rng([levels, 7])
+    numbers = 2 * np.arange(levels) / (levels - 1)
+    for kind in KINDS * 2:
+        low, high = interval_set(rng, levels, kind)
+        points = dense(rng, low, high)
+        values = ((points[:, :, None] * points[:, None] * (numbers[:, None] - numbers) ** 2) / 2).sum(axis=(1, 2))
+        lower, upper = INDICES["variance"].lower(low, high), INDICES["variance"].upper(low, high)
+        np.testing.assert_allclose(INDICES["variance"].value(points), values, atol=1e-12)
+        assert lower == pytest.approx(values.min(), abs=1e-9)
+        assert values.max() <= upper + 1e-9
+        found = minimize(
+            lambda p, k=numbers: (p @ k) ** 2 - p @ k**2,
+            points[values.argmax()],
+            bounds=list(zip(low, np.maximum(low, high), strict=True)),
+            constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+        )
+        assert -found.fun == pytest.approx(upper, abs=1e-6)

@@ -220,11 +220,11 @@ def test_order_is_the_order_of_the_bank():
     [
         (
             {"score": "entropie"},
-            r"score is one of entropy, mode, gini, right, random, order, got 'entropie' \(did you mean 'entropy'\?\)",
+            r"score is one of entropy, mode, gini, variance, .*, order, got 'entropie' \(did you mean 'entropy'\?\)",
         ),
-        ({"score": None}, "score is one of entropy, mode, gini, right, random, order, got None"),
+        ({"score": None}, "score is one of entropy, mode, gini, variance, .*, order, got None"),
         ({"bound": "uper"}, r"bound is one of upper, lower, got 'uper' \(did you mean 'upper'\?\)"),
-        ({"then": "none"}, "then is one of auto, entropy, mode, gini, right, random, order, got 'none'"),
+        ({"then": "none"}, "then is one of auto, entropy, mode, gini, variance, .*, order, got 'none'"),
         ({"per": "hour"}, "per is one of minute, got 'hour'"),
         ({"target": "every"}, "a target is 'scope', 'all', 'joint', a list of skills or weights by skill, got 'every'"),
         ({"target": "al"}, r"a target is .*, got 'al' \(did you mean 'all'\?\)"),

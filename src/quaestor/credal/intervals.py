@@ -42,6 +42,16 @@ def largest(c: Array, low: Array, high: Array) -> Array:
     return result
 
 
+def at_largest(c: Array, low: Array, high: Array) -> Array:
+    """The p of the sets that makes c . p the largest, shapes (..., states)."""
+    order = np.argsort(-c, axis=-1)
+    room = np.take_along_axis(np.broadcast_to(high - low, c.shape), order, axis=-1)
+    p = np.empty(c.shape)
+    np.put_along_axis(p, order, fill(room, 1 - low.sum(axis=-1)), axis=-1)
+    p += low
+    return p
+
+
 def smallest(c: Array, low: Array, high: Array) -> Array:
     """min of c . p over the sets, shapes (..., states)."""
     return -largest(-c, low, high)

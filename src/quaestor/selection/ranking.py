@@ -19,7 +19,7 @@ from quaestor.inference.lookahead import Lookahead, Targets, look
 from quaestor.model.question import Question
 from quaestor.model.table import Array
 from quaestor.registry import RegisterError
-from quaestor.selection.scores.known import BOUNDS, SCORES, UNCERTAINTY
+from quaestor.selection.scores.known import BOUNDS, BY_SKILL, SCORES
 from quaestor.selection.ties import ordered
 
 
@@ -69,7 +69,7 @@ class Ranking(Sequence[Candidate]):
 
     def _by_skill(self, question: int) -> dict[str, float]:
         """The score again, for the one group of the question and one target at a time."""
-        if self._score not in UNCERTAINTY:
+        if self._score not in BY_SKILL:
             return {}
         group = next(group for group in self.ahead.groups if question in group.batch.index)
         alone = Lookahead(self.ahead.ids, self.ahead.open, (group,))
@@ -89,7 +89,7 @@ def rank(
 ) -> Ranking:
     """The questions not answered yet, pilot questions left out, the most telling first.
 
-    `score`: entropy, mode, gini, right, random or order; `bound`: upper or lower, for credal banks; `target`: what to know (see
+    `score`: one of those of docs/scores.md; `bound`: upper or lower, for credal banks; `target`: what to know (see
     `Rules`); gains within 1e-9 are tied: `then` is the score that decides (`auto`: entropy for mode, none for the others), and what is
     still tied keeps the order of the bank. `per="minute"` divides positive gains by the question's minutes (one where none are stated).
     """

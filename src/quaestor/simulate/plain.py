@@ -30,6 +30,7 @@ from quaestor.selection.narrowing import is_extended
 from quaestor.selection.ranking import second_score
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules, plain
+from quaestor.selection.scores import two_levels
 from quaestor.selection.scores.kernels import TOLD
 from quaestor.selection.step import NO_QUESTION
 from quaestor.selection.stopping.criteria import MaxQuestions
@@ -55,13 +56,17 @@ def is_plain(bank: Bank, rules: Rules, behaviour: Behaviour, device: str = CPU) 
         and set(rules.document) <= _RULES
         and set(plain(rules.exposure)) <= {"chances"}
         and not is_extended()
-        and rules.score in TOLD
-        and (second is None or second in TOLD)
+        and all(score is None or _is_quick(layout, score, rules.bound) for score in (rules.score, second))
         and rules.skips in (SKIPS_MISSING, WRONG)
         and not behaviour.reveals
         and not behaviour.own
         and bool(layout.is_scored.all())
     )
+
+
+def _is_quick(layout: Layout, score: str, bound: str) -> bool:
+    """Whether the gains of a score are plain array operations."""
+    return score in TOLD if layout.is_precise else (score, bound) in two_levels.TOLD
 
 
 class Known(Protocol):

@@ -6,11 +6,12 @@ returns one number a question, shape (takers, questions), larger is better. Here
 """
 
 from quaestor.registry import Registry
-from quaestor.selection.scores import simple, uncertainty
+from quaestor.selection.scores import divergence, simple, uncertainty
 from quaestor.selection.scores.uncertainty import Score
 
 BOUNDS = ("upper", "lower")
-UNCERTAINTY = ("entropy", "mode", "gini")  # gains that are a mean over target skills
+UNCERTAINTY = ("entropy", "mode", "gini", "variance")  # gains that are a fall of an index of uncertainty
+BY_SKILL = (*UNCERTAINTY, "mutual_information", "jensen_shannon", "gdi", "kl", "pwkl", "mpwkl")  # gains that are a mean over target skills
 BLIND = {"random", "order"}
 DRAWN = {"random"}
 SCORES: Registry[Score] = Registry(
@@ -19,6 +20,13 @@ SCORES: Registry[Score] = Registry(
         "entropy": uncertainty.entropy,
         "mode": uncertainty.mode,
         "gini": uncertainty.gini,
+        "variance": uncertainty.variance,
+        "mutual_information": divergence.mutual_information,
+        "jensen_shannon": divergence.mutual_information,  # its other name
+        "gdi": divergence.gdi,
+        "kl": divergence.kl,
+        "pwkl": divergence.pwkl,
+        "mpwkl": divergence.mpwkl,
         "right": simple.right,
         "random": simple.random,
         "order": simple.order,

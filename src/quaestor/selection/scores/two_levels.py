@@ -202,4 +202,6 @@ TOLD = {
     ("mode", "lower"): _lower_mode,
     ("gini", "upper"): _upper(_gini),
     ("gini", "lower"): _lower(_gini),
+    ("variance", "upper"): _upper(_gini),  # of two levels the same number
+    ("variance", "lower"): _lower(_gini),
 }

@@ -1,8 +1,9 @@
-"""How much uncertainty a question is expected to remove (`entropy`, `mode`, `gini`).
+"""How much uncertainty a question is expected to remove (`entropy`, `mode`, `gini`, `variance`).
 
 The gain is U(S|e) - U(S|Q,e), U(S|Q,e) = sum_q P(q|e) U(S|q,e), as the weighted mean over the targets S. In credal banks both terms are the
 upper (lower) ones; such a gain can be negative. The conditional entropy and gini are outer bounds (the bounds of P(q|e) and of U(S|q,e)
-combined); the mode's comes from `conditional_mode`.
+combined); the mode's comes from `conditional_mode`. The fall of the variance is the criterion of minimum expected posterior variance
+(Owen 1975, Journal of the American Statistical Association 70, 351-356; van der Linden 1998, Psychometrika 63, 201-216).
 """
 
 from collections.abc import Callable
@@ -108,7 +109,7 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
 
     entropy: H(Q) - E[H(Q|S)]; the others from the largest and the sum of squares of P(s, q) = P(s) P(q | c(s)), c the scope's part.
     """
-    if joint.peak is None and index != "entropy":
+    if joint.peak is None and index not in ("entropy", "gdi", "mpwkl", "variance"):
         raise QuaestorError(f"score {index} with target 'joint' is for small joints, got {joint.states:.3g} joint states; use entropy")
     tables = Tables.of(group.batch)
     gain = np.empty((len(joint.mass), len(group.batch.low)))
@@ -120,3 +121,4 @@ def joint_gain(index: str, group: Group, joint: JointTarget) -> Array:
 entropy = _gain("entropy", _remaining("entropy"))
 mode = _gain("mode", _remaining_mode)
 gini = _gain("gini", _remaining("gini"))
+variance = _gain("variance", _remaining("variance"))

@@ -9,7 +9,7 @@ from quaestor.credal.indices import entropy
 from quaestor.i18n import Said, listed, say, together
 from quaestor.inference.misfit import ALARM, Misfit
 from quaestor.selection.ranking import second_score
-from quaestor.selection.scores.known import UNCERTAINTY
+from quaestor.selection.scores.known import BY_SKILL
 from quaestor.session.explain.reasons import Change, Entry, Outcome, WhyQuestion, WhyResult, whole
 from quaestor.session.session import Session
 
@@ -73,7 +73,7 @@ def _because(session: Session, why: WhyQuestion) -> str:
 
 def _claim(session: Session, why: WhyQuestion, count: int) -> Said:
     """What a question has over the others; never more than the gains say."""
-    rules, gains = session.rules, session.rules.score in UNCERTAINTY
+    rules, gains = session.rules, session.rules.score in BY_SKILL
     tells = why.gain is not None and why.gain > TIED
     if why.decided == "score" and gains and not tells:
         return say("none is expected to make us surer, and it comes nearest to it")
@@ -106,7 +106,7 @@ def _aside(session: Session, why: WhyQuestion) -> str:
     ranking = session.ranking
     if why.decided in ("score", "second", "order") and why.narrowed and why.gain is not None and ranking.gains[0] > why.gain + TIED:
         return say("Rule: {rule}.", rule=together([note.text for note in why.narrowed], "; "))
-    is_clear = why.decided == "score" and session.rules.score in UNCERTAINTY and why.gain is not None and why.gain > TIED
+    is_clear = why.decided == "score" and session.rules.score in BY_SKILL and why.gain is not None and why.gain > TIED
     doubts = [float(entropy(bounds.centre)) for bounds in session.beliefs.values()]
     is_alone = len(doubts) > 1 and sorted(doubts)[-2] < max(doubts) - TIED
     if not is_clear or not is_alone or not isinstance(session.rules.target, str):
@@ -122,7 +122,7 @@ def _aside(session: Session, why: WhyQuestion) -> str:
 def question_numbers(session: Session, why: WhyQuestion) -> Said:
     """The numbers behind the choice: what each answer would tell, the gains, the rules, how many networks agree."""
     sentences = [_outcome(session.bank, outcome) for outcome in why.outcomes]
-    if why.gain is not None and session.rules.score in UNCERTAINTY:
+    if why.gain is not None and session.rules.score in BY_SKILL:
         sentences.append(_gains(why.gain, why.runners_up))
     sentences += [say("Rule: {rule}.", rule=note.text) for note in why.narrowed]
     if why.agree is not None:
