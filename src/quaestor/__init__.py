@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from quaestor.formats.exchange.imported import Imported
     from quaestor.formats.exchange.registry import read_questions
     from quaestor.formats.files import ExchangeWarning, bundled_banks, dump, load, read_network, write_network
+    from quaestor.inference.divergence import information
     from quaestor.inference.posterior import bounds, posterior
     from quaestor.learn import Fit, learn
     from quaestor.model.beliefs import Beliefs, Bounds
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from quaestor.simulate.exposure import exposure_table
     from quaestor.simulate.optimum import Optimum, optimal
     from quaestor.simulate.policy import policy
+    from quaestor.simulate.retest import Reliability, reliability
 
 __version__ = VERSION
 
@@ -74,6 +76,7 @@ __all__ = [
     "QuaestorError",
     "Question",
     "Ranking",
+    "Reliability",
     "Robust",
     "Rules",
     "RulesError",
@@ -99,6 +102,7 @@ __all__ = [
     "exposure_table",
     "gain_below",
     "gini_below",
+    "information",
     "learn",
     "load",
     "load_rules",
@@ -114,6 +118,7 @@ __all__ = [
     "read_network",
     "read_questions",
     "register",
+    "reliability",
     "right_answers",
     "simulate",
     "write_network",
@@ -127,6 +132,7 @@ _HOMES = {
     "formats.exchange.imported": "Imported",
     "formats.exchange.registry": "read_questions",
     "formats.files": "ExchangeWarning bundled_banks dump load read_network write_network",
+    "inference.divergence": "information",
     "inference.posterior": "bounds posterior",
     "learn": "Fit learn",
     "model.beliefs": "Beliefs Bounds",
@@ -148,6 +154,7 @@ _HOMES = {
     "simulate.exposure": "exposure_table",
     "simulate.optimum": "Optimum optimal",
     "simulate.policy": "policy",
+    "simulate.retest": "Reliability reliability",
 }
 _MODULES = ("register",)
 _HOME = {name: f"quaestor.{module}" for module, names in _HOMES.items() for name in names.split()}
