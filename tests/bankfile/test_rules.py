@@ -241,7 +241,7 @@ def test_an_entry_has_something_to_be_compared_with(changes, problem):
     ({"questions.Q.discrimination": "weak"}, "questions.Q.discrimination: this field belongs to 'difficulty', got 'right'"),
     ({"questions.T.slip": 0.1}, "questions.T.slip: this field belongs to 'needs', got 'table'"),
     ({"questions.I.guess": 0.1}, "questions.I.guess: this field belongs to 'difficulty, needs', got 'irt'"),
-    ({"questions.D.at_least": {"a": "yes"}}, "questions.D.at_least: this field belongs to 'needs', got 'difficulty'"),
+    ({"questions.D.at_least": {"a": "yes"}}, "questions.D.at_least: this field belongs to 'needs, gdina, rrum', got 'difficulty'"),
     ({"questions.Q.right": [0.5]}, "questions.Q.right: one probability for each of the 2 levels (no, yes), got 1"),
     ({"questions.Q.right": [0.5, 0.6, 0.7]}, "questions.Q.right: one probability for each of the 2 levels (no, yes), got 3"),
     (

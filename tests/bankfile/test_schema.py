@@ -68,7 +68,7 @@ KINDS = "choice, choices, number, text, truefalse, matching, ordering, gaps"
     ({"questions.S.needs": "both"}, "questions.S.needs: one of all, any is expected, got 'both'"),
     ({"questions.Q.kind": ["text"]}, f"questions.Q.kind: one of {KINDS} is expected, got ['text']"),
     ({"questions.I.irt": 0.5}, "questions.I.irt: a map of fields is expected, got 0.5"),
-    ({"questions.I.irt": {"b": 0, "d": 1}}, "questions.I.irt.d: unknown field, got 'd' (known fields: a, b, c)"),
+    ({"questions.I.irt": {"b": 0, "d": 1}}, "questions.I.irt.d: unknown field, got 'd' (known fields: model, a, b, c)"),
     ({"questions.I.irt": {"b": []}}, "questions.I.irt.b: the list is not empty, got []"),
     ({"questions.I.irt": {"b": "hard"}}, "questions.I.irt.b: a number is expected, got 'hard'"),
 )

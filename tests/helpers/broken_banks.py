@@ -13,10 +13,10 @@ from quaestor.errors import BankError
 CHANCES = "impossible, almost impossible, very unlikely, unlikely, even, likely, very likely, almost certain, certain"
 QUESTION_FIELDS = (
     "template, text, kind, options, pairs, gaps, correct, accept, tolerance, skill, skills, classes, right, difficulty, discrimination, "
-    "needs, at_least, slip, guess, irt, table, confidence, explanation, media, alt, minutes, group, tags, pilot"
+    "needs, at_least, slip, guess, irt, gdina, rrum, table, confidence, explanation, media, alt, minutes, group, tags, pilot"
 )
 
-ONE_WAY = "a question states its probabilities in one way: right, table, difficulty, needs, irt"
+ONE_WAY = "a question states its probabilities in one way: right, table, difficulty, needs, irt, gdina, rrum"
 
 GONE = object()
 EVEN = {"no": [0.5, 0.5], "yes": [0.25, 0.75]}

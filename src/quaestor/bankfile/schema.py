@@ -35,12 +35,14 @@ from quaestor.bankfile.readers import (
     text,
     word,
 )
+from quaestor.bankfile.response_models import LINKS
 from quaestor.bankfile.words import in_file
 from quaestor.errors import Place, StatementError
 
 KINDS = ("choice", "choices", "number", "text", "truefalse", "matching", "ordering", "gaps")
 GAP_KINDS = ("choice", "number", "text")
 NEEDS = ("all", "any")
+IRT_MODELS = ("graded", "partial credit", "nominal")
 
 
 def level_of(words: Collection[str]) -> Reader:
@@ -103,6 +105,7 @@ def _accepted(found: Any, check: Callable[[Any], object], place: Place, report: 
 
 row = map_or(fields({"vertices": items(items(exact_probability))}), items(probability))
 table = entries(word, row)
+_numbers = list_or(number, items(number))
 gap = fields(
     {
         "kind": one_of(*GAP_KINDS),
@@ -131,7 +134,9 @@ TEMPLATE_FIELDS: dict[str, Reader] = {
     "at_least": entries(name, name),
     "slip": probability,
     "guess": probability,
-    "irt": fields({"a": number, "b": list_or(number, items(number)), "c": number}),
+    "irt": fields({"model": one_of(*IRT_MODELS), "a": _numbers, "b": _numbers, "c": _numbers}),
+    "gdina": fields({"link": one_of(*LINKS), "intercept": number, "effects": entries(word, number)}),
+    "rrum": fields({"pi": probability, "r": entries(name, probability)}),
     "table": table,
     "confidence": level_of(CONFIDENCE),
     "explanation": text,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.bankfile import elicit
+from quaestor.bankfile import elicit, response_models
 from quaestor.bankfile.elicit import Interval
 from quaestor.bankfile.readers import Report
 from quaestor.errors import Place, StatementError, Words
@@ -51,6 +51,8 @@ STATEMENTS: dict[str, tuple[str, ...]] = {
     "difficulty": ("discrimination", "guess"),
     "needs": ("at_least", "slip", "guess"),
     "irt": (),
+    "gdina": ("at_least",),
+    "rrum": ("at_least",),
 }
 STATEMENT_FIELDS = frozenset({*STATEMENTS, *(extra for extras in STATEMENTS.values() for extra in extras), "confidence"})
 
@@ -183,7 +185,12 @@ def _epsilon(fields: Mapping[str, Any], imprecision: float, at: FieldPlace, repo
 def _rights(
     statement: str, fields: Mapping[str, Any], scope: Sequence[Any], sizes: Sequence[int], guess: float, at: FieldPlace, report: Report
 ) -> list[Interval] | None:
-    """P(right) for each combination of levels, from `right`, `difficulty` or `needs`."""
+    """P(right) for each combination of levels, from `right`, `difficulty`, `needs`, `gdina` or `rrum`."""
+    if statement in ("gdina", "rrum"):
+        has = _enough(fields.get("at_least", {}), scope, at("at_least"), report)
+        if has is None:
+            return None
+        return (_by_gdina if statement == "gdina" else _by_reduced_rum)(fields[statement], scope, has, at(statement), report)
     if statement == "needs":
         for extra in ("slip", "guess"):
             if extra not in fields:
@@ -226,14 +233,65 @@ def _enough(at_least: Mapping[str, str], scope: Sequence[Any], place: Place, rep
     return has
 
 
+def _by_gdina(
+    stated: Mapping[str, Any], scope: Sequence[Any], has: list[list[bool]], place: Place, report: Report
+) -> list[Interval] | None:
+    if "intercept" not in stated:
+        report.error(place, say("'{field}' has {names}", field="gdina", names="intercept, effects"), say("no {field}", field="intercept"))
+        return None
+    number, effects = {skill.id: position for position, skill in enumerate(scope)}, {}
+    for key, effect in stated.get("effects", {}).items():
+        named = [part.strip() for part in key.split(",")]
+        skills = tuple(sorted(number[name] for name in named if name in number))
+        if len(skills) < len(named) or len(set(skills)) < len(skills) or skills in effects:
+            rule = say("an effect names skills of this question, each set of them once")
+            report.error((*place, "effects"), rule, key, say("the skills are {names}", names=", ".join(number)))
+            return None
+        effects[skills] = effect
+    return [(p, p) for p in response_models.by_gdina(has, stated.get("link", "identity"), stated["intercept"], effects)]
+
+
+def _by_reduced_rum(
+    stated: Mapping[str, Any], scope: Sequence[Any], has: list[list[bool]], place: Place, report: Report
+) -> list[Interval] | None:
+    penalties = stated.get("r", {})
+    for name in ("pi", "r"):
+        if name not in stated:
+            report.error(place, say("'{field}' has {names}", field="rrum", names="pi, r"), say("no {field}", field=name))
+            return None
+    if set(penalties) != {skill.id for skill in scope}:
+        rule = say("a penalty r for each skill of the question: {names}", names=", ".join(skill.id for skill in scope))
+        report.error((*place, "r"), rule, ", ".join(penalties))
+        return None
+    return response_models.by_reduced_rum(has, elicit.chance(stated["pi"]), [elicit.chance(penalties[skill.id]) for skill in scope])
+
+
 def _irt_rows(irt: Mapping[str, Any], scope: Sequence[Any], classes: int, place: Place, report: Report) -> list[Row] | None:
     if len(scope) != 1:
         report.error(place, say("'irt' is for one skill"), say("{count} {count:skill|skills}", count=len(scope)))
         return None
+    model, theta = irt.get("model", "graded"), scope[0].abilities
+    if model == "nominal":
+        wrong = [name for name in ("a", "c") if not isinstance(irt.get(name), list) or len(irt[name]) != classes]
+        if wrong or "b" in irt:
+            rule = say("the nominal model has a slope a and an intercept c for each of the {count} answer classes, and no b", count=classes)
+            report.error(place if not wrong else (*place, wrong[0]), rule, irt.get(wrong[0], say("none")) if wrong else irt["b"])
+            return None
+        return [[(p, p) for p in row] for row in response_models.by_nominal(theta, irt["a"], irt["c"])]
     if "b" not in irt:
         report.error(place, say("'irt' has a difficulty b, or a list of thresholds"), say("none"))
         return None
-    rows = elicit.by_irt(scope[0].abilities, irt.get("a", 1.0), irt["b"], irt.get("c", 0.0))
+    for name in ("a", "c"):
+        if isinstance(irt.get(name), list):
+            report.error((*place, name), say("one number; a list of them is for the nominal model"), irt[name])
+            return None
+    if model == "partial credit":
+        if "c" in irt:
+            report.error((*place, "c"), say("the partial credit model has no guessing parameter c"), irt["c"])
+            return None
+        rows = response_models.by_partial_credit(theta, irt.get("a", 1.0), irt["b"] if isinstance(irt["b"], list) else [irt["b"]])
+    else:
+        rows = elicit.by_irt(theta, irt.get("a", 1.0), irt["b"], irt.get("c", 0.0))
     if len(rows[0]) != classes:
         rule = say("{classes} answer classes have {thresholds} {thresholds:threshold|thresholds}", classes=classes, thresholds=classes - 1)
         report.error((*place, "b"), rule, len(rows[0]) - 1)

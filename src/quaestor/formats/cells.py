@@ -19,7 +19,7 @@ LISTS = {"levels", "abilities", "parents", "shares", "skills", "classes", "tags"
 WORDS_OR_LISTS = {"correct", "prior"}  # a single item is read as a word, not as a list
 MAPS = {"table", "at_least", "irt", "pairs"}
 LISTS_OR_MAPS = {"options", "accept"}
-JSON = {"gaps"}
+JSON = {"gaps", "gdina", "rrum"}
 CHANCES = {"right", "prior", "slip", "guess", "table"}
 _STRUCTURED = LISTS | WORDS_OR_LISTS | MAPS | CHANCES | JSON
 

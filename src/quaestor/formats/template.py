@@ -89,6 +89,8 @@ MEANINGS = {
     "slip": say("with needs: the chance of a wrong answer all the same"),
     "guess": say("the chance of a lucky guess; with difficulty it may stay empty"),
     "irt": say("for those who know item response theory: a -> 1; b -> 0; c -> 0.2"),
+    "gdina": say("for those who know cognitive diagnosis: the effects of skills, as JSON; docs/bank-format.md tells more"),
+    "rrum": say("the reduced RUM: pi, and a penalty r for each skill, as JSON"),
     "explanation": say("shown after the answer in practice"),
     "media": say("the file name of an image, which is uploaded with the bank"),
     "alt": say("what the image shows, for those who cannot see it"),
