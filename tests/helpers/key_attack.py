@@ -14,6 +14,7 @@ from html import unescape
 
 import httpx2
 import numpy as np
+from starlette.datastructures import FormData
 
 import quaestor as qs
 from quaestor.model.question import Question
@@ -23,8 +24,9 @@ from quaestor.store.database import Database
 from quaestor.store.publishing import keep_bank, publish
 from quaestor.store.teachers import owner
 from quaestor.web.render.pictures import meter
+from quaestor.web.security.forms import read
 from quaestor.web.taker.attempt_pages import _sureness
-from quaestor.web.teacher.publish_form import blank, sent
+from quaestor.web.teacher.publish_form import Publishing, blank
 
 KNOWN = 0.98  # a probability at which an option is not tried any more
 MOST_CASES = 16  # cases of right and wrong answers that are kept apart at a time
@@ -47,9 +49,8 @@ def small_bank(count: int = 15) -> qs.Bank:
 def publish_exam(database: Database, bank: qs.Bank, **fields: str) -> tuple[str, qs.Rules]:
     """An exam as the form publishes it, with its defaults but for some fields; its code and its rules."""
     filled = {**blank(bank, "An exam"), **fields}
-    asked = sent(bank, "An exam", lambda name: filled.get(name, ""), {})
-    rules, conditions = asked.rules(bank), asked.conditions()
-    assert asked.good, asked.wrong
+    asked = read(Publishing, FormData(filled), bank=bank, classes={})
+    rules, conditions = asked.rules_of(bank), asked.conditions
     with database.work() as work:
         teacher = owner(work, "owner@localhost")
         test = publish(work, teacher, keep_bank(work, teacher, bank), rules, conditions)

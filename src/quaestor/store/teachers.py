@@ -51,6 +51,14 @@ def by_email(work: Work, email: str) -> Teacher | None:
     return work.scalar(select(Teacher).where(Teacher.email == tidy_email(email)))
 
 
+def colleague(work: Work, email: str, place: str = "email") -> Teacher:
+    """The teacher with this address; QuaestorError if there is none. `place`: what the address is called where it was entered."""
+    found = by_email(work, email)
+    if found is None:
+        raise QuaestorError.at(place, say("no teacher here has this address"))
+    return found
+
+
 def hold(work: Work, number: int, *, alone: bool = False) -> Teacher | None:
     """A teacher as they are now, who can be neither locked nor removed before the unit of work ends; None if there is none.
 

@@ -123,7 +123,8 @@ def test_extra_time_for_a_pupil_before_and_during(kept, ada):
     assert "time × 1.5" in ada.get(where).text
     page = ada.fill(form, {"extra": "much", "factor": "9"})
     assert page.status_code == 400
-    assert "number is expected, got" in page.text
+    assert "Please enter a number of minutes from 0 to 1440." in page.text
+    assert "Please choose one of these." in page.text, "all that is wrong is said at once"
     assert 'value="much"' in page.text
 
 

@@ -1,18 +1,21 @@
 """Exams on the teacher's pages: what the form chooses, limits that are changed while a class waits, and what shows the key elsewhere."""
 
+from starlette.datastructures import FormData
+
 import quaestor as qs
 from helpers.key_attack import small_bank
 from helpers.teacher_pages import BANK, FORM, freeze, one, put_bank, put_test
 from quaestor.formats.files import dump_bytes
 from quaestor.store.models import Published
 from quaestor.store.publishing import Conditions
-from quaestor.web.teacher.publish_form import PublishForm, blank
+from quaestor.web.security.forms import read
+from quaestor.web.teacher.publish_form import Publishing, blank
 
 
 def conditions(**fields):
     bank = small_bank()
-    asked = PublishForm({**blank(bank, "An exam"), **fields})
-    return asked.rules(bank), asked.conditions()
+    asked = read(Publishing, FormData({**blank(bank, "An exam"), **fields}), bank=bank, classes={})
+    return asked.rules_of(bank), asked.conditions
 
 
 def test_the_form_recommends_personal_codes_and_draws_the_next_question_in_exams():

@@ -57,8 +57,8 @@ def test_a_colleague_sees_whose_it_is_and_may_leave(school, kind):
     [
         ({"email": "nobody@school.example", "extent": "look"}, "No teacher here has this address."),
         ({"email": "teacher@school.example", "extent": "look"}, "This is the teacher whose it is already."),
-        ({"email": "other@school.example", "extent": "own"}, "One of look, edit, got"),
-        ({"email": "other@school.example"}, "One of look, edit, got"),
+        ({"email": "other@school.example", "extent": "own"}, "Please choose one of these."),
+        ({"email": "other@school.example"}, "Please choose one of these."),
     ],
 )
 def test_what_cannot_be_shared_is_said_and_changes_nothing(school, sent, words):

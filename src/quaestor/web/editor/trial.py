@@ -27,13 +27,19 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.histogram import histogram
 from quaestor.web.render.language import translate
 from quaestor.web.render.pages import database, go, language, page, url
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Form, read, wrong_in
 from quaestor.web.teacher import job_progress
-from quaestor.web.teacher.access import Posted, signed_in, told
-from quaestor.web.teacher.rules_form import length, named
-from quaestor.web.teacher.trial_form import FEWEST, KIND, MOST, TrialForm, blank, rules_of, sent
+from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.rules_form import PACE_LENGTHS, length, named
+from quaestor.web.teacher.trial_form import FEWEST, KIND, MOST, Trial, TrialFields, blank, rules_of, sent
 
 routes = APIRouter(prefix="/teacher", route_class=Patient)
+
+
+class Side(Form):
+    """Which of two sets of rules that were compared."""
+
+    side: str = "0"
 
 
 @dataclass(frozen=True)
@@ -106,23 +112,28 @@ def _kept(request: Request, work: Work, teacher: Teacher, number: int) -> tuple[
     return source, list(job_queue.jobs_of(work, teacher, KIND, source.subject))
 
 
-def _form(
-    request: Request, teacher: Teacher, source: Source, earlier: list[Job], form: TrialForm | None = None, status: int = 200
-) -> Response:
+def _form(request: Request, teacher: Teacher, source: Source, earlier: list[Job], form: Trial | None = None, status: int = 200) -> Response:
     if form is None and source.bank is not None:
         form = blank(source.bank)
     names = {job.id: [named(one["filled"]) for one in job.asked["sets"]] for job in earlier}
     template = "editor/trial_form.html" if source.frame is None else "editor/try.html"
-    values = {"source": source, "form": form, "bank": source.bank, "earlier": earlier, "names": names, "students": (FEWEST, MOST)}
+    values = {
+        "source": source,
+        "form": form,
+        "bank": source.bank,
+        "earlier": earlier,
+        "names": names,
+        "students": (FEWEST, MOST),
+        "paces": PACE_LENGTHS,
+    }
     return page(request, template, status, teacher=teacher, **values, **(source.frame or {}))
 
 
 def _start(request: Request, teacher: Teacher, source: Source, earlier: list[Job], posted: Any) -> Response:
     if source.bank is None:
         return _form(request, teacher, source, earlier, status=400)
-    form = sent(lambda name: field(posted, name))
-    asked = form.asked(source.bank)
-    if asked is None:
+    form, asked = sent(posted, source.bank)
+    if not asked:
         return _form(request, teacher, source, earlier, form, 400)
     try:
         with database(request).work() as work:
@@ -130,7 +141,7 @@ def _start(request: Request, teacher: Teacher, source: Source, earlier: list[Job
             _still_allowed(work, by, source.place)
             made = job_queue.ask(work, by, KIND, source.subject, {"title": source.title, "source": source.place, **asked})
     except QuaestorError as error:
-        form.wrong["form"] = told(error)
+        form.first.wrong |= wrong_in(error, TrialFields)
         return _form(request, teacher, source, earlier, form, 400)
     job_progress.begin(request)
     return go(request, "trial", job=made.id)
@@ -180,7 +191,7 @@ def drop(request: Request, job: int, form: Posted) -> Response:
 @routes.post("/trials/{job}/publish", name="publish-tried")
 def publish_tried(request: Request, job: int, form: Posted) -> Response:
     """Freeze the bank as it was tried, and go to the form for publishing with these rules filled in."""
-    side = int(field(form, "side") == "1")
+    side = int(read(Side, form).side == "1")
     with database(request).work() as work:
         teacher = signed_in(request, work)
         source = job_queue.job_of(work, teacher, job, KIND).asked["source"]

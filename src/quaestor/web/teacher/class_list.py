@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy.orm import Session as Work
+from fastapi import Request
 from starlette.datastructures import FormData, UploadFile
 
 from quaestor.errors import QuaestorError
@@ -10,15 +10,21 @@ from quaestor.formats.name_lists import from_file, pasted
 from quaestor.formats.oneroster import Roster
 from quaestor.i18n import listed, say, together
 from quaestor.store.classes.class_lists import sort_names
-from quaestor.store.models import Published
+from quaestor.web.render.pages import database
 from quaestor.web.security import uploads
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Filled, Form, read, wrong_in
 from quaestor.web.teacher import access
+
+
+class Names(Form):
+    """Names, one a line."""
+
+    names: str = ""
 
 
 def sent(form: FormData) -> list[str] | Roster:
     """The names of a form, pasted and of a file; or the classes of a OneRoster file."""
-    names, file = pasted(field(form, "names")), form.get("file")
+    names, file = pasted(read(Names, form).names), form.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
         return names
     ending, content = file.filename.lower().rpartition(".")[2], file.file.read()
@@ -35,13 +41,15 @@ def names_in(form: FormData) -> list[str]:
     return found
 
 
-def wrong_with(work: Work, test: Published, names: str) -> str:
-    """Why names, one a line, were not taken, found by trying once more; empty when nothing is wrong with them."""
-    try:
-        sort_names(work, test.class_id, pasted(names))
-    except QuaestorError as error:
-        return access.told(error)
-    return ""
+def tried(request: Request, number: int, names: str) -> Filled:
+    """Names, one a line, that a test did not take, and why, found by trying once more."""
+    with database(request).read() as work:
+        _, test = access.reach_test(request, work, number)
+        try:
+            sort_names(work, test.class_id, pasted(names))
+        except QuaestorError as error:
+            return Filled({"names": names}, wrong_in(error, Names, "names"))
+    return Filled({"names": names})
 
 
 def told(note: dict[str, Any]) -> str:

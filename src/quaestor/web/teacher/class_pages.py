@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session as Work
 
@@ -21,15 +21,41 @@ from quaestor.store.models import Attempt, SchoolClass, Teacher
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
 from quaestor.web.render.pages import database, go, page, public_url, url
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Filled, Form, Line, again, of_page, read, wrong_in
 from quaestor.web.teacher import class_list
-from quaestor.web.teacher.access import Held, Posted, signed_in, told
+from quaestor.web.teacher.access import Held, Posted, signed_in
 from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/teacher/classes", route_class=Patient)
 HERE = "/teacher/classes"
 MOST_PICTURES = 200  # QR codes on a page of cards
 _CLASSES = TypeAdapter(list[RosterClass])
+
+
+class NewClass(Form):
+    """What a class is called; its names may come as a file too."""
+
+    title: str = ""
+    names: str = ""
+
+
+class Chosen(Form):
+    """Classes of a file that were chosen, and what the page held of the file."""
+
+    roster: str = ""
+    chosen: list[str] = Field(default_factory=list, alias="class")
+
+
+class Title(Form):
+    """What a class is called."""
+
+    title: Line = ""
+
+
+class Archiving(Form):
+    """Whether a class is over."""
+
+    over: str = "yes"
 
 
 def own_class(request: Request, work: Work, number: int) -> tuple[Teacher, SchoolClass]:
@@ -48,13 +74,12 @@ def index(request: Request) -> Response:
     return response
 
 
-def _index(request: Request, notice: str = "", wrong: str = "", title: str = "", names: str = "") -> Response:
+def _index(request: Request, notice: str = "", back: Filled | None = None) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         classes, over = class_lists.classes_of(work, teacher), class_lists.classes_of(work, teacher, archived=True)
         known = {"classes": classes, "over": over, "sizes": class_lists.sizes(work, [*classes, *over])}
-    filled = {"notice": notice, "wrong": wrong, "title": title, "names": names}
-    return page(request, "teacher/classes.html", 400 if wrong else 200, teacher=teacher, **known, **filled)
+    return page(request, "teacher/classes.html", 400 if back else 200, teacher=teacher, **known, notice=notice, form=back or Filled())
 
 
 @routes.post("", name="make-class")
@@ -62,9 +87,8 @@ def make(request: Request, form: Posted) -> Response:
     """A class of names that were pasted or sent as a file; the classes of a OneRoster file are shown first."""
     with database(request).read() as work:
         teacher = signed_in(request, work)  # before anything is read
-    title, names = field(form, "title"), field(form, "names")
     try:
-        sent = class_list.sent(form)
+        title, sent = read(NewClass, form).title, class_list.sent(form)
         if isinstance(sent, Roster):
             return _choose(request, teacher, sent)
         with database(request).work() as work:
@@ -73,7 +97,7 @@ def make(request: Request, form: Posted) -> Response:
                 class_lists.add_names(work, made, sent)
         return go(request, "class", number=made.id)
     except QuaestorError as error:
-        return _index(request, wrong=told(error), title=title, names=names)
+        return _index(request, back=again(error, NewClass, form, "names"))
 
 
 def _choose(request: Request, teacher: Teacher, roster: Roster) -> Response:
@@ -87,16 +111,16 @@ def take(request: Request, form: Held) -> Response:
     """Make the classes that were chosen, or bring them up to date."""
     with database(request).read() as work:
         signed_in(request, work)
-    wanted = {value for value in form.getlist("class") if isinstance(value, str)}
+    asked = read(Chosen, form)
     try:
-        classes = [one for one in _CLASSES.validate_json(field(form, "roster")) if one.source in wanted]
+        classes = [one for one in _CLASSES.validate_json(asked.roster) if one.source in asked.chosen]
     except ValidationError:
-        return _index(request, wrong=say("the list of classes did not arrive whole; please send the file again"))
+        return _index(request, back=Filled(wrong={"file": say("the list of classes did not arrive whole; please send the file again")}))
     try:
         with database(request).work() as work:
             done = take_classes(work, signed_in(request, work), classes)
     except QuaestorError as error:
-        return _index(request, wrong=told(error))
+        return _index(request, back=Filled(wrong=wrong_in(error, NewClass, "file")))
     response = go(request, "classes")
     notes.leave(request, response, HERE, _sums(done))
     return response
@@ -131,7 +155,7 @@ def show(request: Request, number: int) -> Response:
     return response
 
 
-def _show(request: Request, number: int, notice: str = "", wrong: str = "", names: str = "", status: int = 200) -> Response:
+def _show(request: Request, number: int, notice: str = "", **back: Filled) -> Response:
     with database(request).read() as work:
         teacher, found = own_class(request, work, number)
         pupils, tests = class_lists.pupils_in(work, found.id), class_lists.tests_of(work, found)
@@ -140,7 +164,8 @@ def _show(request: Request, number: int, notice: str = "", wrong: str = "", name
         counts = dict(iter(work.execute(done.group_by(Attempt.pupil_id))))
     states = {test.id: state(test) for test in tests}
     known = {"pupils": pupils, "counts": counts, "tests": tests, "takers": takers, "states": states}
-    return page(request, "teacher/class.html", status, teacher=teacher, found=found, **known, notice=notice, wrong=wrong, names=names)
+    shown = of_page({"title": Filled({"title": found.title}), **back})
+    return page(request, "teacher/class.html", 400 if back else 200, teacher=teacher, found=found, **known, notice=notice, back=shown)
 
 
 @routes.post("/{number}/pupils", name="add-to-class")
@@ -148,7 +173,6 @@ def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the list: those that were pasted, and those of a file."""
     with database(request).read() as work:
         own_class(request, work, number)  # before anything is read
-    names = field(form, "names")
     try:
         listed = class_list.names_in(form)
         with database(request).work() as work:
@@ -156,7 +180,7 @@ def add(request: Request, number: int, form: Posted) -> Response:
             _, known = class_lists.sort_names(work, found.id, listed)
             added = class_lists.add_names(work, found, listed)
     except QuaestorError as error:
-        return _show(request, number, wrong=told(error), names=names, status=400)
+        return _show(request, number, names=again(error, class_list.Names, form, "names"))
     response = RedirectResponse(url(request, "class", number=number), 303)
     some = known[: class_lists.MOST_NAMED]
     notes.leave(request, response, f"{HERE}/{number}", {"added": len(added), "known": len(known), "some": some})
@@ -168,9 +192,9 @@ def rename(request: Request, number: int, form: Posted) -> Response:
     """Call a class otherwise."""
     try:
         with database(request).work() as work:
-            class_lists.rename_class(own_class(request, work, number)[1], field(form, "title"))
+            class_lists.rename_class(own_class(request, work, number)[1], read(Title, form).title)
     except QuaestorError as error:
-        return _show(request, number, wrong=told(error), status=400)
+        return _show(request, number, title=again(error, Title, form))
     return go(request, "class", number=number)
 
 
@@ -178,7 +202,7 @@ def rename(request: Request, number: int, form: Posted) -> Response:
 def archive(request: Request, number: int, form: Posted) -> Response:
     """Put a class away, or take it up again."""
     with database(request).work() as work:
-        class_lists.archive(own_class(request, work, number)[1], field(form, "over") != "no")
+        class_lists.archive(own_class(request, work, number)[1], read(Archiving, form).over != "no")
     return go(request, "class", number=number)
 
 
@@ -222,7 +246,7 @@ def erase(request: Request, number: int, form: Posted) -> Response:
     """Erase a class with all that is kept of its pupils, once its name was typed."""
     with database(request).work() as work:
         _, found = own_class(request, work, number)
-        sure = field(form, "title").casefold() == found.title.casefold()
+        sure = read(Title, form).title.casefold() == found.title.casefold()
         if sure:
             child.erase_class(work, found)
     return go(request, "classes") if sure else _ask_erase(request, number, say("this is not the name of the class; nothing was erased"))

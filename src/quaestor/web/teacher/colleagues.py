@@ -6,7 +6,7 @@ and can leave it.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -20,11 +20,31 @@ from quaestor.store.publishing import MissingError
 from quaestor.store.sharing import LOOK, OWN
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page, url
-from quaestor.web.security.browsers import field, whole
-from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.security.forms import CHOOSE, Filled, Form, Id, Needed, Sure, again, of_page, one_of, read
+from quaestor.web.teacher.access import Posted, signed_in
 
 routes = APIRouter(prefix="/teacher", route_class=Patient)
-NOBODY = say("no teacher here has this address")
+ADDRESS = say("please enter an e-mail address")
+
+
+class Sharing(Form):
+    """With whom a thing is shared, and how far."""
+
+    email: Annotated[str, Needed(ADDRESS)]
+    extent: Annotated[str, one_of(sharing.EXTENTS), Needed(CHOOSE)]
+
+
+class Ended(Form):
+    """With whom it is shared no longer."""
+
+    teacher: Id = 0
+
+
+class HandOver(Form):
+    """To whom something is handed over."""
+
+    email: Annotated[str, Needed(ADDRESS)]
+    sure: Sure
 
 
 @dataclass(frozen=True)
@@ -61,9 +81,10 @@ def _add(kind: Kind) -> None:
         try:
             with database(request).work() as work:
                 thing = kind.find(work, signed_in(request, work), number, OWN)
-                sharing.share(work, thing, _by_email(work, field(form, "email")), field(form, "extent"))
+                asked = read(Sharing, form)
+                sharing.share(work, thing, teachers.colleague(work, asked.email), asked.extent)
         except QuaestorError as error:
-            return _show(request, kind, number, {"share": told(error)}, field(form, "email"))
+            return _show(request, kind, number, share=again(error, Sharing, form))
         return go(request, f"{kind.name}-sharing", number=number)
 
     @routes.post(f"{path}/end", name=f"end-sharing-{kind.name}")
@@ -71,7 +92,7 @@ def _add(kind: Kind) -> None:
         """Take it back from a colleague; a colleague may leave it."""
         with database(request).work() as work:
             teacher = signed_in(request, work)
-            whose = whole(field(form, "teacher"))
+            whose = read(Ended, form).teacher
             leaves = whose == teacher.id
             sharing.withdraw(work, kind.find(work, teacher, number, LOOK if leaves else OWN), whose)
         return go(request, kind.listed) if leaves else go(request, f"{kind.name}-sharing", number=number)
@@ -86,11 +107,9 @@ def _add(kind: Kind) -> None:
                 with database(request).work() as work:
                     giver = signed_in(request, work)
                     thing = kind.find(work, giver, number, OWN)
-                    if not field(form, "sure"):
-                        raise QuaestorError(say("please tick that you are sure"))
-                    act(work, thing, handover.receiver(work, giver, _by_email(work, field(form, "email")).id))
+                    act(work, thing, handover.receiver(work, giver, teachers.colleague(work, read(HandOver, form).email).id))
             except QuaestorError as error:
-                return _show(request, kind, number, {"hand_over": told(error)}, field(form, "email"))
+                return _show(request, kind, number, hand_over=again(error, HandOver, form))
             return go(request, kind.listed)
 
 
@@ -98,14 +117,7 @@ for _kind in KINDS:
     _add(_kind)
 
 
-def _by_email(work: Work, email: str) -> Teacher:
-    found = teachers.by_email(work, email)
-    if found is None:
-        raise QuaestorError(NOBODY)
-    return found
-
-
-def _show(request: Request, kind: Kind, number: int, wrong: dict[str, str] | None = None, email: str = "") -> Response:
+def _show(request: Request, kind: Kind, number: int, **back: Filled) -> Response:
     with database(request).read() as work:
         teacher = signed_in(request, work)
         thing = kind.find(work, teacher, number)
@@ -114,6 +126,6 @@ def _show(request: Request, kind: Kind, number: int, wrong: dict[str, str] | Non
         whose = work.get(Teacher, thing.teacher_id)
     if whose is None:
         raise MissingError(say("there is no such teacher"))
-    values = {"kind": kind, "thing": thing, "extent": extent, "shares": shares, "whose": whose, "wrong": wrong or {}, "email": email}
-    back = url(request, kind.name, **{kind.at: thing.id})
-    return page(request, "teacher/sharing.html", 400 if wrong else 200, teacher=teacher, back=back, **values)
+    values = {"kind": kind, "thing": thing, "extent": extent, "shares": shares, "whose": whose, "back": of_page(back)}
+    there = url(request, kind.name, **{kind.at: thing.id})
+    return page(request, "teacher/sharing.html", 400 if back else 200, teacher=teacher, there=there, **values)

@@ -3,7 +3,7 @@
 A link is shown once: after the redirect, from a note in a cookie, so that loading the page again makes no second one.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -19,11 +19,31 @@ from quaestor.store.texts import tidy_email
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes
 from quaestor.web.render.pages import database, go, page, public_url
-from quaestor.web.security.browsers import field
-from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.security.forms import Filled, Form, Needed, again, of_page, read
+from quaestor.web.teacher.access import Posted, signed_in
+from quaestor.web.teacher.colleagues import ADDRESS
 
 PATH = "/teacher/people"
 routes = APIRouter(prefix=PATH, route_class=Patient)
+
+
+class Invitation(Form):
+    """An address that is invited."""
+
+    email: Annotated[str, Needed(ADDRESS)]
+
+
+class Receiver(Form):
+    """Who gets what a teacher has here."""
+
+    to: Annotated[str, Needed(ADDRESS)]
+
+
+class Removal(Form):
+    """The address of a teacher who is removed, and of whoever gets what they had; the owner unless one is named."""
+
+    email: str = ""
+    to: str = ""
 
 
 def _owner(request: Request, work: Work) -> Teacher:
@@ -42,12 +62,11 @@ def people(request: Request) -> Response:
 @routes.post("", name="invite")
 def invite(request: Request, form: Posted) -> Response:
     """An invitation for an address."""
-    email = field(form, "email")
     try:
         with database(request).work() as work:
-            secret = teachers.invitation(work, _owner(request, work), email)
+            secret = teachers.invitation(work, _owner(request, work), read(Invitation, form).email)
     except QuaestorError as error:
-        return _show(request, {}, told(error), email)
+        return _show(request, {}, again(error, Invitation, form))
     return _after(request, {"link": secret})
 
 
@@ -96,10 +115,10 @@ def hand_over(request: Request, number: int, form: Posted) -> Response:
             giver = teachers.hold(work, number)
             if giver is None:
                 raise MissingError(say("there is no such teacher"))
-            to = _receiver(work, giver, field(form, "to"))
+            to = _receiver(work, giver, read(Receiver, form).to)
             handover.hand_over_all(work, giver, to)
     except QuaestorError as error:
-        return _person(request, number, hand_over_wrong=told(error))
+        return _person(request, number, hand_over=again(error, Receiver, form))
     return _after(request, {"handed": giver.name or giver.email, "to": to.name or to.email})
 
 
@@ -110,20 +129,18 @@ def remove(request: Request, number: int, form: Posted) -> Response:
         with database(request).work() as work:
             owner = _owner(request, work)
             found = work.get(Teacher, number)
-            if found is None or tidy_email(field(form, "email")) != found.email:
-                raise QuaestorError(say("this is not the address of the teacher; nobody was removed"))
-            to = _receiver(work, found, field(form, "to")) if field(form, "to") else owner
+            asked = read(Removal, form)
+            if found is None or tidy_email(asked.email) != found.email:
+                raise QuaestorError.at("email", say("this is not the address of the teacher; nobody was removed"))
+            to = _receiver(work, found, asked.to) if asked.to else owner
             leaving.remove(work, number, to)
     except QuaestorError as error:
-        return _person(request, number, told(error))
+        return _person(request, number, remove=again(error, Removal, form))
     return _after(request, {"removed": found.name or found.email, "to": to.name or to.email})
 
 
 def _receiver(work: Work, giver: Teacher, email: str) -> Teacher:
-    found = teachers.by_email(work, email)
-    if found is None:
-        raise QuaestorError(say("no teacher here has this address"))
-    return handover.receiver(work, giver, found.id)
+    return handover.receiver(work, giver, teachers.colleague(work, email, "to").id)
 
 
 def _after(request: Request, note: dict[str, str]) -> Response:
@@ -133,13 +150,13 @@ def _after(request: Request, note: dict[str, str]) -> Response:
     return response
 
 
-def _show(request: Request, note: dict[str, Any], wrong: str = "", email: str = "") -> Response:
+def _show(request: Request, note: dict[str, Any], invite: Filled | None = None) -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
         all_of_them = work.scalars(select(Teacher).order_by(Teacher.email)).all()
         link, of = _made(request, work, str(note.get("link", "")))
-    values = {"people": all_of_them, "link": link, "of": of, "wrong": wrong, "email": email, "hours": teachers.LINK_HOURS}
-    response = page(request, "teacher/people.html", 400 if wrong else 200, teacher=owner, note=note, **values)
+    values = {"people": all_of_them, "link": link, "of": of, "invite": invite or Filled(), "hours": teachers.LINK_HOURS}
+    response = page(request, "teacher/people.html", 400 if invite else 200, teacher=owner, note=note, **values)
     notes.drop(request, response, PATH)
     return response
 
@@ -154,7 +171,7 @@ def _made(request: Request, work: Work, secret: str) -> tuple[str, str]:
     return public_url(request, "use-link", secret=secret), email
 
 
-def _person(request: Request, number: int, wrong: str = "", hand_over_wrong: str = "") -> Response:
+def _person(request: Request, number: int, **back: Filled) -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
         found = work.get(Teacher, number)
@@ -163,5 +180,5 @@ def _person(request: Request, number: int, wrong: str = "", hand_over_wrong: str
         tests = work.scalar(select(func.count()).where(Published.teacher_id == number)) or 0
         takers = work.scalar(select(func.count(Attempt.id)).join(Published).where(Published.teacher_id == number)) or 0
         others = work.scalars(select(Teacher).where(Teacher.id != number, Teacher.locked.is_(None)).order_by(Teacher.email)).all()
-    values = {"person": found, "tests": tests, "takers": takers, "wrong": wrong, "hand_over_wrong": hand_over_wrong, "others": others}
-    return page(request, "teacher/person.html", 400 if wrong or hand_over_wrong else 200, teacher=owner, **values)
+    values = {"person": found, "tests": tests, "takers": takers, "back": of_page(back), "others": others}
+    return page(request, "teacher/person.html", 400 if back else 200, teacher=owner, **values)

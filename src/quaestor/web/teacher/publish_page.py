@@ -1,6 +1,6 @@
 """Publishing a test: the form, and what comes of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from fastapi import APIRouter, Request
@@ -10,17 +10,17 @@ from sqlalchemy.orm import Session as Work
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import bundled_banks, load
-from quaestor.i18n import say
 from quaestor.store.classes.class_lists import classes_of
 from quaestor.store.models import BankVersion, Published, Teacher
 from quaestor.store.publishing import open_bank, open_with, publish
 from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field
-from quaestor.web.teacher.access import Posted, reach_bank, told
+from quaestor.web.security.forms import Filled, again, read
+from quaestor.web.teacher.access import Posted, reach_bank
 from quaestor.web.teacher.cost import cost_of
-from quaestor.web.teacher.publish_form import PublishForm, blank, sent
+from quaestor.web.teacher.publish_form import Publishing, blank
+from quaestor.web.teacher.rules_form import PACE_LENGTHS
 from quaestor.web.teacher.trial_form import rules_of
 
 routes = APIRouter(prefix="/teacher/banks/{number}/publish", route_class=Patient)
@@ -35,7 +35,7 @@ def ask(request: Request, number: int, trial: int | None = None, side: int = 0) 
         others = open_with(work, teacher, kept)
         tried = rules_of(work, teacher, trial, side) if trial is not None else {}
         classes = _classes(work, teacher)
-    return _show(request, teacher, kept, bank, others, PublishForm({**blank(bank, kept.title), **tried}, classes=classes))
+    return _show(request, teacher, kept, bank, others, classes, Filled({**blank(bank, kept.title), **tried}))
 
 
 @routes.post("", name="publish-now")
@@ -44,20 +44,16 @@ def put(request: Request, number: int, form: Posted) -> Response:
     with database(request).read() as work:
         teacher, kept, bank = _found(request, work, number)
         others, classes = open_with(work, teacher, kept), _classes(work, teacher)
-    asked = sent(bank, kept.title, lambda name: field(form, name), classes)
-    rules, conditions, scheme = asked.rules(bank), asked.conditions(), asked.scheme()
-    if not asked.filled["title"]:
-        asked.wrong["title"] = say("please enter a title")
-    if rules is not None and conditions is not None and asked.good:
-        try:
-            with database(request).work() as work:
-                by, of, _ = _found(request, work, number)
-                made = publish(work, by, of, rules, conditions, asked.filled["title"], field(form, "once"))
-                made.grades = scheme.document if scheme is not None else None
-            return go(request, "test", number=made.id)
-        except QuaestorError as error:
-            asked.wrong["form"] = told(error)
-    return _show(request, teacher, kept, bank, others, asked, 400)
+    try:
+        asked = read(Publishing, form, bank=bank, classes=classes)
+        rules, scheme = asked.rules_of(bank), asked.scheme
+        with database(request).work() as work:
+            by, of, _ = _found(request, work, number)
+            made = publish(work, by, of, rules, asked.conditions, asked.title, asked.once)
+            made.grades = scheme.document if scheme is not None else None
+    except QuaestorError as error:
+        return _show(request, teacher, kept, bank, others, classes, again(error, Publishing, form), 400)
+    return go(request, "test", number=made.id)
 
 
 def _classes(work: Work, teacher: Teacher) -> dict[str, str]:
@@ -71,16 +67,25 @@ def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVers
 
 
 def _show(
-    request: Request, teacher: Teacher, kept: BankVersion, bank: Bank, others: Sequence[Published], asked: PublishForm, status: int = 200
+    request: Request,
+    teacher: Teacher,
+    kept: BankVersion,
+    bank: Bank,
+    others: Sequence[Published],
+    classes: Mapping[str, str],
+    form: Filled,
+    status: int = 200,
 ) -> Response:
     known = {
+        "classes": classes,
+        "paces": PACE_LENGTHS,
         "ruling": _ruling_out(bank),
         "cost": cost_of(request, bank),
         "shown_by": [test.title for test in others if test.mode == "practice"][:MOST_NAMED],
         "spoilt": [test.title for test in others if test.mode == "exam"][:MOST_NAMED],
         "bundled": bank.model_version in _bundled(),
     }
-    return page(request, "teacher/publish.html", status, teacher=teacher, kept=kept, bank=bank, form=asked, **known)
+    return page(request, "teacher/publish.html", status, teacher=teacher, kept=kept, bank=bank, form=form, **known)
 
 
 @cache

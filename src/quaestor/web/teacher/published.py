@@ -4,6 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import Field
 from sqlalchemy import func, select
 
 from quaestor.errors import QuaestorError
@@ -31,15 +32,28 @@ from quaestor.store.sharing import EDIT, OWN
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
 from quaestor.web.render.pages import database, go, page, public_url, url
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Filled, Form, Id, Tick, again, read, wrong_in
 from quaestor.web.teacher import class_list
-from quaestor.web.teacher.access import KINDS, Posted, reach_test, told
+from quaestor.web.teacher.access import KINDS, Posted, reach_test
 from quaestor.web.teacher.home import state
 from quaestor.web.teacher.rules_form import length
-from quaestor.web.teacher.time_form import TimeForm, blank_time
+from quaestor.web.teacher.time_form import blank_time
 
 routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 MOST_PICTURES = 200  # QR codes on a page of cards
+
+
+class Chosen(Form):
+    """The class of a test."""
+
+    number: Id = Field(0, alias="class")
+
+
+class Deletion(Form):
+    """The code, typed to be sure; whether the class goes too."""
+
+    code: str = ""
+    with_class: Tick = Field(False, alias="class")
 
 
 @routes.get("", name="test")
@@ -47,7 +61,8 @@ def show(request: Request, number: int) -> Response:
     """Everything about one test; after names were sent, also what came of them."""
     note = notes.read(request)
     names = note.get("names")
-    response = shown(request, number, names if isinstance(names, str) else None, class_list.told(note))
+    tried = class_list.tried(request, number, names) if isinstance(names, str) else None
+    response = shown(request, number, tried, class_list.told(note))
     if "added" in note:
         notes.drop(request, response, _path(number))  # told once
     return response
@@ -56,16 +71,14 @@ def show(request: Request, number: int) -> Response:
 def shown(
     request: Request,
     number: int,
-    names: str | None = None,
+    names: Filled | None = None,
     notice: str = "",
     status: int = 200,
-    time: TimeForm | None = None,
-    wrong: str = "",
+    time: Filled | None = None,
 ) -> Response:
-    """The page of a test; `names`: names that were sent, but not taken, `wrong`: why; `time`: a form for its time that came back."""
+    """The page of a test; `names`: names that were sent, but not taken; `time`: a form for its time that came back."""
     with database(request).read() as work:
         teacher, test = reach_test(request, work, number)
-        wrong = wrong or ("" if names is None else class_list.wrong_with(work, test, names))
         of_class = work.get(SchoolClass, test.class_id) if test.class_id is not None else None
         others = classes_of(work, teacher) if of_class is None and test.teacher_id == teacher.id else []
         bank = test.bank
@@ -96,11 +109,10 @@ def shown(
         placements=placements,
         running=running,
         over=over,
-        names=names or "",
-        wrong=wrong,
+        names=names or Filled(),
         notice=notice,
         length=length(read_rules(test.rules)),
-        time=time if time is not None else TimeForm(blank_time(test)),
+        time=time if time is not None else Filled(blank_time(test)),
         corrections=corrected,
         effects=done,
         left=left,
@@ -125,17 +137,16 @@ def add(request: Request, number: int, form: Posted) -> Response:
     try:
         listed = class_list.names_in(form)
     except QuaestorError as error:
-        return shown(request, number, field(form, "names"), status=400, wrong=told(error))
+        return shown(request, number, again(error, class_list.Names, form, "names"), status=400)
     try:
         with database(request).work() as work:
             _, test = reach_test(request, work, number, EDIT)
             _, known = sort_names(work, test.class_id, listed)
             added = add_pupils(work, test, listed)
     except QuaestorError as error:
-        told(error)  # what is not about the names goes on to its own answer
-        names = "\n".join(listed)
+        wrong, names = wrong_in(error, class_list.Names, "names"), "\n".join(listed)
         fits = notes.leave(request, response, _path(number), {"names": names})
-        return response if fits else shown(request, number, names, status=400)
+        return response if fits else shown(request, number, Filled({"names": names}, wrong), status=400)
     notes.leave(request, response, _path(number), {"added": len(added), "known": len(known), "some": known[:MOST_NAMED]})
     return response
 
@@ -147,10 +158,9 @@ def _path(number: int) -> str:
 @routes.post("/class", name="choose-class")
 def choose(request: Request, number: int, form: Posted) -> Response:
     """Give a test without a class one."""
-    chosen = field(form, "class")
     with database(request).work() as work:
         teacher, test = reach_test(request, work, number, OWN)
-        give_class(test, class_of(work, teacher, int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0))
+        give_class(test, class_of(work, teacher, read(Chosen, form).number))
     return RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
 
 
@@ -197,8 +207,9 @@ def drop(request: Request, number: int, form: Posted) -> Response:
     """Delete a test with all its results, once its code was typed."""
     with database(request).work() as work:
         teacher, test = reach_test(request, work, number, OWN)
-        sure = "".join(field(form, "code").split()).upper() == test.code
-        of_class = work.get(SchoolClass, test.class_id) if field(form, "class") and test.class_id is not None else None
+        asked = read(Deletion, form)
+        sure = "".join(asked.code.split()).upper() == test.code
+        of_class = work.get(SchoolClass, test.class_id) if asked.with_class and test.class_id is not None else None
         if sure and of_class is not None and len(tests_of(work, of_class)) == 1:
             child.erase_class(work, of_class)
         if sure:

@@ -1,12 +1,14 @@
 """One pupil: how they grow, more time, another name, another class; what is kept of them, handed out or erased."""
 
 import json
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import Field
 from sqlalchemy.orm import Session as Work
 
-from quaestor.errors import QuaestorError, format_value, got
+from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store import timing
 from quaestor.store.classes import child, class_lists
@@ -14,11 +16,38 @@ from quaestor.store.classes.growth import growth_of
 from quaestor.store.models import Pupil, SchoolClass, Teacher
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field
-from quaestor.web.teacher.access import Posted, download, told
+from quaestor.web.security.forms import CHOOSE, Filled, Form, Id, Line, a_number, again, of_page, read
+from quaestor.web.teacher.access import Posted, download
 from quaestor.web.teacher.class_pages import own_class
 
+MINUTES = say("please enter a number of minutes from 0 to {most}", most=timing.MOST_EXTRA)
 routes = APIRouter(prefix="/teacher/classes/{number}/pupils/{pupil}", route_class=Patient)
+
+
+class NewName(Form):
+    """Another name."""
+
+    name: str = ""
+
+
+class MoreTime(Form):
+    """More time in every test: so many times the limit, and minutes more than that."""
+
+    extra: Annotated[float, a_number(MINUTES, 0, timing.MOST_EXTRA)] = 0
+    factor: Annotated[float, a_number(CHOOSE, min(timing.FACTORS), max(timing.FACTORS))] = 1
+
+
+class Move(Form):
+    """Another class."""
+
+    to: Id = Field(0, alias="class")
+
+
+class Erasure(Form):
+    """The name, typed to be sure, and attempts without a code that are erased too."""
+
+    name: Line = ""
+    also: list[str] = Field(default_factory=list)
 
 
 def _of(request: Request, work: Work, number: int, pupil: int) -> tuple[Teacher, SchoolClass, Pupil]:
@@ -32,16 +61,16 @@ def show(request: Request, number: int, pupil: int) -> Response:
     return _show(request, number, pupil)
 
 
-def _show(request: Request, number: int, pupil: int, wrong: dict[str, str] | None = None, extra: str | None = None) -> Response:
-    """`wrong`: by form, what is wrong with what was sent; `extra`: minutes that were sent."""
+def _show(request: Request, number: int, pupil: int, **back: Filled) -> Response:
+    """`back`: forms that come back."""
     with database(request).read() as work:
         teacher, found, whom = _of(request, work, number, pupil)
         others = [one for one in class_lists.classes_of(work, teacher) if one.id != found.id]
         done = [(attempt, attempt.test) for attempt in child.attempts_of(work, whom)]
         grown = growth_of(work, whom)
     known = {"others": others, "done": done, "grown": grown, "factors": timing.FACTORS}
-    filled = {"wrong": wrong or {}, "extra": f"{whom.extra:g}" if extra is None else extra}
-    return page(request, "teacher/pupil.html", 400 if wrong else 200, teacher=teacher, found=found, pupil=whom, **known, **filled)
+    shown = {"time": Filled({"extra": f"{whom.extra:g}"}), "name": Filled({"name": whom.name}), **back}
+    return page(request, "teacher/pupil.html", 400 if back else 200, teacher=teacher, found=found, pupil=whom, **known, back=of_page(shown))
 
 
 @routes.post("/name", name="rename-pupil")
@@ -49,42 +78,34 @@ def rename(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Call a pupil otherwise."""
     try:
         with database(request).work() as work:
-            class_lists.rename_pupil(work, _of(request, work, number, pupil)[2], field(form, "name"))
+            class_lists.rename_pupil(work, _of(request, work, number, pupil)[2], read(NewName, form).name)
     except QuaestorError as error:
-        return _show(request, number, pupil, {"name": told(error)})
+        return _show(request, number, pupil, name=again(error, NewName, form))
     return go(request, "pupil", number=number, pupil=pupil)
 
 
 @routes.post("/time", name="give-pupil-time")
 def give_time(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Give a pupil more time, in all tests from now on and in those that are under way."""
-    extra, factor = field(form, "extra"), field(form, "factor")
     try:
         with database(request).work() as work:
-            timing.give_time(work, _of(request, work, number, pupil)[2], _number("extra", extra or "0"), _number("factor", factor or "1"))
+            whom, asked = _of(request, work, number, pupil)[2], read(MoreTime, form)
+            timing.give_time(work, whom, asked.extra, asked.factor)
     except QuaestorError as error:
-        return _show(request, number, pupil, {"time": told(error)}, extra)
+        return _show(request, number, pupil, time=again(error, MoreTime, form))
     return go(request, "pupil", number=number, pupil=pupil)
-
-
-def _number(place: str, written: str) -> float:
-    try:
-        return float(written.replace(",", "."))
-    except ValueError as error:
-        raise QuaestorError.at(place, got(say("a number is expected"), format_value(written))) from error
 
 
 @routes.post("/move", name="move-pupil")
 def move(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Move a pupil to another class."""
-    chosen = field(form, "class")
     try:
         with database(request).work() as work:
             teacher, _, whom = _of(request, work, number, pupil)
-            to = class_lists.class_of(work, teacher, int(chosen) if chosen.isdecimal() and len(chosen) < 10 else 0)
+            to = class_lists.class_of(work, teacher, read(Move, form).to)
             class_lists.move(work, whom, to)
     except QuaestorError as error:
-        return _show(request, number, pupil, {"move": told(error)})
+        return _show(request, number, pupil, move=again(error, Move, form))
     return go(request, "pupil", number=to.id, pupil=pupil)
 
 
@@ -124,12 +145,12 @@ def _ask_erase(request: Request, number: int, pupil: int, wrong: str = "") -> Re
 @routes.post("/erase", name="erase-child")
 def erase(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Erase all that is kept of a child, once the name was typed; attempts without a code only where they were ticked."""
-    ticked = {value for value in form.getlist("also") if isinstance(value, str)}
+    asked = read(Erasure, form)
     with database(request).work() as work:
         teacher, _, whom = _of(request, work, number, pupil)
-        sure = " ".join(field(form, "name").split()).casefold() == whom.name.casefold()
+        sure = asked.name.casefold() == whom.name.casefold()
         if sure:
-            child.erase_child(work, whom, [one for one in child.namesakes(work, teacher, whom) if str(one.id) in ticked])
+            child.erase_child(work, whom, [one for one in child.namesakes(work, teacher, whom) if str(one.id) in asked.also])
     if not sure:
         return _ask_erase(request, number, pupil, say("this is not the name of the pupil; nothing was erased"))
     return go(request, "class", number=number)

@@ -4,12 +4,13 @@ A pace (`quick`, `careful`, `thorough`) stands for a number of questions and how
 written as in a rules file take the place of all that. Whatever is wrong is said beside its field.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import ValidationInfo, field_validator, model_validator
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import BankError, Problem
+from quaestor.errors import BankError
 from quaestor.formats import yaml_text
 from quaestor.i18n import say
 from quaestor.selection.rules import Rules, RulesError
@@ -17,12 +18,14 @@ from quaestor.selection.rules_file import read_rules
 from quaestor.selection.stopping.combined import all_of, any_of
 from quaestor.selection.stopping.criteria import max_questions, min_questions, probability_above
 from quaestor.session.sufficiency import asks_enough
+from quaestor.web.security.forms import CHOOSE, Form, Needed, Tick, WrongError, one_of, whole
 
 SURE = {"80": 0.8, "90": 0.9, "95": 0.95, "no": None}
 PACES = {"quick": (8, "80"), "careful": (15, "90"), "thorough": (30, "95")}  # questions at most, how sure is enough
 OWN, FIRST, BOTH = "own", "first", "both"
 MOST_QUESTIONS = 500
-WRITTEN = "written"
+WRITTEN = say("these rules cannot be followed")
+PACE_LENGTHS = {pace: most for pace, (most, _) in PACES.items()}
 
 
 def blank_rules(questions: int, pace: str = "careful") -> dict[str, str]:
@@ -31,70 +34,58 @@ def blank_rules(questions: int, pace: str = "careful") -> dict[str, str]:
     return {"pace": pace, "most": str(min(most, questions)), "sure": sure, "join": FIRST, "may_skip": "yes", "rules": ""}
 
 
-def sent_rules(value: Callable[[str], str], prefix: str = "") -> dict[str, str]:
-    """This part as it was sent; a form without paces means the fields of one's own."""
-    filled = {name: value(prefix + name) for name in blank_rules(1)}
-    return {**filled, "pace": filled["pace"] or OWN, "join": filled["join"] or FIRST, "may_skip": "yes" if filled["may_skip"] else ""}
+class RulesFields(Form):
+    """Rules in words; a form without paces means the fields of one's own."""
 
+    pace: Annotated[str, one_of((*PACES, OWN))] = OWN
+    most: Annotated[int | None, whole(1, MOST_QUESTIONS)] = None
+    sure: Annotated[str, one_of(SURE), Needed(CHOOSE)]
+    join: Annotated[str, one_of((FIRST, BOTH))] = FIRST
+    may_skip: Tick = False
+    rules: str = ""
 
-@dataclass
-class RulesForm:
-    """What was filled in. `wrong`: what is wrong, by field; `problems`: what is wrong with the written rules."""
+    @model_validator(mode="before")
+    @classmethod
+    def _meant(cls, sent: dict[str, Any]) -> dict[str, Any]:
+        """What a pace stands for; written rules take the place of all that."""
+        if sent.get("rules"):
+            return {**sent, "pace": OWN, "most": None, "sure": "no", "join": FIRST}
+        most, sure = PACES.get(sent.get("pace", OWN), (None, ""))
+        return {**sent, "most": most, "sure": sure, "join": FIRST} if sure else sent
 
-    filled: dict[str, str]
-    wrong: dict[str, str] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    paces: ClassVar[Mapping[str, int]] = {pace: most for pace, (most, _) in PACES.items()}
-
-    @property
-    def good(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.wrong and not self.problems
-
-    def rules(self, bank: Bank) -> Rules | None:
-        """The rules, checked against the bank; None when something is wrong with them."""
-        written = self.filled["rules"]
+    @field_validator("rules")
+    @classmethod
+    def _rules_are_readable(cls, written: str, info: ValidationInfo) -> str:
         try:
-            is_written = bool(written.strip())
-            made = read_rules(yaml_text.parse(written), "", yaml_text.locator(written)) if is_written else self._chosen(bank)
-            made.check(bank)
+            if written:
+                _written(written).check(known_to(info)["bank"])
         except (BankError, RulesError) as error:
-            self.problems = error.problems
-            return None
-        return made
+            raise WrongError(WRITTEN, error.problems) from error
+        return written
 
-    def _chosen(self, bank: Bank) -> Rules:
-        """Rules from what was chosen; a test that ends when it is sure asks enough of every skill first to name a level."""
-        questions = len(bank.questions)
-        pace = self._one_of("pace", (*PACES, OWN))
-        if pace in PACES:
-            most, sure = min(PACES[pace][0], questions), PACES[pace][1]
-        else:
-            most, sure = self._whole("most", 1, MOST_QUESTIONS) or questions, self._one_of("sure", SURE)
-        enough = SURE.get(sure)
-        both = self._one_of("join", (FIRST, BOTH)) == BOTH and pace == OWN
+    def rules_of(self, bank: Bank) -> Rules:
+        """The rules; a test that ends when it is sure asks enough of every skill first to name a level."""
+        if self.rules:
+            return _written(self.rules)
+        questions, enough = len(bank.questions), SURE[self.sure]
+        most = (self.most or questions) if self.pace == OWN else min(self.most or questions, questions)
         if enough is None:
             stop: Any = max_questions(most)
-        elif both:
+        elif self.join == BOTH:
             stop = all_of(min_questions(most), probability_above(enough))
         else:
             stop = any_of(max_questions(most), probability_above(enough))
-        return Rules(stop=stop, content=asks_enough(bank) if enough is not None else (), may_skip=bool(self.filled["may_skip"]))
+        return Rules(stop=stop, content=asks_enough(bank) if enough is not None else (), may_skip=self.may_skip)
 
-    def _whole(self, name: str, least: int, most: int) -> int | None:
-        """A whole number, or None where the field is empty."""
-        written = self.filled[name]
-        if not written:
-            return None
-        if not written.isdecimal() or len(written) > 6 or not least <= int(written) <= most:
-            self.wrong[name] = say("please enter a whole number from {least} to {most}", least=least, most=most)
-            return None
-        return int(written)
 
-    def _one_of(self, name: str, known: Any) -> str:
-        if self.filled[name] not in known:
-            self.wrong[name] = say("please choose one of these")
-        return self.filled[name]
+def _written(text: str) -> Rules:
+    return read_rules(yaml_text.parse(text), "", yaml_text.locator(text))
+
+
+def known_to(info: ValidationInfo) -> dict[str, Any]:
+    """What a form has to know to be checked."""
+    found: dict[str, Any] = info.context or {}
+    return found
 
 
 def named(filled: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ Opening a link shows a button and uses nothing up, so that programs which look a
 
 from contextlib import AbstractContextManager
 from functools import partial
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -18,16 +19,37 @@ from quaestor.store.identities import identity_of
 from quaestor.store.limits import counting
 from quaestor.store.models import Teacher
 from quaestor.store.secrets import token
-from quaestor.store.texts import line, tidy_email
+from quaestor.store.texts import tidy_email
 from quaestor.web.jobs.execution import Patient, hashing
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import TEACHER, address, browser, drop_cookie, field, remember, set_cookie
+from quaestor.web.security.browsers import TEACHER, address, browser, drop_cookie, remember, set_cookie
+from quaestor.web.security.forms import Filled, Form, Line, Needed, Secret, again, read
 from quaestor.web.security.openid import Provider
-from quaestor.web.teacher.access import Posted, told
+from quaestor.web.teacher.access import Posted
 
 routes = APIRouter(route_class=Patient)
 LIMIT = "sign-in"
 DAY = 24 * 3600
+
+
+class SignIn(Form):
+    """Who somebody is."""
+
+    email: str = ""
+    password: Annotated[str, Secret()] = ""
+
+
+class Link(Form):
+    """A sign-in link, which may set a new password."""
+
+    password: Annotated[str, Secret()] = ""
+    name: Line = ""
+
+
+class InvitationLink(Link):
+    """An invitation, which needs both."""
+
+    name: Annotated[Line, Needed(say("please enter your name"))]
 
 
 @routes.get("/sign-in", name="sign-in")
@@ -49,17 +71,17 @@ def asked_page(request: Request, status: int = 200, wrong: str = "", email: str 
 @routes.post("/sign-in", name="sign-in-now")
 async def sign_in(request: Request, form: Posted) -> Response:
     """Sign in by address and password; wrong ones are counted."""
-    return await hashing(partial(_sign_in, request, field(form, "email"), str(form.get("password", ""))))
+    return await hashing(partial(_sign_in, request, read(SignIn, form)))
 
 
-def _sign_in(request: Request, email: str, password: str) -> Response:
+def _sign_in(request: Request, asked: SignIn) -> Response:
     try:
-        with _counted(request, tidy_email(email)), database(request).read() as work:
-            found = teachers.by_password(work, email, password)
+        with _counted(request, tidy_email(asked.email)), database(request).read() as work:
+            found = teachers.by_password(work, asked.email, asked.password)
         with database(request).work() as work:
             secret = teachers.log_in(work, found)
     except teachers.AccessError as error:
-        return asked_page(request, 400, said(error), email)
+        return asked_page(request, 400, said(error), asked.email)
     return welcome(request, secret)
 
 
@@ -76,24 +98,23 @@ async def use_link(request: Request, secret: str, form: Posted) -> Response:
 
 
 def _use_link(request: Request, secret: str, form: FormData) -> Response:
-    name, password = line(field(form, "name"), 200), str(form.get("password", ""))
+    kind = InvitationLink if "name" in form else Link
     try:
         with _counted(request):
             with database(request).read() as work:
                 teachers.open_link(work, secret)
-            if "name" in form and not name:
-                raise QuaestorError(say("please enter your name"))
-            made = teachers.new_password(password) if password or "name" in form else ""
+            asked = read(kind, form)
+            made = teachers.new_password(asked.password) if asked.password or kind is InvitationLink else ""
             with database(request).work() as work:
                 teacher = teachers.use_link(work, secret)
-                teacher.name = name or teacher.name
+                teacher.name = asked.name or teacher.name
                 if made:
                     teachers.set_password(work, teacher, made)
                 login = teachers.log_in(work, teacher)
     except teachers.AccessError:
         return _gone(request)
     except QuaestorError as error:
-        return _show(request, secret, told(error), name)
+        return _show(request, secret, again(error, kind, form))
     return welcome(request, login)
 
 
@@ -102,7 +123,7 @@ def _counted(request: Request, *emails: str) -> AbstractContextManager[None]:
     return counting(database(request), LIMIT, [*browser(request), *emails], teachers.AccessError, address(request))
 
 
-def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Response:
+def _show(request: Request, secret: str, back: Filled | None = None) -> Response:
     with database(request).read() as work:
         try:
             link = teachers.open_link(work, secret)
@@ -110,17 +131,16 @@ def _show(request: Request, secret: str, wrong: str = "", name: str = "") -> Res
             return _gone(request)
         known = work.get(Teacher, link.teacher_id) if link.teacher_id is not None else teachers.by_email(work, link.email)
     email = known.email if known is not None else link.email
-    called = name or (known.name if known is not None else "")
+    form = back or Filled({"name": known.name if known is not None else ""})
     return page(
         request,
         "teacher/link.html",
-        400 if wrong else 200,
+        400 if back else 200,
         secret=secret,
         invited=link.kind == "invitation",
         known=known is not None,
         email=email,
-        name=called,
-        wrong=wrong,
+        form=form,
         shortest=teachers.SHORTEST_PASSWORD,
     )
 

@@ -1,13 +1,11 @@
 """After publishing: another time for all, extra time for one, another try."""
 
-import math
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
-from quaestor.i18n import say
 from quaestor.store import timing
 from quaestor.store.attempts.state import attempt_of
 from quaestor.store.attempts.taking import state_of
@@ -15,14 +13,21 @@ from quaestor.store.models import Attempt, Published, Teacher
 from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page, url
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Filled, Form, FormError, a_number, again, read
 from quaestor.web.teacher.access import Posted, reach_test
 from quaestor.web.teacher.home import state
 from quaestor.web.teacher.published import shown
-from quaestor.web.teacher.time_form import sent_time
+from quaestor.web.teacher.pupil_pages import MINUTES
+from quaestor.web.teacher.time_form import TimeFields
 
 routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
 TAKER = "/takers/{attempt}"
+
+
+class ExtraTime(Form):
+    """Minutes more."""
+
+    extra: Annotated[float, a_number(MINUTES, 0, timing.MOST_EXTRA)] = 0
 
 
 def _of(request: Request, work: Work, number: int) -> tuple[Teacher, Published]:
@@ -34,13 +39,13 @@ def change(request: Request, number: int, form: Posted) -> Response:
     """Give a test another time limit and another moment of closing, or its page again with what is wrong."""
     with database(request).work() as work:
         _, test = _of(request, work, number)
-        filled = sent_time(test, lambda name: field(form, name))
-        chosen = filled.time_of(test)
-        if chosen is not None:
-            minutes, closes, per_browser, per_address = chosen
-            timing.change_time(work, test, minutes, closes)
-            timing.change_limits(test, per_browser, per_address)
-    return go(request, "test", number=number) if chosen is not None else shown(request, number, status=400, time=filled)
+        try:
+            asked = read(TimeFields, form, test=test)
+        except FormError as error:
+            return shown(request, number, status=400, time=again(error, TimeFields, form))
+        timing.change_time(work, test, asked.minutes, asked.closes)
+        timing.change_limits(test, asked.per_browser, asked.per_address)
+    return go(request, "test", number=number)
 
 
 @routes.get(f"{TAKER}/time", name="taker-time")
@@ -58,35 +63,23 @@ def give_time(request: Request, number: int, attempt: int, form: Posted) -> Resp
     with database(request).work() as work:
         teacher, test = _of(request, work, number)
         whom = attempt_of(work, test, attempt)
-        wrong = _give(work, whom, field(form, "extra"))
-    if wrong:
-        return _ask_time(request, teacher, test, whom, field(form, "extra"), wrong)
+        try:
+            timing.give_time(work, whom, read(ExtraTime, form).extra, whom.factor)
+        except FormError as error:
+            return _ask_time(request, teacher, test, whom, again(error, ExtraTime, form))
     return go(request, "path", number=number, attempt=attempt)
 
 
-def _give(work: Work, whom: Attempt, written: str) -> str:
-    """Give extra time; what is wrong with it, if anything is."""
-    try:
-        minutes = float(written.replace(",", ".") or "0")
-    except ValueError:
-        minutes = math.nan
-    if not 0 <= minutes <= timing.MOST_EXTRA:
-        return say("please enter a number of minutes from 0 to {most}", most=timing.MOST_EXTRA)
-    timing.give_time(work, whom, minutes, whom.factor)
-    return ""
-
-
-def _ask_time(request: Request, teacher: Teacher, test: Published, whom: Attempt, extra: str | None = None, wrong: str = "") -> Response:
+def _ask_time(request: Request, teacher: Teacher, test: Published, whom: Attempt, back: Filled | None = None) -> Response:
     places = {"number": test.id, "attempt": whom.id}
     return page(
         request,
         "teacher/extra_time.html",
-        400 if wrong else 200,
+        400 if back else 200,
         teacher=teacher,
         test=test,
         whom=whom,
-        extra=f"{whom.extra:g}" if extra is None else extra,
-        wrong=wrong,
+        form=back or Filled({"extra": f"{whom.extra:g}"}),
         action=url(request, "give-taker-time", **places),
         back=url(request, "path", **places),
     )
@@ -109,7 +102,7 @@ def ask_again(request: Request, number: int, attempt: int) -> Response:
 
 
 @routes.post(f"{TAKER}/again", name="again")
-def again(request: Request, number: int, attempt: int, form: Posted) -> Response:
+def try_again(request: Request, number: int, attempt: int, form: Posted) -> Response:
     """Set an attempt aside, so that its taker can begin another one."""
     with database(request).work() as work:
         _, test = _of(request, work, number)

@@ -3,16 +3,16 @@
 A test that everybody with the code can take also gets other limits by it, as its takers may stand before them at this moment.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated, Any
 
-from quaestor.errors import QuaestorError
+from pydantic import ValidationInfo, field_validator, model_validator
+
 from quaestor.i18n import say
-from quaestor.store.clock import now
 from quaestor.store.models import Published
-from quaestor.store.publishing import Conditions
-from quaestor.web.teacher.publish_form import PublishForm
+from quaestor.web.security.forms import CHOOSE, MOMENT, Form, Moment, Needed, WrongError, at_clock, checked, one_of, whole
+from quaestor.web.teacher.publish_form import LONGEST, MOST_BEGUN, TOO_EARLY, is_over
+from quaestor.web.teacher.rules_form import known_to
 
 SAME, NEVER, AT = "same", "never", "at"  # when it closes: as it is, when the teacher closes it, at a moment
 
@@ -23,34 +23,36 @@ def blank_time(test: Published) -> dict[str, str]:
     return {**numbers, "closing": SAME, "closes": ""}
 
 
-@dataclass
-class TimeForm(PublishForm):
-    """A form that was sent: the fields of the form for publishing that have to do with time, and `closing`."""
+class TimeFields(Form):
+    """Another time. What its checks know: the `test`, of which what is not changed stays, also a limit of 7.5 minutes from a program."""
 
-    def time_of(self, test: Published) -> tuple[float | None, datetime | None, int | None, int | None] | None:
-        """The time limit, the moment of closing and how often it may be begun; None when something is wrong with them."""
-        per_browser, per_address = (test.per_browser, test.per_address) if test.by_list else self.limits()
-        same = self.filled["minutes"] == blank_time(test)["minutes"]  # a program may have set 7.5
-        minutes = test.minutes if same else self._whole("minutes", 1, 24 * 60)
-        closing = self._one_of("closing", (SAME, NEVER, AT))
-        moment = self._moment("closes")
-        if closing == NEVER and self.filled["closes"]:
-            self.wrong.setdefault("closes", say("please choose one of the two: a moment, or none"))
-        elif closing == AT and not self.filled["closes"]:
-            self.wrong["closes"] = say("please enter a date and a time, such as 2026-09-01 08:00")
-        elif moment is not None and moment <= now():
-            self.wrong["closes"] = say("this time is over; please choose a later one")
-        closes = moment if moment is not None else test.closes if closing == SAME else None
-        if self.wrong:
-            return None
-        try:
-            Conditions(minutes=minutes, opens=test.opens, closes=closes)
-        except QuaestorError:
-            self.wrong["closes"] = say("please choose a time after it opens")
-            return None
-        return minutes, closes, per_browser, per_address
+    minutes: Annotated[float | None, whole(1, LONGEST)] = None
+    closing: Annotated[str, one_of((SAME, NEVER, AT)), Needed(CHOOSE)]
+    closes: Annotated[Moment, checked(is_over)] = None
+    closes_offset: str = ""
+    per_browser: Annotated[int | None, whole(1, MOST_BEGUN)] = None
+    per_address: Annotated[int | None, whole(1, MOST_BEGUN)] = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _kept(cls, sent: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        test: Published = known_to(info)["test"]
+        sent = at_clock({"closes": None, **sent}, "closes")
+        if sent.get("minutes", "") == blank_time(test)["minutes"]:
+            sent["minutes"] = test.minutes
+        return {**sent, "per_browser": test.per_browser, "per_address": test.per_address} if test.by_list else sent
 
-def sent_time(test: Published, value: Callable[[str], str]) -> TimeForm:
-    """The form as it was sent; `value` gives the text of a field."""
-    return TimeForm({name: value(name) for name in blank_time(test)}, offsets={"closes": value("closes_offset")})
+    @field_validator("closes")
+    @classmethod
+    def _one_of_two(cls, moment: datetime | None, info: ValidationInfo) -> datetime | None:
+        """The moment of closing."""
+        test: Published = known_to(info)["test"]
+        closing = info.data.get("closing")
+        if closing == NEVER and moment is not None:
+            raise WrongError(say("please choose one of the two: a moment, or none"))
+        if closing == AT and moment is None:
+            raise WrongError(MOMENT)
+        closes = test.closes if closing == SAME and moment is None else moment
+        if closes is not None and test.opens is not None and closes <= test.opens:
+            raise WrongError(TOO_EARLY)
+        return closes

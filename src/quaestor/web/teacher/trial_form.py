@@ -1,10 +1,10 @@
 """The form by which a bank is tried: rules in words, perhaps others to compare them with, how many students."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 from sqlalchemy.orm import Session as Work
+from starlette.datastructures import FormData
 
 from quaestor.bankfile.bank import Bank
 from quaestor.i18n import say
@@ -12,52 +12,54 @@ from quaestor.simulate.trial import SEED, STUDENTS
 from quaestor.store.job_queue import job_of
 from quaestor.store.models import Teacher
 from quaestor.store.publishing import MissingError
-from quaestor.web.teacher.rules_form import RulesForm, blank_rules, sent_rules
+from quaestor.web.security.forms import Filled, Tick, attempt, whole
+from quaestor.web.teacher.rules_form import RulesFields, blank_rules
 
 KIND, OTHER = "trial", "other_"  # the kind of these jobs; what the fields of the second rules begin with
 FEWEST, MOST = 10, 10_000
 CREDAL_STUDENTS = 100  # credal banks take longer
 
 
-@dataclass
-class TrialForm(RulesForm):
-    """The first rules and what else is asked; `other`: the rules to compare with."""
+class TrialFields(RulesFields):
+    """The first rules and what else is asked."""
 
-    other: RulesForm = field(default_factory=lambda: RulesForm({}))
+    compare: Tick = False
+    students: Annotated[int, whole(FEWEST, MOST)] = STUDENTS
+    seed: Annotated[int, whole(0, 999_999)] = SEED
+
+
+@dataclass
+class Trial:
+    """A form as it is shown: the first rules with what else is asked, and the rules to compare with."""
+
+    first: Filled
+    other: Filled
 
     @property
-    def compares(self) -> bool:
-        """Whether two sets of rules are to be compared."""
-        return bool(self.filled["compare"])
-
-    def asked(self, bank: Bank) -> dict[str, Any] | None:
-        """What the job is asked to do; None when something is wrong."""
-        students, seed = self._whole("students", FEWEST, MOST), self._whole("seed", 0, 999_999)
-        forms = [self, self.other] if self.compares else [self]
-        made = [(form, form.rules(bank)) for form in forms]
-        sets = [{"filled": chosen_of(form), "rules": rules.document} for form, rules in made if rules is not None]
-        if not all(form.good for form in forms):
-            return None
-        return {"students": students or STUDENTS, "seed": SEED if seed is None else seed, "sets": sets}
+    def good(self) -> bool:
+        """Whether nothing is wrong with what is asked for."""
+        return self.first.good and (self.other.good or not self.first.filled["compare"])
 
 
-def chosen_of(form: RulesForm) -> dict[str, str]:
-    """The fields of a form that are about rules."""
-    return {name: form.filled[name] for name in blank_rules(1)}
-
-
-def blank(bank: Bank) -> TrialForm:
+def blank(bank: Bank) -> Trial:
     """The form as it is shown first."""
     count = len(bank.questions)
     students = STUDENTS if bank.is_precise else CREDAL_STUDENTS
     filled = {**blank_rules(count), "compare": "", "students": str(students), "seed": str(SEED)}
-    return TrialForm(filled, other=RulesForm(blank_rules(count, "thorough")))
+    return Trial(Filled(filled), Filled(blank_rules(count, "thorough")))
 
 
-def sent(value: Callable[[str], str]) -> TrialForm:
-    """The form as it was sent."""
-    filled = {**sent_rules(value), **{name: value(name) for name in ("compare", "students", "seed")}}
-    return TrialForm(filled, other=RulesForm(sent_rules(value, OTHER)))
+def sent(form: FormData, bank: Bank) -> tuple[Trial, dict[str, Any]]:
+    """The form as it was sent, and what the job is asked to do, where nothing is wrong."""
+    asked, first = attempt(TrialFields, form, bank=bank)
+    compares = bool(first.filled["compare"])
+    rules, other = attempt(RulesFields, form, OTHER, bank=bank)
+    shown = Trial(first, other)
+    if asked is None or (compares and rules is None):
+        return shown, {}
+    pairs = [(asked, first), (rules, other)] if compares and rules is not None else [(asked, first)]
+    sets = [{"filled": {name: form.filled[name] for name in blank_rules(1)}, "rules": one.rules_of(bank).document} for one, form in pairs]
+    return shown, {"students": asked.students, "seed": asked.seed, "sets": sets}
 
 
 def rules_of(work: Work, teacher: Teacher, trial: int, side: int) -> dict[str, str]:
