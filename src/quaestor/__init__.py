@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from quaestor.selection.ranking import Candidate, Ranking, rank
     from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
     from quaestor.selection.rules_file import load_rules
+    from quaestor.selection.stopping.classification import loss_below, same_decision, sprt
     from quaestor.selection.stopping.combined import all_of, any_of
     from quaestor.selection.stopping.criteria import (
         dominant,
@@ -106,6 +107,7 @@ __all__ = [
     "learn",
     "load",
     "load_rules",
+    "loss_below",
     "max_questions",
     "min_questions",
     "minutes",
@@ -120,7 +122,9 @@ __all__ = [
     "register",
     "reliability",
     "right_answers",
+    "same_decision",
     "simulate",
+    "sprt",
     "write_network",
 ]
 
@@ -143,6 +147,7 @@ _HOMES = {
     "selection.ranking": "Candidate Ranking rank",
     "selection.rules": "Content Exposure Robust Rules RulesError Variety",
     "selection.rules_file": "load_rules",
+    "selection.stopping.classification": "loss_below same_decision sprt",
     "selection.stopping.combined": "all_of any_of",
     "selection.stopping.criteria": "dominant entropy_below gain_below gini_below max_questions min_questions minutes mode_below "
     "probability_above right_answers",

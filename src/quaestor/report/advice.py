@@ -18,7 +18,8 @@ from quaestor.store.outcomes.results import findings_of
 SURE = say("The test ended as soon as we were sure enough.")
 ENDINGS = {  # by stop criterion; for all others the engine's own reason is plain enough
     "max_questions": say("This test asks no more questions."),
-    **dict.fromkeys(("entropy_below", "mode_below", "gini_below", "probability_above", "dominant"), SURE),
+    **dict.fromkeys(("entropy_below", "mode_below", "gini_below", "probability_above", "dominant", "sprt", "loss_below"), SURE),
+    "same_decision": say("More questions would hardly have changed the result."),
     "gain_below": say("More questions would have told us little."),
     "right_answers": say("That many right answers are enough."),
     "minutes": say("The time for this test was used up."),

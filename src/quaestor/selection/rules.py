@@ -299,9 +299,16 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
     for criterion in rules.stop.simple() if rules.stop is not None else ():
         if getattr(criterion, "over", "") == "joint" and not bank.is_precise:
             yield "stop", say("the joint uncertainty is for precise banks"), say("a credal bank")
+        if criterion.name == "same_decision" and not bank.is_precise:
+            yield "stop", say("whether more questions would change the result is known for precise banks"), say("a credal bank")
         skill = getattr(criterion, "skill", "")
         if skill not in ("", "each", *bank.skills):
             yield "stop", say("a skill of the bank, or each"), skill, nearest(skill, bank.skills)
+        elif level := getattr(criterion, "level", ""):
+            skills = list(bank.skills.values()) if skill in ("", "each") else [bank.skills[skill]]
+            for other in (one for one in skills if level not in one.levels[1:]):
+                words = {"skill": other.id, "levels": ", ".join(other.levels[1:])}
+                yield "stop", say("a cut is a level of {skill} above the lowest: {levels}", **words), level
 
 
 def _unknown_questions(rules: Rules, bank: Bank) -> Iterator[Fault]:

@@ -36,8 +36,9 @@ from quaestor.selection.plan import Mask, plan_of
 from quaestor.selection.ranking import Ranking, gains_of, per_minute
 from quaestor.selection.robust import counted, votes
 from quaestor.selection.rules import Robust, Rules
+from quaestor.selection.same_decision import SameDecision, same_decision
 from quaestor.selection.scores.known import BLIND, DRAWN, UNCERTAINTY
-from quaestor.selection.seen import Counts, Known
+from quaestor.selection.seen import Counts, Known, Priors
 from quaestor.selection.stopping.criterion import Situation
 from quaestor.selection.ties import best, ordered, tied_best
 
@@ -76,6 +77,7 @@ class Decision:
         self.rules, self.evidence, self._reached = rules, evidence, reached
         self._plan = plan_of(rules, evidence.layout)
         self._seeds, self._available = seeds, available
+        self._futures: dict[tuple[int, int, bytes], SameDecision] = {}
         self._draws = rules.score in DRAWN or self._plan.second in DRAWN
         self._few, self._row = (evidence, None) if are_different or evidence.takers == 1 or self._draws else _distinct(evidence)
 
@@ -211,7 +213,21 @@ class Decision:
             evidence.minutes,
             lambda: self._free.best_gain,
             self.joint_uncertainty,
+            Priors(layout),
+            self.future,
         )
+
+    def future(self, taker: int = 0, seed: int = 0) -> SameDecision:
+        """Whether more questions would change the result of one taker: all that may be asked or, where the rules allow fewer, so many of
+        those that tell most now.
+        """
+        numbers = np.flatnonzero(self.open[taker])
+        if self.most_left[taker] < len(numbers):
+            numbers = self.ranking(taker).numbers[: max(int(self.most_left[taker]), 0)]
+        key = (taker if self._row is None else int(self._row[taker]), seed, numbers.tobytes())
+        if key not in self._futures:
+            self._futures[key] = same_decision(self.evidence, taker, numbers, seed)
+        return self._futures[key]
 
     def of_everyone(self, found: Array) -> Array:
         """One row a taker, from one for all that is different in the evidence."""

@@ -32,7 +32,9 @@ from quaestor.selection.rules import MISSING as SKIPS_MISSING
 from quaestor.selection.rules import WRONG, Rules, plain
 from quaestor.selection.scores import two_levels
 from quaestor.selection.scores.kernels import TOLD
+from quaestor.selection.seen import Priors
 from quaestor.selection.step import NO_QUESTION
+from quaestor.selection.stopping.classification import SameDecisionAbove
 from quaestor.selection.stopping.criteria import MaxQuestions
 from quaestor.selection.stopping.criterion import ManyBounds, Situation
 from quaestor.simulate import joint_states, log_odds
@@ -58,6 +60,7 @@ def is_plain(bank: Bank, rules: Rules, behaviour: Behaviour, device: str = CPU) 
         and not is_extended()
         and all(score is None or _is_quick(layout, score, rules.bound) for score in (rules.score, second))
         and rules.skips in (SKIPS_MISSING, WRONG)
+        and not any(isinstance(criterion, SameDecisionAbove) for criterion in (rules.stop.simple() if rules.stop is not None else ()))
         and not behaviour.reveals
         and not behaviour.own
         and bool(layout.is_scored.all())
@@ -313,6 +316,7 @@ class _Test:
             get(paths.minutes),
             lambda: np.where(np.isfinite(get(choice.gain)), get(choice.gain), np.nan),  # NaN: no question is left
             lambda index: self._known.uncertainty(standing, index),
+            Priors(self._layout),
         )
         return np.broadcast_to(self._rules.stop.rule(situation), paths.count)
 

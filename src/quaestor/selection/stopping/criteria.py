@@ -11,6 +11,7 @@ from quaestor.credal.indices import INDICES
 from quaestor.i18n import Said, say
 from quaestor.model.beliefs import Bounds
 from quaestor.model.table import Array
+from quaestor.selection.stopping.classification import LossBelow, SameDecisionAbove, Sprt
 from quaestor.selection.stopping.criterion import CRITERIA, Criterion, CriterionError, ManyBounds, Situation, Truth, where_all
 
 _OVER = ("mean", "largest", "joint")
@@ -346,6 +347,7 @@ SIMPLE.build_in(
         for kind in (
             *(MaxQuestions, MinQuestions, EntropyBelow, ModeBelow, GiniBelow),
             *(ProbabilityAbove, Dominant, GainBelow, RightAnswers, Minutes),
+            *(Sprt, LossBelow, SameDecisionAbove),
         )
     }
 )

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from quaestor.errors import QuaestorError, got, placed
 from quaestor.i18n import Said, say
+from quaestor.inference.engine import Ends
 from quaestor.lazy import lazy
 from quaestor.model.beliefs import Bounds
 from quaestor.model.table import Array
 from quaestor.registry import Named, RegisterError, Registry, said_of, settings_of
+from quaestor.selection.same_decision import SameDecision
 
 OF_SKILL = ("entropy_below", "mode_below", "gini_below", "probability_above", "dominant")  # criteria that can decide on one skill
 Truth = NDArray[np.bool_]
@@ -31,13 +33,18 @@ class ManyBounds(NamedTuple):
     upper: Array
 
 
+def _unknown(taker: int, seed: int) -> SameDecision:
+    raise QuaestorError("whether more questions would change the result is not known here")
+
+
 @dataclass(frozen=True)
 class Situation:
     """Where a test stands. `questions`: how many scored ones were asked, `of_skill` for each skill; `right`: best answers given.
 
     `best_gain` gives the gain of the question that would be asked next (None or NaN when none is left), `joint` an uncertainty of all
     skills together by the name of its index; both are worked out only when a criterion wants them. Numbers stand for one taker, arrays of
-    shape (takers,) for many.
+    shape (takers,) for many. `prior`: lower and upper P(level) of each skill before the test, (levels,) each; `future` tells, for a taker
+    and a seed, whether more questions would change the result.
     """
 
     beliefs: Mapping[str, Bounds] | Mapping[str, ManyBounds]
@@ -47,6 +54,8 @@ class Situation:
     minutes: Number
     find_gain: Callable[[], Number | None]
     joint: Callable[[str], Number]
+    prior: Mapping[str, Ends] = field(default_factory=dict)
+    future: Callable[[int, int], SameDecision] = _unknown
 
     @lazy
     def best_gain(self) -> Number:
@@ -66,6 +75,8 @@ class Situation:
             _at(self.minutes, taker),
             lambda: _at(self.best_gain, taker),
             lambda index: _at(self.joint(index), taker),
+            self.prior,
+            lambda _, seed: self.future(taker, seed),
         )
 
 

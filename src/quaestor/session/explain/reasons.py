@@ -13,6 +13,7 @@ from quaestor.lazy import lazy
 from quaestor.model.beliefs import Bounds
 from quaestor.model.question import Question
 from quaestor.selection.narrowing import Narrowing
+from quaestor.selection.same_decision import SameDecision
 
 
 def whole(p: float) -> int:
@@ -130,6 +131,7 @@ class WhyResult:
 class Explanation:
     """All there is to say of a session; `text` says it in sentences. `question` is None when the test is over, `stop` while it runs.
 
+    `future`: whether more questions would change the result, where that was asked for; `more`: a sentence of it.
     `open`: skills whose level is not sure: its (lower) probability is below that with which the test is content (`sure_above`).
     """
 
@@ -140,12 +142,14 @@ class Explanation:
     sure: str
     misfit: Misfit | None
     hint: str
+    future: SameDecision | None = None
+    more: str = ""
 
     @lazy
     def text(self) -> Said:
         """All of it but the numbers, a paragraph each."""
         parts = [self.question.text if self.question is not None else "", *(result.text for result in self.results.values())]
-        parts += [self.stop or "", self.sure, self.hint]
+        parts += [self.stop or "", self.more, self.sure, self.hint]
         return together([part for part in parts if part], "\n\n")
 
     @lazy

@@ -16,6 +16,7 @@ from quaestor.selection.choice import Choice
 from quaestor.selection.ranking import second_score
 from quaestor.selection.rules import Robust
 from quaestor.selection.scores.known import DRAWN
+from quaestor.selection.stopping.classification import sentence
 from quaestor.selection.sureness import is_sure, sure_above
 from quaestor.session.explain import wording
 from quaestor.session.explain.reasons import Entry, Explanation, More, Outcome, WhyQuestion, WhyResult
@@ -25,8 +26,10 @@ from quaestor.session.session import Session
 RUNNERS_UP = 3
 
 
-def explain(session: Session, fits: bool = False) -> Explanation:
-    """Explain where a session stands; `fits`: the answers are known to fit together, so this is not looked at again."""
+def explain(session: Session, fits: bool = False, future: bool = False) -> Explanation:
+    """Explain where a session stands; `fits`: the answers are known to fit together, so this is not looked at again; `future`: say too
+    how probable it is that more questions would change the result (for precise banks).
+    """
     if not isinstance(session, Session):
         raise QuaestorError(got(say("a session is explained"), format_value(session)))
     question = why_question(session)
@@ -38,7 +41,9 @@ def explain(session: Session, fits: bool = False) -> Explanation:
     stop = wording.stop(session.bank, session.stopped.reason, still, above) if session.stopped else None
     found = None if fits else misfit(session.bank, session.answers)
     hint = wording.misfit(session, found) if found is not None and found.is_hint else ""
-    return Explanation(question, results, stop, still, wording.sure(session, unsettled), found, hint)
+    then = session.decision.future() if future and session.bank.is_precise else None
+    more = "" if not future else wording.UNKNOWN_FUTURE if then is None else sentence(then)
+    return Explanation(question, results, stop, still, wording.sure(session, unsettled), found, hint, then, more)
 
 
 def why_question(session: Session) -> WhyQuestion | None:

@@ -19,6 +19,7 @@ CLAIMS = {  # what a score says of the one question that it puts first
     "random": say("it was drawn"),
     "order": say("it is the first"),
 }
+UNKNOWN_FUTURE = say("Whether more questions would change the result is not said for banks with intervals.")
 SECOND = {  # the same of the score that decides between equally good ones
     "right": say("of these its chance of a right answer is nearest to one half"),
     "random": say("it was drawn from them"),
