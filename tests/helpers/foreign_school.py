@@ -19,7 +19,7 @@ from quaestor.i18n import say
 from quaestor.store import clock, corrections, drafts, identities, job_queue, leaving, publishing, sharing, teachers, timing
 from quaestor.store.attempts import scoring, taking
 from quaestor.store.classes import class_lists
-from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil
+from quaestor.store.models import Attempt, BankVersion, Event, Job, Published, Pupil, SchoolClass
 from quaestor.web.app import create
 from quaestor.web.jobs.worker import work_off
 from quaestor.web.security.openid import Provider
@@ -262,7 +262,12 @@ class Place:
             draft = sharing.draft_for(work, self.owner, self.draft)
             drafts.change(work, draft, self.owner, 1, ("questions", "qħ"), changed, say("question {name}", name="qħ"))
             sharing.share(work, draft, self.colleague, sharing.EDIT)
-            for thing in (work.get_one(Published, self.test.id), work.get_one(BankVersion, self.bank)):
+            shared = (
+                work.get_one(Published, self.test.id),
+                work.get_one(BankVersion, self.bank),
+                work.get_one(SchoolClass, self.pupils[0].class_id),
+            )
+            for thing in shared:
                 sharing.share(work, thing, self.colleague, sharing.LOOK)
             self.faulty = drafts.begin_draft(work, self.owner, FAULTY, say("begun from nothing")).id
             self.fresh = drafts.begin_draft(work, self.owner, {"quaestor": 1, "title": "Freshħ"}, say("begun from nothing")).id

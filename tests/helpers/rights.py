@@ -176,7 +176,7 @@ ROWS = {
     # Sharing, and handing over
     **{
         f"{method} /teacher/{kind}s/{{number}}/sharing{path}": row(who, sent)
-        for kind in ("test", "bank", "draft")
+        for kind in ("test", "bank", "draft", "classe")
         for method, path, who, sent in (
             ("GET", "", LOOK, None),
             ("POST", "", OWN, {"email": "other@school.example", "extent": "look"}),
@@ -238,22 +238,22 @@ ROWS = {
     "GET /teacher/classes": row(TEACHERS),
     "POST /teacher/classes": row(TEACHERS, {"title": "6c", "names": "Eve"}),
     "POST /teacher/classes/roster": row(TEACHERS, {"roster": ROSTER, "class": "c1"}),
-    f"GET {CLASS}": row(MINE),
-    f"POST {CLASS}/pupils": row(MINE, {"names": "Eve"}),
-    f"POST {CLASS}/title": row(MINE, {"title": "6c"}),
-    f"POST {CLASS}/archive": row(MINE),
-    f"GET {CLASS}/cards": row(MINE),
-    f"GET {CLASS}/growth": row(MINE),
-    f"GET {CLASS}/delete": row(MINE),
-    f"POST {CLASS}/delete": row(MINE, {"title": "Sums of 5b"}),
-    f"GET {PUPIL}": row(MINE),
-    f"POST {PUPIL}/name": row(MINE, {"name": "Eve"}),
-    f"POST {PUPIL}/time": row(MINE, {"extra": "10", "factor": "1.5"}),
-    f"POST {PUPIL}/move": row(MINE, {"class": "{spare_class}"}),
-    f"GET {PUPIL}/data": row(MINE),
-    f"GET {PUPIL}/data.json": row(MINE),
-    f"GET {PUPIL}/erase": row(MINE),
-    f"POST {PUPIL}/erase": row(MINE, {"name": "Grace Hopper"}),
+    f"GET {CLASS}": row(LOOK),
+    f"POST {CLASS}/pupils": row(EDIT, {"names": "Eve"}),
+    f"POST {CLASS}/title": row(EDIT, {"title": "6c"}),
+    f"POST {CLASS}/archive": row(EDIT),
+    f"GET {CLASS}/cards": row(EDIT),
+    f"GET {CLASS}/growth": row(LOOK),
+    f"GET {CLASS}/delete": row(OWN),
+    f"POST {CLASS}/delete": row(OWN, {"title": "Sums of 5b"}),
+    f"GET {PUPIL}": row(LOOK),
+    f"POST {PUPIL}/name": row(EDIT, {"name": "Eve"}),
+    f"POST {PUPIL}/time": row(EDIT, {"extra": "10", "factor": "1.5"}),
+    f"POST {PUPIL}/move": row(OWN, {"class": "{spare_class}"}),
+    f"GET {PUPIL}/data": row(OWN),
+    f"GET {PUPIL}/data.json": row(OWN),
+    f"GET {PUPIL}/erase": row(OWN),
+    f"POST {PUPIL}/erase": row(OWN, {"name": "Grace Hopper"}),
     # Programs
     "POST /api/v1/sessions": row(API, {"test": "{test}", "name": "Eve"}, scope="sessions", ok=201),
     f"GET {SESSION}": row(API, scope="sessions"),

@@ -22,7 +22,7 @@ from quaestor.store import drafts, job_queue, leaving, publishing, secrets, sect
 from quaestor.store.attempts import session_cache, taking
 from quaestor.store.classes import class_lists
 from quaestor.store.database import Database
-from quaestor.store.models import Base, Job, Teacher, Token
+from quaestor.store.models import Base, Job, SchoolClass, Teacher, Token
 from quaestor.store.platforms import registrations
 from quaestor.store.platforms.registrations import Registration
 from quaestor.store.secrets import hashed
@@ -110,7 +110,7 @@ class School:
             elsewhere = taking.enter(work, second.code, "Somebody")
             draft = drafts.begin_draft(work, teacher, document, "begun", pictures)
             drafts.change(work, draft, teacher, 1, ("questions", "word"), None, "shorter")
-            for thing in (test, second, kept, spare, draft):
+            for thing in (test, second, kept, spare, draft, work.get_one(SchoolClass, test.class_id)):
                 sharing.share(work, thing, self.people["colleague"], sharing.EDIT)
                 sharing.share(work, thing, self.people["looker"], sharing.LOOK)
             self.tokens["token"] = teachers.api_token(work, teacher, "a platform", teachers.SCOPES)

@@ -11,7 +11,7 @@ import quaestor as qs
 from helpers.databases import KINDS
 from quaestor.errors import QuaestorError
 from quaestor.formats.oneroster import RosterClass, RosterPupil
-from quaestor.store import clock, job_queue, leaving, publishing, teachers, timing
+from quaestor.store import clock, job_queue, leaving, publishing, sharing, teachers, timing
 from quaestor.store.attempts import starting, taking
 from quaestor.store.attempts.invitations import ChoiceError, EntryError, UnknownCodeError, choices_of, invited
 from quaestor.store.attempts.session_cache import forget_all, start_of
@@ -165,7 +165,7 @@ def test_a_class_belongs_to_its_teacher(year):
         link = teachers.invitation(work, work.get(Teacher, year.teacher.id), "other@school.example")
         other = teachers.use_link(work, link)
         with pytest.raises(MissingError, match="there is no such class"):
-            class_lists.class_of(work, other, year.number)
+            sharing.class_for(work, other, year.number)
         kept, mine = publishing.keep_bank(work, other, bank()), class_lists.make_class(work, other, "Mine")
         with pytest.raises(MissingError, match="there is no such class"):
             publishing.publish(work, other, kept, qs.Rules(), Conditions(class_id=year.number))

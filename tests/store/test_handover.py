@@ -7,6 +7,7 @@ import quaestor as qs
 from quaestor.errors import QuaestorError
 from quaestor.store import corrections, drafts, handover, job_queue, leaving, publishing, sharing, teachers
 from quaestor.store.attempts import taking
+from quaestor.store.classes import class_lists
 from quaestor.store.models import BankVersion, Correction, Job, Published, Share, Teacher
 from quaestor.store.outcomes import results
 
@@ -105,3 +106,25 @@ def test_nobody_gets_things_who_cannot_use_them(database, staff):
             handover.receiver(work, ada, ada.id)
         with pytest.raises(publishing.MissingError, match="there is no such teacher"):
             handover.receiver(work, ada, 99)
+
+
+def test_a_class_goes_with_its_pupils_and_its_teachers_tests(database, staff):
+    _, ada, ben, cem = staff
+    with database.work() as work:
+        found = class_lists.make_class(work, ada, "5b")
+        (eve,) = class_lists.add_names(work, found, ["Eve"])
+        conditions = publishing.Conditions(by_list=True, class_id=found.id)
+        tests = [publishing.publish(work, ada, publishing.keep_bank(work, ada, BANK), RULES, conditions, title) for title in ("A", "B")]
+        sharing.share(work, found, ben, sharing.LOOK)
+        sharing.share(work, found, cem, sharing.EDIT)
+        theirs = publishing.publish(work, cem, publishing.keep_bank(work, cem, BANK), RULES, conditions, "C")
+        with pytest.raises(publishing.MissingError):
+            publishing.publish(work, ben, publishing.keep_bank(work, ben, BANK), RULES, conditions, "may only look")
+        handover.hand_over_class(work, found, handover.receiver(work, ada, ben.id))
+        work.expire_all()
+        assert sharing.class_for(work, ben, found.id, sharing.OWN).title == "5b"
+        assert [sharing.extent_of(work, teacher, found) for teacher in (ada, ben, cem)] == ["", sharing.OWN, sharing.EDIT]
+        assert {one.teacher_id for one in tests} == {ben.id}
+        assert theirs.teacher_id == cem.id
+        assert [one.code for one in class_lists.pupils_in(work, found.id)] == [eve.code]
+        assert work.scalar(select(Share).where(Share.class_id == found.id, Share.teacher_id == ben.id)) is None

@@ -170,6 +170,9 @@ def pages(place):
         "/openid/signed-out": ["/openid/signed-out"],
         "/teacher/tests/{number}/sharing": [(who, f"/teacher/tests/{place.test.id}/sharing") for who in ("owner", "colleague")],
         "/teacher/banks/{number}/sharing": [(who, f"/teacher/banks/{place.bank}/sharing") for who in ("owner", "colleague")],
+        "/teacher/classes/{number}/sharing": [
+            (who, f"/teacher/classes/{place.pupils[0].class_id}/sharing") for who in ("owner", "colleague")
+        ],
         "/teacher/drafts/{number}/sharing": [(who, f"/teacher/drafts/{place.draft}/sharing") for who in ("owner", "colleague")],
         "/sign-in": [("", "/sign-in")],
         "/sign-in/{secret}": [("", f"/sign-in/{place.invitation}"), ("", f"/sign-in/{place.link}")],

@@ -64,6 +64,14 @@ def hand_over_test(work: Work, test: Published, to: Teacher) -> None:
     _forget_shares(work, to)
 
 
+def hand_over_class(work: Work, found: SchoolClass, to: Teacher) -> None:
+    """Hand over a class with its pupils and the tests that its teacher published for it; tests of colleagues stay theirs."""
+    for test in work.scalars(select(Published).where(Published.class_id == found.id, Published.teacher_id == found.teacher_id)).all():
+        hand_over_test(work, test, to)
+    work.execute(update(SchoolClass).where(SchoolClass.id == found.id).values(teacher_id=to.id))
+    _forget_shares(work, to)
+
+
 def _copy_bank(work: Work, number: int, to: Teacher) -> int:
     """The same bank version of another teacher; made if they have none."""
     kept = work.get_one(BankVersion, number, options=[undefer(BankVersion.content)])
@@ -91,6 +99,7 @@ def _drop_bank(work: Work, number: int) -> None:
 
 def _forget_shares(work: Work, to: Teacher) -> None:
     """Nobody has a share of what is their own."""
-    for column, kind in ((Share.draft_id, Draft), (Share.bank_id, BankVersion), (Share.test_id, Published)):
+    kinds = ((Share.draft_id, Draft), (Share.bank_id, BankVersion), (Share.test_id, Published), (Share.class_id, SchoolClass))
+    for column, kind in kinds:
         own = select(kind.id).where(kind.teacher_id == to.id)
         work.execute(delete(Share).where(Share.teacher_id == to.id, column.in_(own)))

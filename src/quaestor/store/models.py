@@ -346,13 +346,14 @@ class Edition(Base):
 
 
 class Share(Base):
-    """A draft, a bank version or a test of one teacher that is shared with another, to `look` at or to `edit` (`store.sharing`)."""
+    """A draft, bank version, test or class of one teacher that is shared with another, to `look` at or to `edit` (`store.sharing`)."""
 
     __tablename__ = "share"
     __table_args__ = (
         UniqueConstraint("draft_id", "teacher_id"),
         UniqueConstraint("bank_id", "teacher_id"),
         UniqueConstraint("test_id", "teacher_id"),
+        Index("ix_share_class_id_teacher_id", "class_id", "teacher_id", unique=True),
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
@@ -360,6 +361,7 @@ class Share(Base):
     draft_id: Mapped[int | None] = mapped_column(ForeignKey("draft.id", ondelete="CASCADE"))
     bank_id: Mapped[int | None] = mapped_column(ForeignKey("bank.id", ondelete="CASCADE"))
     test_id: Mapped[int | None] = mapped_column(ForeignKey("published.id", ondelete="CASCADE"))
+    class_id: Mapped[int | None] = mapped_column(ForeignKey("school_class.id", ondelete="CASCADE"))
     extent: Mapped[str] = mapped_column(String(10))  # look, edit
     created: Mapped[datetime]
     teacher: Mapped[Teacher] = relationship()

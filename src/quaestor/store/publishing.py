@@ -25,7 +25,7 @@ from quaestor.store.inserts import insert
 from quaestor.store.media import chosen, drop_unused, hash_of, keep_images
 from quaestor.store.media import image as image
 from quaestor.store.memory import cached
-from quaestor.store.models import BankVersion, Published, SchoolClass, Teacher
+from quaestor.store.models import BankVersion, Published, SchoolClass, Share, Teacher
 from quaestor.store.secrets import code_of
 from quaestor.store.serving import BANK, SlowError, is_serving
 from quaestor.store.sizes import size_of
@@ -221,7 +221,8 @@ def publish(
 def _refuse_class(work: Work, teacher: Teacher, number: int) -> None:
     """QuaestorError for a class that a teacher cannot give a test to."""
     found = work.get(SchoolClass, number)
-    if found is None or found.teacher_id != teacher.id:
+    shared = select(Share.id).where(Share.class_id == number, Share.teacher_id == teacher.id, Share.extent == "edit")
+    if found is None or (found.teacher_id != teacher.id and work.scalar(shared) is None):
         raise MissingError(say("there is no such class"))
     if found.archived is not None:
         raise QuaestorError.at("class_id", say("this class is archived; take it up again first, or choose another one"))

@@ -1,8 +1,9 @@
-"""Sharing: a test, a bank version or a draft of one teacher that others may look at or edit.
+"""Sharing: a test, a bank version, a draft or a class of one teacher that others may look at or edit.
 
 Who may `LOOK` sees pages, results and files, and changes nothing. Who may `EDIT` does what its teacher does, but never deletes it, shares
 it or hands it over: that needs `OWN`. A test that is shared opens the banks that it has (or had before a correction) to look at, as its
-results quote them. What is not shared is not there: the same MissingError whether a thing is another teacher's or does not exist.
+results quote them. The codes of a class open all its tests, so only who may edit the class, or every one of its tests, sees them
+(`holds_codes`). What is not shared is not there: the same MissingError whether a thing is another teacher's or does not exist.
 
 A unit of work that writes holds what it is allowed by until its end, so a share that is withdrawn ends at once: what was begun before is
 done before, and what comes after is refused.
@@ -20,17 +21,22 @@ from quaestor.errors import QuaestorError, got
 from quaestor.i18n import say
 from quaestor.store.clock import now
 from quaestor.store.inserts import insert
-from quaestor.store.models import BankVersion, Correction, Draft, Published, Share, Teacher
+from quaestor.store.models import BankVersion, Correction, Draft, Published, SchoolClass, Share, Teacher
 from quaestor.store.publishing import MissingError
 from quaestor.store.teachers import AccessError, hold
 
 LOOK, EDIT, OWN = "look", "edit", "own"
 EXTENTS = (LOOK, EDIT)  # how far a thing can be shared
 _ORDER = ("", LOOK, EDIT, OWN)
-_COLUMNS: dict[type[Any], Any] = {Draft: Share.draft_id, BankVersion: Share.bank_id, Published: Share.test_id}
-NO_BANK, NO_TEST = say("there is no such bank"), say("there is no such test")
-Thing = Draft | BankVersion | Published
-T = TypeVar("T", Draft, BankVersion, Published)
+_COLUMNS: dict[type[Any], Any] = {
+    Draft: Share.draft_id,
+    BankVersion: Share.bank_id,
+    Published: Share.test_id,
+    SchoolClass: Share.class_id,
+}
+NO_BANK, NO_TEST, NO_CLASS = say("there is no such bank"), say("there is no such test"), say("there is no such class")
+Thing = Draft | BankVersion | Published | SchoolClass
+T = TypeVar("T", Draft, BankVersion, Published, SchoolClass)
 
 
 def published_for(work: Work, teacher: Teacher, number: int, needed: str = LOOK) -> Published:
@@ -46,6 +52,20 @@ def bank_for(work: Work, teacher: Teacher, number: int, needed: str = LOOK) -> B
 def draft_for(work: Work, teacher: Teacher, number: int, needed: str = LOOK) -> Draft:
     """A draft that a teacher may look at, edit, or has."""
     return _allowed(work, teacher, work.get(Draft, number), needed, NO_BANK)
+
+
+def class_for(work: Work, teacher: Teacher, number: int, needed: str = LOOK) -> SchoolClass:
+    """A class that a teacher may look at, edit (that is: keep its list, and give it tests of their own), or has."""
+    return _allowed(work, teacher, work.get(SchoolClass, number), needed, NO_CLASS)
+
+
+def holds_codes(work: Work, teacher: Teacher, test: Published) -> bool:
+    """Whether a teacher may see the codes of the class that takes a test."""
+    found = work.get(SchoolClass, test.class_id) if test.class_id is not None else None
+    if found is None or extent_of(work, teacher, found) in (EDIT, OWN):
+        return True
+    tests = work.scalars(select(Published).where(Published.class_id == found.id)).all()
+    return all(extent_of(work, teacher, one) in (EDIT, OWN) for one in tests)
 
 
 def _allowed(work: Work, teacher: Teacher, thing: T | None, needed: str, missing: str) -> T:

@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
+from helpers.rights import FORM
 from quaestor.store.models import Published, Share, Teacher
 
 
@@ -13,11 +14,11 @@ def words_of(response):
     return " ".join(re.sub(r"<[^>]+>", " ", response.text).split())
 
 
-KINDS = ("test", "bank", "draft")
+KINDS = {"test": "tests", "bank": "banks", "draft": "drafts", "class": "classes"}
 
 
 def path_of(school, kind):
-    return f"/teacher/{kind}s/{school.places[kind]}"
+    return f"/teacher/{KINDS[kind]}/{school.places[kind]}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -46,7 +47,7 @@ def test_a_colleague_sees_whose_it_is_and_may_leave(school, kind):
     assert "Share it with a colleague" not in page
     assert "you may look at it and edit it, but not delete it" in words_of(school.get("colleague", f"{path}/sharing"))
     left = school.post("looker", f"{path}/sharing/end", {"teacher": str(school.people["looker"].id)})
-    assert left.headers["location"] == ("/teacher" if kind == "test" else "/teacher/banks")
+    assert left.headers["location"] == {"test": "/teacher", "class": "/teacher/classes"}.get(kind, "/teacher/banks")
     assert school.get("colleague", path).status_code == 200
     if kind != "bank":  # which a shared test still opens to look at
         assert school.get("looker", path).status_code == 404
@@ -67,7 +68,7 @@ def test_what_cannot_be_shared_is_said_and_changes_nothing(school, sent, words):
     assert answer.status_code == 400
     assert words in words_of(answer)
     with school.database.read() as work:
-        assert len(work.scalars(select(Share)).all()) == 10
+        assert len(work.scalars(select(Share)).all()) == 12
 
 
 def test_lists_say_what_is_shared_by_and_with_whom(school):
@@ -184,3 +185,52 @@ def test_a_teacher_is_removed_and_another_one_gets_everything(school):
     assert school.get("owner", path_of(school, "test")).status_code == 404
     assert school.get("other", path_of(school, "test")).status_code == 200
     assert school.get("teacher", "/teacher").headers["location"] == "/sign-in"
+
+
+def test_a_class_that_is_shared_shows_codes_only_to_those_who_may_edit_it(school):
+    path, (name, *_) = path_of(school, "class"), school.names
+    pupil = f"{path}/pupils/{school.places['pupil']}"
+    code = re.search(r'<td class="code">(\w+)</td>', school.get("teacher", path).text)[1]
+    for page in (path, f"{path}/growth", pupil):
+        assert school.get("looker", page).status_code == 200
+        assert code not in school.get("looker", page).text
+    assert name in words_of(school.get("looker", path))
+    assert "Shared with you by teacher@school.example." in words_of(school.get("looker", path))
+    assert code in school.get("colleague", path).text
+    assert code in school.get("colleague", pupil).text
+    assert "Erase everything" not in words_of(school.get("colleague", pupil))
+    assert "Sums of 5b" in words_of(school.get("colleague", "/teacher/classes"))
+    assert "Shared by teacher@school.example, to edit" in words_of(school.get("colleague", "/teacher/classes"))
+
+
+def test_who_may_edit_one_test_of_a_class_holds_no_codes_that_open_the_others(school):
+    """Codes open all tests of a class: whoever may edit only one of them sees names."""
+    test, where = school.places["test"], path_of(school, "test")
+    with school.database.work() as work:
+        of_class = work.get_one(Published, int(test)).class_id
+        work.get_one(Published, int(school.places["second"])).class_id = of_class
+        work.execute(delete(Share).where(Share.class_id == of_class))
+        work.execute(delete(Share).where(Share.test_id == int(school.places["second"])))
+    code = re.search(r'<td class="code">(\w+)</td>', school.get("teacher", where).text)[1]
+    page = school.get("colleague", where)
+    assert school.names[0] in page.text
+    assert code not in page.text
+    assert "The codes open all tests of the class" in words_of(page)
+    refused = school.get("colleague", f"{where}/cards")
+    assert refused.status_code == 403
+    assert code not in refused.text
+    school.post("teacher", f"{path_of(school, 'class')}/sharing", {"email": "colleague@school.example", "extent": "edit"})
+    assert code in school.get("colleague", where).text
+    assert code in school.get("colleague", f"{where}/cards").text.replace(" ", "")
+
+
+def test_a_colleague_publishes_a_test_of_their_own_for_a_class_that_they_may_edit(school):
+    sent = {**FORM, "title": "Physics", "class": school.places["class"]}
+    bank = f"/teacher/banks/{school.places['bank']}/publish"
+    assert "(shared by teacher@school.example)" in words_of(school.get("colleague", bank))
+    made = school.post("colleague", bank, sent)
+    assert made.status_code == 303
+    assert "Physics" in words_of(school.get("teacher", path_of(school, "class")))
+    assert school.get("teacher", made.headers["location"]).status_code == 404, "the test is the colleague's own"
+    with school.database.read() as work:
+        assert work.scalars(select(Published).where(Published.title == "Physics")).one().class_id == int(school.places["class"])

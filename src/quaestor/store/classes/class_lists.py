@@ -40,7 +40,7 @@ def _title(written: str) -> str:
 
 
 def class_of(work: Work, teacher: Teacher, number: int) -> SchoolClass:
-    """One of a teacher's classes; the same MissingError whether it is another teacher's or does not exist."""
+    """A teacher's own class, for programs; the same MissingError whether it is another teacher's or does not exist."""
     found = work.get(SchoolClass, number)
     if found is None or found.teacher_id != teacher.id:
         raise MissingError(say("there is no such class"))

@@ -12,18 +12,20 @@ from sqlalchemy.orm import Session as Work
 from quaestor.errors import QuaestorError
 from quaestor.formats.oneroster import Roster, RosterClass
 from quaestor.i18n import say, together
+from quaestor.store import sharing
 from quaestor.store.attempts import progress
 from quaestor.store.classes import child, class_lists
 from quaestor.store.classes.growth import class_growth
 from quaestor.store.classes.rosters import Taken, take_classes
 from quaestor.store.clock import now
 from quaestor.store.models import Attempt, SchoolClass, Teacher
+from quaestor.store.sharing import EDIT, LOOK, OWN
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
 from quaestor.web.render.pages import database, go, page, public_url, url
 from quaestor.web.security.forms import Filled, Form, Line, again, of_page, read, wrong_in
 from quaestor.web.teacher import class_list
-from quaestor.web.teacher.access import Held, Posted, signed_in
+from quaestor.web.teacher.access import Held, Posted, note_extent, signed_in
 from quaestor.web.teacher.home import state
 
 routes = APIRouter(prefix="/teacher/classes", route_class=Patient)
@@ -58,10 +60,12 @@ class Archiving(Form):
     over: str = "yes"
 
 
-def own_class(request: Request, work: Work, number: int) -> tuple[Teacher, SchoolClass]:
-    """Who is signed in, and one of their classes."""
+def reach_class(request: Request, work: Work, number: int, needed: str = LOOK) -> tuple[Teacher, SchoolClass]:
+    """Who is signed in, and a class that they may look at, or may do with what is `needed`; the page knows what they may."""
     teacher = signed_in(request, work)
-    return teacher, class_lists.class_of(work, teacher, number)
+    found = sharing.class_for(work, teacher, number, needed)
+    note_extent(request, work, teacher, found)
+    return teacher, found
 
 
 @routes.get("", name="classes")
@@ -78,7 +82,10 @@ def _index(request: Request, notice: str = "", back: Filled | None = None) -> Re
     with database(request).read() as work:
         teacher = signed_in(request, work)
         classes, over = class_lists.classes_of(work, teacher), class_lists.classes_of(work, teacher, archived=True)
-        known = {"classes": classes, "over": over, "sizes": class_lists.sizes(work, [*classes, *over])}
+        lent = sharing.lent_to(work, teacher, SchoolClass)
+        listed = [*classes, *over, *(one.thing for one in lent)]
+        known = {"classes": classes, "over": over, "lent": lent, "sizes": class_lists.sizes(work, listed)}
+        known["readers"] = sharing.readers(work, teacher, SchoolClass)
     return page(request, "teacher/classes.html", 400 if back else 200, teacher=teacher, **known, notice=notice, form=back or Filled())
 
 
@@ -157,13 +164,14 @@ def show(request: Request, number: int) -> Response:
 
 def _show(request: Request, number: int, notice: str = "", **back: Filled) -> Response:
     with database(request).read() as work:
-        teacher, found = own_class(request, work, number)
+        teacher, found = reach_class(request, work, number)
         pupils, tests = class_lists.pupils_in(work, found.id), class_lists.tests_of(work, found)
         takers = progress.counts(work, tests, now())
+        opened = {test.id for test in tests if sharing.extent_of(work, teacher, test)}
         done = select(Attempt.pupil_id, func.count(Attempt.test_id.distinct())).where(Attempt.pupil_id.in_([one.id for one in pupils]))
         counts = dict(iter(work.execute(done.group_by(Attempt.pupil_id))))
     states = {test.id: state(test) for test in tests}
-    known = {"pupils": pupils, "counts": counts, "tests": tests, "takers": takers, "states": states}
+    known = {"pupils": pupils, "counts": counts, "tests": tests, "takers": takers, "states": states, "opened": opened}
     shown = of_page({"title": Filled({"title": found.title}), **back})
     return page(request, "teacher/class.html", 400 if back else 200, teacher=teacher, found=found, **known, notice=notice, back=shown)
 
@@ -172,11 +180,11 @@ def _show(request: Request, number: int, notice: str = "", **back: Filled) -> Re
 def add(request: Request, number: int, form: Posted) -> Response:
     """Put names on the list: those that were pasted, and those of a file."""
     with database(request).read() as work:
-        own_class(request, work, number)  # before anything is read
+        reach_class(request, work, number, EDIT)  # before anything is read
     try:
         listed = class_list.names_in(form)
         with database(request).work() as work:
-            _, found = own_class(request, work, number)
+            _, found = reach_class(request, work, number, EDIT)
             _, known = class_lists.sort_names(work, found.id, listed)
             added = class_lists.add_names(work, found, listed)
     except QuaestorError as error:
@@ -192,7 +200,7 @@ def rename(request: Request, number: int, form: Posted) -> Response:
     """Call a class otherwise."""
     try:
         with database(request).work() as work:
-            class_lists.rename_class(own_class(request, work, number)[1], read(Title, form).title)
+            class_lists.rename_class(reach_class(request, work, number, EDIT)[1], read(Title, form).title)
     except QuaestorError as error:
         return _show(request, number, title=again(error, Title, form))
     return go(request, "class", number=number)
@@ -202,7 +210,7 @@ def rename(request: Request, number: int, form: Posted) -> Response:
 def archive(request: Request, number: int, form: Posted) -> Response:
     """Put a class away, or take it up again."""
     with database(request).work() as work:
-        class_lists.archive(own_class(request, work, number)[1], read(Archiving, form).over != "no")
+        class_lists.archive(reach_class(request, work, number, EDIT)[1], read(Archiving, form).over != "no")
     return go(request, "class", number=number)
 
 
@@ -210,7 +218,7 @@ def archive(request: Request, number: int, form: Posted) -> Response:
 def cards(request: Request, number: int) -> Response:
     """A card for each pupil, to print and cut; the code on it opens all tests of the class."""
     with database(request).read() as work:
-        teacher, found = own_class(request, work, number)
+        teacher, found = reach_class(request, work, number, EDIT)
         pupils = class_lists.pupils_in(work, found.id)
     drawn = pupils if len(pupils) <= MOST_PICTURES else []
     pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}
@@ -223,7 +231,7 @@ def cards(request: Request, number: int) -> Response:
 def growth(request: Request, number: int) -> Response:
     """Each skill of a class over all its tests."""
     with database(request).read() as work:
-        teacher, found = own_class(request, work, number)
+        teacher, found = reach_class(request, work, number)
         grown = class_growth(work, found)
     return page(request, "teacher/class_growth.html", teacher=teacher, found=found, grown=grown)
 
@@ -236,7 +244,7 @@ def ask_erase(request: Request, number: int) -> Response:
 
 def _ask_erase(request: Request, number: int, wrong: str = "") -> Response:
     with database(request).read() as work:
-        teacher, found = own_class(request, work, number)
+        teacher, found = reach_class(request, work, number, OWN)
         count = class_lists.sizes(work, [found])[found.id]
     return page(request, "teacher/erase_class.html", 400 if wrong else 200, teacher=teacher, found=found, count=count, wrong=wrong)
 
@@ -245,7 +253,7 @@ def _ask_erase(request: Request, number: int, wrong: str = "") -> Response:
 def erase(request: Request, number: int, form: Posted) -> Response:
     """Erase a class with all that is kept of its pupils, once its name was typed."""
     with database(request).work() as work:
-        _, found = own_class(request, work, number)
+        _, found = reach_class(request, work, number, OWN)
         sure = read(Title, form).title.casefold() == found.title.casefold()
         if sure:
             child.erase_class(work, found)

@@ -1,6 +1,6 @@
-"""With whom a test, a bank version or a draft is shared: its teacher lets colleagues look or edit, takes it back, or hands it over.
+"""With whom a test, class, bank version or draft is shared: its teacher lets colleagues look or edit, takes it back, or hands it over.
 
-The three kinds of things have the same pages, below the address of each. A colleague sees whose a thing is and what they may do with it,
+The kinds of things have the same pages, below the address of each. A colleague sees whose a thing is and what they may do with it,
 and can leave it.
 """
 
@@ -61,6 +61,7 @@ class Kind:
 
 KINDS = (
     Kind("test", "tests", "number", sharing.published_for, "tests", handover.hand_over_test),
+    Kind("class", "classes", "number", sharing.class_for, "classes", handover.hand_over_class),
     Kind("bank", "banks", "number", sharing.bank_for, "banks"),
     Kind("draft", "drafts", "draft", sharing.draft_for, "banks", handover.hand_over_draft),
 )

@@ -10,10 +10,11 @@ from sqlalchemy.orm import Session as Work
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import bundled_banks, load
+from quaestor.i18n import say
 from quaestor.store.classes.class_lists import classes_of
-from quaestor.store.models import BankVersion, Published, Teacher
+from quaestor.store.models import BankVersion, Published, SchoolClass, Teacher
 from quaestor.store.publishing import open_bank, open_with, publish
-from quaestor.store.sharing import EDIT
+from quaestor.store.sharing import EDIT, lent_to
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
 from quaestor.web.security.forms import Filled, again, read
@@ -58,7 +59,9 @@ def put(request: Request, number: int, form: Posted) -> Response:
 
 def _classes(work: Work, teacher: Teacher) -> dict[str, str]:
     """The classes that a test can be for: their titles by number."""
-    return {str(one.id): one.title for one in classes_of(work, teacher)}
+    lent = [one for one in lent_to(work, teacher, SchoolClass) if one.extent == EDIT and one.thing.archived is None]
+    shared = {str(one.thing.id): say("{title} (shared by {name})", title=one.thing.title, name=one.whose) for one in lent}
+    return {str(one.id): one.title for one in classes_of(work, teacher)} | shared
 
 
 def _found(request: Request, work: Work, number: int) -> tuple[Teacher, BankVersion, Bank]:

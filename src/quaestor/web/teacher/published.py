@@ -16,7 +16,6 @@ from quaestor.store.classes import child
 from quaestor.store.classes.class_lists import (
     MOST_NAMED,
     add_pupils,
-    class_of,
     classes_of,
     give_class,
     pupils_of,
@@ -28,7 +27,8 @@ from quaestor.store.corrections import corrections_of
 from quaestor.store.models import Attempt, Published, SchoolClass, Teacher
 from quaestor.store.outcomes import changes, rescoring
 from quaestor.store.platforms.seats import placements_of
-from quaestor.store.sharing import EDIT, OWN
+from quaestor.store.sharing import EDIT, OWN, class_for, extent_of, holds_codes
+from quaestor.store.teachers import AccessError
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render import notes, qr
 from quaestor.web.render.pages import database, go, page, public_url, url
@@ -82,6 +82,8 @@ def shown(
         of_class = work.get(SchoolClass, test.class_id) if test.class_id is not None else None
         others = classes_of(work, teacher) if of_class is None and test.teacher_id == teacher.id else []
         bank = test.bank
+        of_class_extent = extent_of(work, teacher, of_class) if of_class is not None else ""
+        codes = holds_codes(work, teacher, test)
         pupils = pupils_of(work, test)
         running, over = progress.counts(work, [test], now()).get(test.id, (0, 0))
         corrected = corrections_of(work, test) if test.revision else []
@@ -104,6 +106,8 @@ def shown(
         picture=qr.inline(link),
         pupils=pupils,
         of_class=of_class,
+        of_class_extent=of_class_extent,
+        codes=codes,
         classes=others,
         there=there,
         placements=placements,
@@ -160,7 +164,7 @@ def choose(request: Request, number: int, form: Posted) -> Response:
     """Give a test without a class one."""
     with database(request).work() as work:
         teacher, test = reach_test(request, work, number, OWN)
-        give_class(test, class_of(work, teacher, read(Chosen, form).number))
+        give_class(test, class_for(work, teacher, read(Chosen, form).number, OWN))
     return RedirectResponse(url(request, "test", number=number) + "#class-list", 303)
 
 
@@ -169,6 +173,8 @@ def cards(request: Request, number: int) -> Response:
     """A card for each pupil, to print and cut."""
     with database(request).read() as work:
         teacher, test = reach_test(request, work, number, EDIT)
+        if not holds_codes(work, teacher, test):
+            raise AccessError(say("these codes open all tests of the class; please ask the teacher whose class it is to share it with you"))
         pupils = pupils_of(work, test)
     drawn = pupils if len(pupils) <= MOST_PICTURES else []
     pictures = {pupil.id: qr.inline(public_url(request, "code", code=pupil.code)) for pupil in drawn}

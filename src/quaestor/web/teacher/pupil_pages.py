@@ -10,15 +10,16 @@ from sqlalchemy.orm import Session as Work
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
-from quaestor.store import timing
+from quaestor.store import sharing, timing
 from quaestor.store.classes import child, class_lists
 from quaestor.store.classes.growth import growth_of
 from quaestor.store.models import Pupil, SchoolClass, Teacher
+from quaestor.store.sharing import EDIT, LOOK, OWN
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
 from quaestor.web.security.forms import CHOOSE, Filled, Form, Id, Line, a_number, again, of_page, read
 from quaestor.web.teacher.access import Posted, download
-from quaestor.web.teacher.class_pages import own_class
+from quaestor.web.teacher.class_pages import reach_class
 
 MINUTES = say("please enter a number of minutes from 0 to {most}", most=timing.MOST_EXTRA)
 routes = APIRouter(prefix="/teacher/classes/{number}/pupils/{pupil}", route_class=Patient)
@@ -50,8 +51,8 @@ class Erasure(Form):
     also: list[str] = Field(default_factory=list)
 
 
-def _of(request: Request, work: Work, number: int, pupil: int) -> tuple[Teacher, SchoolClass, Pupil]:
-    teacher, found = own_class(request, work, number)
+def _of(request: Request, work: Work, number: int, pupil: int, needed: str = LOOK) -> tuple[Teacher, SchoolClass, Pupil]:
+    teacher, found = reach_class(request, work, number, needed)
     return teacher, found, class_lists.pupil_in(work, found, pupil)
 
 
@@ -65,10 +66,11 @@ def _show(request: Request, number: int, pupil: int, **back: Filled) -> Response
     """`back`: forms that come back."""
     with database(request).read() as work:
         teacher, found, whom = _of(request, work, number, pupil)
-        others = [one for one in class_lists.classes_of(work, teacher) if one.id != found.id]
+        others = [one for one in class_lists.classes_of(work, teacher) if one.id != found.id and found.teacher_id == teacher.id]
         done = [(attempt, attempt.test) for attempt in child.attempts_of(work, whom)]
+        opened = {test.id for _, test in done if sharing.extent_of(work, teacher, test)}
         grown = growth_of(work, whom)
-    known = {"others": others, "done": done, "grown": grown, "factors": timing.FACTORS}
+    known = {"others": others, "done": done, "opened": opened, "grown": grown, "factors": timing.FACTORS}
     shown = {"time": Filled({"extra": f"{whom.extra:g}"}), "name": Filled({"name": whom.name}), **back}
     return page(request, "teacher/pupil.html", 400 if back else 200, teacher=teacher, found=found, pupil=whom, **known, back=of_page(shown))
 
@@ -78,7 +80,7 @@ def rename(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Call a pupil otherwise."""
     try:
         with database(request).work() as work:
-            class_lists.rename_pupil(work, _of(request, work, number, pupil)[2], read(NewName, form).name)
+            class_lists.rename_pupil(work, _of(request, work, number, pupil, EDIT)[2], read(NewName, form).name)
     except QuaestorError as error:
         return _show(request, number, pupil, name=again(error, NewName, form))
     return go(request, "pupil", number=number, pupil=pupil)
@@ -89,7 +91,7 @@ def give_time(request: Request, number: int, pupil: int, form: Posted) -> Respon
     """Give a pupil more time, in all tests from now on and in those that are under way."""
     try:
         with database(request).work() as work:
-            whom, asked = _of(request, work, number, pupil)[2], read(MoreTime, form)
+            whom, asked = _of(request, work, number, pupil, EDIT)[2], read(MoreTime, form)
             timing.give_time(work, whom, asked.extra, asked.factor)
     except QuaestorError as error:
         return _show(request, number, pupil, time=again(error, MoreTime, form))
@@ -101,8 +103,8 @@ def move(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Move a pupil to another class."""
     try:
         with database(request).work() as work:
-            teacher, _, whom = _of(request, work, number, pupil)
-            to = class_lists.class_of(work, teacher, read(Move, form).to)
+            teacher, _, whom = _of(request, work, number, pupil, OWN)
+            to = sharing.class_for(work, teacher, read(Move, form).to, OWN)
             class_lists.move(work, whom, to)
     except QuaestorError as error:
         return _show(request, number, pupil, move=again(error, Move, form))
@@ -113,7 +115,7 @@ def move(request: Request, number: int, pupil: int, form: Posted) -> Response:
 def data(request: Request, number: int, pupil: int) -> Response:
     """All that is kept of a child, to be read and printed."""
     with database(request).read() as work:
-        teacher, found, whom = _of(request, work, number, pupil)
+        teacher, found, whom = _of(request, work, number, pupil, OWN)
         kept = child.export_child(work, whom)
     return page(request, "teacher/child.html", teacher=teacher, found=found, pupil=whom, kept=kept)
 
@@ -122,7 +124,7 @@ def data(request: Request, number: int, pupil: int) -> Response:
 def file(request: Request, number: int, pupil: int) -> Response:
     """The same as a file for programs."""
     with database(request).read() as work:
-        whom = _of(request, work, number, pupil)[2]
+        whom = _of(request, work, number, pupil, OWN)[2]
         kept = child.export_child(work, whom)
     return download(json.dumps(kept, ensure_ascii=False, indent=1).encode(), f"{whom.name} data", "json")
 
@@ -135,7 +137,7 @@ def ask_erase(request: Request, number: int, pupil: int) -> Response:
 
 def _ask_erase(request: Request, number: int, pupil: int, wrong: str = "") -> Response:
     with database(request).read() as work:
-        teacher, found, whom = _of(request, work, number, pupil)
+        teacher, found, whom = _of(request, work, number, pupil, OWN)
         kept = [(attempt, attempt.test) for attempt in child.attempts_of(work, whom)]
         loose = [(attempt, attempt.test) for attempt in child.namesakes(work, teacher, whom)]
     about = {"kept": kept, "loose": loose, "wrong": wrong}
@@ -147,7 +149,7 @@ def erase(request: Request, number: int, pupil: int, form: Posted) -> Response:
     """Erase all that is kept of a child, once the name was typed; attempts without a code only where they were ticked."""
     asked = read(Erasure, form)
     with database(request).work() as work:
-        teacher, _, whom = _of(request, work, number, pupil)
+        teacher, _, whom = _of(request, work, number, pupil, OWN)
         sure = asked.name.casefold() == whom.name.casefold()
         if sure:
             child.erase_child(work, whom, [one for one in child.namesakes(work, teacher, whom) if str(one.id) in asked.also])
