@@ -13,8 +13,10 @@ import quaestor as qs
 from helpers import sessions
 from quaestor.cli import main
 from quaestor.formats import yaml_text
+from quaestor.selection.scores.known import SCORES
 from quaestor.session.option_order import option_order
 
+ALL_SCORES = ", ".join(SCORES)
 QUESTIONS = {
     "c": {
         "text": "What is $10 \\times 5$?",
@@ -430,7 +432,7 @@ def test_rank_of_a_finished_test_says_so(run):
         (["--answers", "c=good"], "c: an answer class is one of wrong, right, got 'good'"),
         (["--target", "every"], "unknown skill, got 'every'"),
         (["--target", "joint", "--widen", "0.1"], "target 'joint' is for precise banks, got a credal one"),
-        (["--then", "x"], "then is one of auto, entropy, mode, gini, right, random, order, got 'x'"),
+        (["--then", "x"], f"then is one of auto, {ALL_SCORES}, got 'x'"),
         (["--seed", "-1"], "--seed: a whole number of at least 0, got -1"),
         (["--top", "-1"], "--top: a whole number of at least 0, got -1"),
         (["--widen", "nan"], "a table is widened by a number between 0 and 1, got nan"),

@@ -71,6 +71,8 @@ RULES = {
     "among": {"among": 3},
     "pilots": {"pilots": 2},
     "robust": {"robust": qs.Robust(networks=5)},
+    "progressive": {"progressive": 1, "stop": qs.max_questions(4)},
+    "proportional": {"proportional": 2.0, "stop": qs.max_questions(4)},
     "robust, least exposed": {"robust": qs.Robust(networks=5, choose="least exposed", seed=2), "exposure": qs.Exposure(rates={"a1": 0.5})},
     "per minute": {"per": "minute"},
     "target all": {"target": "all"},

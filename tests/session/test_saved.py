@@ -11,8 +11,10 @@ import quaestor as qs
 from helpers import sessions
 from quaestor.errors import QuaestorError
 from quaestor.selection.rules import RulesError
+from quaestor.selection.scores.known import SCORES
 from quaestor.session.session import SessionError
 
+ALL_SCORES = ", ".join(SCORES)
 BANK = sessions.bank()
 CREDAL = BANK.widen(0.05)
 
@@ -193,14 +195,14 @@ def test_a_broken_file_is_refused_in_words(text, said):
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"score": "x"}, "score: one of entropy, mode, gini, right, random, order is expected, got 'x'"),
+        ({"score": "x"}, f"score: one of {ALL_SCORES} is expected, got 'x'"),
         ({"first": ["x"]}, "first: a question of the bank, got 'x'"),
     ],
 )
 def test_broken_rules_in_a_file_are_refused_in_words(rules, said):
     with pytest.raises(RulesError) as caught:
         qs.Session.from_json(BANK, broken(lambda document: document.update(rules=rules)))
-    assert str(caught.value) == said
+    assert str(caught.value).startswith(said)
 
 
 def test_numbered_answers_in_a_file_become_names():

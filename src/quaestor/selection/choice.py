@@ -13,6 +13,7 @@ from quaestor.model.table import Array
 from quaestor.selection.drawing import drawn, elected
 from quaestor.selection.narrowing import CLOSING, FORCING, KEEPING, Candidates, Narrowing, Standing, vary
 from quaestor.selection.plan import Mask
+from quaestor.selection.progressive import weighed
 from quaestor.selection.ranking import Ranking
 from quaestor.selection.robust import votes
 
@@ -107,7 +108,9 @@ class Choosing:
             self.ballots = votes(self._now, rules.robust, candidates)
             elected(self._now, self.left, self.ballots)
         mask = self.left.mask & (self.named < 0)[:, None]
-        if rules.among == rules.first_among == 1 and not rules.exposure.chances:
+        if rules.progressive is not None or rules.proportional is not None:
+            found = weighed(self._now, self.left, mask, self._gains.gains)
+        elif rules.among == rules.first_among == 1 and not rules.exposure.chances:
             found = self._gains.best(mask)
         else:
             found = drawn(self._now, self.left, mask, self._gains.gains, self._gains.second)

@@ -94,6 +94,8 @@ class Rules:
     first_among: int = 1
     mandatory: tuple[str, ...] = ()
     among: int = 1
+    progressive: float | None = None
+    proportional: float | None = None
     exposure: Exposure = Exposure()
     content: tuple[Content, ...] = ()
     exclude: tuple[tuple[str, ...], ...] = ()
@@ -132,6 +134,7 @@ class Rules:
     def is_random(self) -> bool:
         """Whether anything is drawn: then another seed may lead to other questions."""
         drawn = self.among > 1 or self.first_among > 1 or bool(self.exposure.chances) or self.pilots > 0
+        drawn = drawn or self.progressive is not None or self.proportional is not None
         return drawn or bool(DRAWN & {self.score, self.then}) or any(rule.draws for rule in self.narrow)
 
     def check(self, bank: Bank) -> None:
@@ -225,6 +228,7 @@ def _faults(rules: Rules) -> Iterator[Fault]:
         value = getattr(rules, name)
         if not _whole(value, least) and (name, value) != ("least_answers", None):
             yield name, say("a whole number of at least {least}", least=least), value
+    yield from _progress_faults(rules)
     for number, content in enumerate(rules.content):
         yield from _content_faults(f"content[{number}]", content)
     if sum(content.share or 0 for content in rules.content) > 1 + 1e-9:
@@ -240,6 +244,19 @@ def _faults(rules: Rules) -> Iterator[Fault]:
     if rules.robust is not None:
         yield from _robust_faults(rules.robust)
     yield from _exposure_faults(rules.exposure)
+
+
+def _progress_faults(rules: Rules) -> Iterator[Fault]:
+    """What is wrong with rules that weigh what questions tell against chance."""
+    ways = ("progressive", "proportional")
+    others = [name for name in (*ways, "among", "first_among") if getattr(rules, name) != getattr(Rules, name)]
+    others += ["exposure.chances"] if rules.exposure.chances else []
+    for name in (name for name in ways if getattr(rules, name) is not None):
+        value = getattr(rules, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e3:
+            yield name, say("an acceleration of at least 0"), value
+        if len(others) > 1:
+            yield name, say("one way to draw a question"), Words(", ".join(others))
 
 
 def _robust_faults(robust: Robust) -> Iterator[Fault]:
@@ -283,6 +300,9 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
     """What does not fit a bank."""
     yield from _unknown_questions(rules, bank)
     yield from _misplaced_pilots(rules, bank)
+    for name in ("progressive", "proportional"):
+        if getattr(rules, name) is not None and (rules.stop is None or rules.stop.most_questions() is None):
+            yield name, say("a limit on the questions of the test is needed, such as max_questions"), say("none")
     groups = {question.group for question in bank.questions.values() if question.group} if rules.content else set()
     for number, content in enumerate(rules.content):
         if content.of not in bank.skills and content.of not in groups:

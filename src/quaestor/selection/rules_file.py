@@ -159,6 +159,8 @@ FIELDS: dict[str, Reader] = {
     "first_among": _whole,
     "mandatory": _ids,
     "among": _whole,
+    "progressive": number,
+    "proportional": number,
     "exposure": _made(Exposure, {"most": number, "rates": entries(name, number), "chances": entries(name, number)}),
     "content": items(_made(Content, {"of": word, "least": _whole, "most": _whole, "share": number})),
     "exclude": items(_ids),

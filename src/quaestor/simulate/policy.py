@@ -95,7 +95,7 @@ def _check(bank: Bank, rules: Rules, depth: int, limit: int) -> None:
 def _drawn(rules: Rules) -> str:
     """The rule that draws."""
     document = rules.document
-    for name in ("among", "first_among", "pilots"):
+    for name in ("among", "first_among", "pilots", "progressive", "proportional"):
         if name in document:
             return f"{name}: {document[name]}"
     for rule in rules.narrow:
