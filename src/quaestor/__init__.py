@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from quaestor.inference.divergence import information
     from quaestor.inference.posterior import bounds, posterior
     from quaestor.learn import Fit, learn
+    from quaestor.learn.choice import Choice, choose
+    from quaestor.learn.linking import Link, link
     from quaestor.model.beliefs import Beliefs, Bounds
     from quaestor.model.network import Network, Variable
     from quaestor.model.question import Question
@@ -64,12 +66,14 @@ __all__ = [
     "Beliefs",
     "Bounds",
     "Candidate",
+    "Choice",
     "Content",
     "ExchangeWarning",
     "Explanation",
     "Exposure",
     "Fit",
     "Imported",
+    "Link",
     "Network",
     "NetworkError",
     "Optimum",
@@ -94,6 +98,7 @@ __all__ = [
     "bank_from_network",
     "bounds",
     "bundled_banks",
+    "choose",
     "decisions",
     "dominant",
     "dump",
@@ -105,6 +110,7 @@ __all__ = [
     "gini_below",
     "information",
     "learn",
+    "link",
     "load",
     "load_rules",
     "loss_below",
@@ -139,6 +145,8 @@ _HOMES = {
     "inference.divergence": "information",
     "inference.posterior": "bounds posterior",
     "learn": "Fit learn",
+    "learn.choice": "Choice choose",
+    "learn.linking": "Link link",
     "model.beliefs": "Beliefs Bounds",
     "model.network": "Network Variable",
     "model.question": "Question",

@@ -33,7 +33,7 @@ def run(*words):
 
 def test_a_bank_and_its_page(tmp_path, capsys):
     out = tmp_path / "learnt.yaml"
-    assert run("single-skill", "--responses", ANSWERS, "--out", out, "--folds", 3) == 0
+    assert run("single-skill", "--responses", ANSWERS, "--out", out, "--folds", 3, "--shape", "tables") == 0
     printed = capsys.readouterr().out
     assert "200 people gave 3,185 answers to 18 questions" in printed
     assert "`Q6`: Check the key:" in printed
@@ -71,6 +71,7 @@ def test_json_and_a_matrix(tmp_path, capsys):
     right = {name: np.where(rng.random(60) < np.where(level, 0.8, 0.2), 1, 0) for name in names}
     pd.DataFrame({"who": [f"p{n}" for n in range(60)], **right}).to_excel(answers, index=False)
     words = ["--matrix", matrix, "--graph", "tree", "--responses", answers, "--person", "who", "--out", tmp_path / "new.csv", "--json"]
+    words += ["--levels", 2, "--shape", "tables", "--needs", "each"]
     assert run(*words, "--untaken", "empty", "--restarts", 1) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["people"] == 60
@@ -80,6 +81,47 @@ def test_json_and_a_matrix(tmp_path, capsys):
     assert learnt.version == found["bank"]["learnt"]
     for graph in ("chain", "independent"):
         assert run(*words[:2], "--graph", graph, *words[4:], "--folds", 0) == 0
+
+
+def test_answers_alone_are_enough(tmp_path, capsys):
+    """Semicolons, decimal commas and points; levels and shape are chosen, and the page shows the alternatives."""
+    answers, out = tmp_path / "answers.csv", tmp_path / "learnt.yaml"
+    rng = np.random.default_rng(3)
+    level = rng.random(60) < 0.5
+    lines = ["Name;Zahl;Ordnung;Brüche;Wurzel"]
+    for person, able in enumerate(level):
+        points = rng.binomial(2, 0.8 if able else 0.2)
+        half = ["0", "0,5", "1"][rng.binomial(2, 0.7 if able else 0.3)]
+        right = [str(int(rng.random() < (0.85 if able else 0.2))) for _ in range(2)]
+        lines.append(f"p{person};{points};{half};{right[0]};{right[1]}")
+    answers.write_bytes("\n".join(lines).encode("cp1252"))
+    assert run("--responses", answers, "--person", "Name", "--out", out, "--folds", 3) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "banks were tried on 60 people held out in 3 parts; taken: one skill," in printed
+    learnt = qs.load(out)
+    assert {name: question.classes for name, question in learnt.questions.items()} == {
+        "Zahl": ("0", "1", "2"),
+        "Ordnung": ("0", "0.5", "1"),
+        "Brüche": ("wrong", "right"),
+        "Wurzel": ("wrong", "right"),
+    }
+    page = out.with_suffix(".html").read_text(encoding="utf-8")
+    assert "The alternatives" in page
+    assert "one skill, 3 levels, curves" in page
+    assert (
+        main(["compare", "--responses", str(answers), "--person", "Name", "--folds", "2", "--out", str(tmp_path / "c.csv"), "--json"]) == 0
+    )
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["alternatives"]) == len(pd.read_csv(tmp_path / "c.csv")) == 8
+    assert found["taken"] in [row["bank"] for row in found["alternatives"]]
+
+
+def test_too_few_people_to_choose(tmp_path, capsys):
+    answers, out = tmp_path / "answers.csv", tmp_path / "learnt.yaml"
+    answers.write_text("Q1,Q2\n0,1\n1,1\n0,0\n1,0\n")
+    assert run("--responses", answers, "--out", out, "--folds", 2) == 0
+    assert "banks were tried" not in capsys.readouterr().out
+    assert len(next(iter(qs.load(out).skills.values())).levels) == 2
 
 
 def test_nobody_has_a_right_answer(tmp_path, capsys):
@@ -95,7 +137,11 @@ def test_nobody_has_a_right_answer(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--responses", ANSWERS], "learn: a bank or --matrix, got neither"),
+        (
+            ["single-skill", "--levels", 3, "--responses", ANSWERS],
+            "learn: --levels is for a start without a bank, got it with 'single-skill'",
+        ),
+        (["--graph", "given", "--responses", ANSWERS], "learn: --graph given is for a bank, got none"),
         (["single-skill", "--matrix", "q.csv", "--responses", ANSWERS], "learn: a bank or --matrix, got both"),
         (["single-skill", "--responses", "a.doc"], "a.doc: a table of answers ends in one of .csv, .xlsx, .parquet, got '.doc'"),
         (["single-skill", "--responses", "none.csv"], "none.csv: a table of answers, got No such file or directory"),
@@ -178,7 +224,7 @@ def test_a_column_of_names_is_told_apart(tmp_path, capsys):
 )
 def test_where_the_bank_goes_is_looked_at_before_the_work(tmp_path, capsys, monkeypatch, out, said):
     (tmp_path / "taken.yaml").mkdir()
-    monkeypatch.setattr(command, "read_file", None)
+    monkeypatch.setattr(command, "begin", None)
     assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / out) == 1
     assert capsys.readouterr().err.strip() == said.format(out=tmp_path / out, folder=tmp_path)
 
@@ -214,7 +260,8 @@ def three_skills(tmp_path):
     frame.iloc[:10, :8] = 1
     frame.iloc[:10, 8:] = 0
     frame.to_csv(answers, index=False)
-    return frame, ["--matrix", matrix, "--responses", answers, "--out", tmp_path / "new.yaml"]
+    told = ["--levels", 2, "--shape", "tables", "--needs", "each"]
+    return frame, ["--matrix", matrix, "--responses", answers, "--out", tmp_path / "new.yaml", *told]
 
 
 def test_a_tree_is_learnt_without_the_people_held_out(tmp_path, capsys):
@@ -236,7 +283,7 @@ def test_a_tree_is_learnt_without_the_people_held_out(tmp_path, capsys):
 
 def test_sections_left_out_were_chosen_with_everybody_and_that_is_said(tmp_path, capsys):
     frame, words = three_skills(tmp_path)
-    assert run(*words, "--untaken", "empty", "--folds", 3) == 0
+    assert run(*words, "--graph", "independent", "--untaken", "empty", "--folds", 3) == 0
     note = "The sections left out were chosen with the answers of all people, those held out included"
     assert note in " ".join(capsys.readouterr().out.split())
     assert note in (tmp_path / "new.html").read_text(encoding="utf-8")

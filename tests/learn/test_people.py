@@ -65,7 +65,10 @@ def test_sparse_patterns_tell_the_same_classes(monkeypatch):
     [
         (FRAME.rename(columns={"Q0": "Q0 "}), r"^responses: a column is a question of the bank, got 'Q0 ' \(did you mean 'Q0'\?\)$"),
         (FRAME.replace({"wrong": "half"}), r"^responses: row \d+, Q\d: an answer is one of wrong, right, 0, 1 or nothing, got 'half'$"),
-        (pd.DataFrame({"Q0": [1, 2]}), r"^responses: row 1, Q0: an answer is one of wrong, right, 0, 1 or nothing, got 2$"),
+        (
+            pd.DataFrame({"Q0": [1, 2]}),
+            r"^responses: row 1, Q0: an answer is one of wrong, right, 0, 1 or nothing, got 2 \(for more points",
+        ),
         (pd.DataFrame({"Q0": [None, np.nan]}), r"^responses: a table has answers, got none at all$"),
         (pd.DataFrame(), r"^responses: a table has answers, got none at all$"),
         ([], r"^responses: a table has answers, got none at all$"),

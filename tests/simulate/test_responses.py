@@ -86,11 +86,27 @@ def test_classes_by_name_where_there_are_three():
             }
         ).drop(index=1),
     )[:, 0].tolist() == [1, 2, 0]
-    for value in (1, "1", "1.0", True):
-        with pytest.raises(QuaestorError, match=r"^responses: row 0, Q: an answer is one of wrong, half, right or nothing, got"):
-            read_responses(bank, pd.DataFrame({"Q": [value]}))
+    assert read_responses(bank, pd.DataFrame({"Q": [0, 2, 1]}))[:, 0].tolist() == [0, 2, 1]
+    assert read_responses(bank, pd.DataFrame({"Q": ["half", "2,0", "0.0"]}))[:, 0].tolist() == [1, 2, 0]
+    with pytest.raises(QuaestorError, match=r"^responses: row 0, Q: an answer is one of wrong, half, right, 0, 1, 2 or nothing, got True$"):
+        read_responses(bank, pd.DataFrame({"Q": [True]}))
+    for value in (1, "1", "1.0"):
+        words = r"^responses: Q: points from 0 to 2, got 0 and 1 alone, which may mean wrong and right \(write the names"
+        with pytest.raises(QuaestorError, match=words):
+            read_responses(bank, pd.DataFrame({"Q": [value, 0]}))
 
 
+def test_classes_that_are_points():
+    bank = qs.Bank({
+        "skills": {"a": {}},
+        "questions": {"Q": {"skill": "a", "classes": ["0", "0.5", "1"], "table": {"no": [0.5, 0.3, 0.2], "yes": [0.1, 0.2, 0.7]}}},
+    })  # fmt: skip
+    assert read_responses(bank, pd.DataFrame({"Q": ["0,5", 1, 0.0, "0.50"]}))[:, 0].tolist() == [1, 2, 0, 1]
+    with pytest.raises(QuaestorError, match=r"^responses: row 0, Q: an answer is one of 0, 0.5, 1 or nothing, got 2"):
+        read_responses(bank, pd.DataFrame({"Q": [2]}))
+
+
+MORE = "for more points state more classes, worst first, such as classes: [wrong, half, right]"
 ALLOWED = "an answer is one of wrong, right, 0, 1 or nothing"
 
 
@@ -100,7 +116,10 @@ ALLOWED = "an answer is one of wrong, right, 0, 1 or nothing"
         ({"a1": [1], "a11": [0]}, "responses: a column is a question of the bank, got 'a11' (did you mean 'a1'?)"),
         ({"a1": [1], 7: [0]}, "responses: a column is a question of the bank, got '7'"),
         ({"a1": [1, "rihgt"]}, f"responses: row 1, a1: {ALLOWED}, got 'rihgt'"),
-        ({"a1": [0, 1, 2]}, f"responses: row 2, a1: {ALLOWED}, got 2"),
+        (
+            {"a1": [0, 1, 2]},
+            f"responses: row 2, a1: {ALLOWED}, got 2 ({MORE})",
+        ),
         ({"a1": [0, -1]}, f"responses: row 1, a1: {ALLOWED}, got -1"),
         ({"a1": [0.5]}, f"responses: row 0, a1: {ALLOWED}, got 0.5"),
         ({"a1": [float("inf")]}, f"responses: row 0, a1: {ALLOWED}, got inf"),

@@ -24,6 +24,7 @@ COMMANDS = (
     "export",
     "collect",
     "learn",
+    "compare",
     "serve",
     "sign-in",
     "back-up",

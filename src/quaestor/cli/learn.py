@@ -15,37 +15,36 @@ import numpy as np
 
 from quaestor import __version__
 from quaestor.bankfile.bank import Bank
+from quaestor.cli.learning_start import add_start, begin, chosen, only_one, told
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import BANK_ENDINGS, dump, load
 from quaestor.learn import ITERATIONS, WEIGHT, Fit, learn
+from quaestor.learn.alternatives import Alternative, Start, simplest
 from quaestor.learn.answers import Answers
+from quaestor.learn.choice import FOLDS, Choice
 from quaestor.learn.compare import Maker, held_out_log_likelihoods
 from quaestor.learn.diagnose import Diagnosis, diagnose
 from quaestor.learn.fit import HeldOut
 from quaestor.learn.folds import fold_of
-from quaestor.learn.graphs import chain, independent, learnt_tree
 from quaestor.learn.intervals import LEVEL, SAMPLES, STRENGTH, bootstrap, imprecise
+from quaestor.learn.linking import link
 from quaestor.learn.sections import Untaken, untaken, without
-from quaestor.learn.skeleton import NEEDS, read_matrix, skeleton
+from quaestor.report.alternatives import choice_grid, plain_choice
 from quaestor.report.terminal import console
 
 Bars = Callable[..., Callable[..., None] | None]  # from a name and a total, if known, to a function that updates the progress bar
-GRAPHS = ("given", "independent", "chain", "tree")
+FEWEST = 10  # people; with fewer nothing can be held out that tells banks apart
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("bank", nargs="?", metavar="BANK", help="a bank file, or the name of a bundled bank")
-    parser.add_argument("--matrix", metavar="FILE", help="instead of a bank: a Q-matrix (CSV), a row a question, a column a skill")
-    parser.add_argument("--levels", type=int, default=2, metavar="N", help="with --matrix: levels of every skill (default: 2)")
-    parser.add_argument("--needs", choices=NEEDS, default="each", help="with --matrix: how the skills of a question combine")
-    parser.add_argument("--graph", choices=GRAPHS, default="given", help="the graph over the skills (default: that of the bank)")
-    parser.add_argument("--responses", required=True, metavar="FILE", help="the answers: CSV, XLSX or Parquet, a row a person")
-    parser.add_argument("--person", metavar="COLUMN", help="a column of the answers that names the people")
+    add_start(parser)
     parser.add_argument("--out", required=True, metavar="NEW", help="where the learnt bank goes; its page goes beside it, as .html")
     parser.add_argument("--weight", type=float, default=WEIGHT, metavar="W", help=f"a row of the bank counts as W answers ({WEIGHT:g})")
     parser.add_argument("--no-monotone", action="store_true", help="right answers may become less likely at a higher level")
     parser.add_argument("--tied", action="store_true", help="rows that are equal in the bank stay equal")
+    parser.add_argument("--fixed", metavar="IDS", help="questions and skills whose tables stay as they are, with commas between")
+    parser.add_argument("--link", metavar="OLD", help="put the bank on the scale of this older one, which shares questions with it")
     parser.add_argument("--untaken", choices=("keep", "empty"), default="keep", help="whether sections that look untaken are left out")
     parser.add_argument("--credal", choices=("idm", "bootstrap"), help="intervals: imprecise Dirichlet model, or bootstrap")
     parser.add_argument("--s", type=float, default=STRENGTH, help=f"with --credal idm: its parameter ({STRENGTH:g})")
@@ -54,7 +53,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--restarts", type=int, default=0, metavar="N", help="further random starts")
     parser.add_argument("--folds", type=int, default=5, metavar="N", help="folds for the held-out log-likelihood; 0 for none (5)")
     parser.add_argument("--iterations", type=int, default=ITERATIONS, metavar="N", help=f"at most so many steps of EM ({ITERATIONS})")
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="threads; they do not change the results")
     parser.add_argument("--cluster", metavar="ADDRESS", help="a Dask scheduler to run on; it does not change the results")
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -62,28 +60,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, diagnose, write and report."""
-    from quaestor.cli.answer_files import read_file
     from quaestor.report.learning import findings, held_out_notes, summary, write_learning
 
     out = Path(arguments.out)
     _check(arguments, out)
-    given = _given(arguments)
-    answers = read_file(arguments.responses, given, arguments.person)
+    start, answers = begin(arguments)
+    if arguments.link:
+        return _linked(arguments, start, answers, out)
     with _progress() as progress:
-        fit, found, emptied = _learnt(arguments, given, answers, progress)
+        alternative, choice = _taken(arguments, start, answers, progress)
+        fit, found, emptied = _learnt(arguments, start, alternative, answers, progress)
         learnt = _kept(arguments, fit, progress("bootstrap", arguments.samples))
         diagnoses = diagnose(fit)
     dump(learnt, out)
-    notes = held_out_notes(fit, arguments.graph == "tree", emptied)
-    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), _command(arguments), __version__, notes)
+    notes = held_out_notes(fit, alternative.links == "tree", emptied, choice is not None)
+    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), _command(arguments), __version__, notes, choice)
     if arguments.json:
-        print(json.dumps(_plain(fit, learnt, diagnoses, found, notes), indent=1))
+        print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes), "choice": plain_choice(choice)}, indent=1))
         return 0
     shown = console()
+    if choice is not None:
+        shown.print(choice.words)
+        shown.print(choice_grid(choice))
     shown.print(" ".join([summary(fit), *notes]))
     for sentence in findings(fit, diagnoses, found, emptied):
         shown.print(f"- {sentence}")
     shown.print(f"Written to {out}; the page is {out.with_suffix('.html')}.")
+    return 0
+
+
+def _linked(arguments: argparse.Namespace, start: Start, answers: Answers, out: Path) -> int:
+    """Both forms of a test as one bank."""
+    if start.stated is None:
+        raise QuaestorError("learn: --link is for a bank that shares questions with the older one, got none")
+    options = {**_shared(arguments), "iterations": arguments.iterations, "seed": arguments.seed}
+    found = link(load(arguments.link), start.stated, answers, **options)
+    dump(found.bank, out)
+    if arguments.json:
+        anchors = [
+            {name: _number(value) if isinstance(value, float) else value for name, value in vars(one).items()} for one in found.anchors
+        ]
+        print(json.dumps({"questions": len(found.bank.questions), "people": len(found.fit.people), "anchors": anchors}, indent=1))
+        return 0
+    shown = console()
+    stayed = len(found.anchors) - len(found.moved)
+    shown.print(f"{len(found.fit.people):,} people; {len(found.bank.questions)} questions on one scale, held by {stayed} shared ones.")
+    for one in found.anchors:
+        if one.moved:
+            way = "easier" if one.observed > one.expected else "harder"
+            shown.print(f"- `{one.question}` has become {way}: {one.observed:.0%} right, expected {one.expected:.0%}; it was learnt anew.")
+    shown.print(f"Written to {out}.")
     return 0
 
 
@@ -100,24 +126,54 @@ def _check(arguments: argparse.Namespace, out: Path) -> None:
             raise QuaestorError(f"{path}: the file can be written, got no right to")
 
 
-def _learnt(arguments: argparse.Namespace, given: Bank, answers: Answers, progress: Bars) -> tuple[Fit, tuple[Untaken, ...], bool]:
+def _shared(arguments: argparse.Namespace) -> dict[str, Any]:
+    work: dict[str, Any] = {"workers": arguments.workers, "cluster": arguments.cluster}
+    fixed = {"fixed": [name.strip() for name in arguments.fixed.split(",")]} if arguments.fixed else {}
+    return {
+        "weight": arguments.weight,
+        **fixed,
+        "monotone": not arguments.no_monotone,
+        **({"tied": True} if arguments.tied else {}),
+        **work,
+    }
+
+
+def _taken(arguments: argparse.Namespace, start: Start, answers: Answers, progress: Bars) -> tuple[Alternative, Choice | None]:
+    """The bank to learn, and how it was chosen; with fewer people than `FEWEST` the simplest is taken untried."""
+    alone = only_one(start, arguments)
+    some = int((answers.counts > 0).sum())
+    if alone is None and some < FEWEST:
+        alone = simplest(start, told(arguments))
+    if alone is not None:
+        return alone, None
+    bar = progress("alternatives on held-out people")
+    update = None if bar is None else lambda done, _: bar(done)
+    choice = chosen(
+        start, answers, arguments, min(arguments.folds or FOLDS, some), {**_shared(arguments), "iterations": arguments.iterations}, update
+    )
+    return choice.taken.alternative, choice
+
+
+def _learnt(
+    arguments: argparse.Namespace, start: Start, alternative: Alternative, answers: Answers, progress: Bars
+) -> tuple[Fit, tuple[Untaken, ...], bool]:
     """The fit, the sections that look untaken, and whether these were left out."""
     work: dict[str, Any] = {"workers": arguments.workers, "cluster": arguments.cluster}
-    shared = {"weight": arguments.weight, "monotone": not arguments.no_monotone, "tied": arguments.tied, "seed": arguments.seed, **work}
+    shared = {"seed": arguments.seed, **alternative.options, **_shared(arguments)}
     steps = {"iterations": arguments.iterations}
 
     def graph(people: Any) -> Bank:
-        return _graph(given, people, arguments.graph, {**shared, **steps, "progress": progress("the graph")})
+        return start.made(alternative, people, **{**shared, **steps, "progress": progress("the graph")})
 
     bank = graph(answers)
     found: tuple[Untaken, ...] = ()
     if arguments.untaken == "empty":
-        found = untaken(learn(bank, answers, iterations=1, **shared), **work, progress=progress("sections"))
+        found = untaken(learn(bank, answers, **{**shared, "iterations": 1}), **work, progress=progress("sections"))
     emptied = bool(found)
     if emptied:
         answers = without(answers, found)
         bank = graph(answers)
-    is_tree = arguments.graph == "tree"
+    is_tree = alternative.links == "tree"
     more = {"restarts": arguments.restarts, "folds": 0 if is_tree else arguments.folds}
     name = "learning and cross-validation" if more["folds"] else "learning"
     fit = learn(bank, answers, progress=progress(name), **shared, **steps, **more)
@@ -135,20 +191,6 @@ def _held_out(maker: Maker, answers: Answers, arguments: argparse.Namespace, opt
         raise QuaestorError(f"learn: at most as many folds as people, got {arguments.folds} for {len(some)}")
     fold = fold_of(len(some), arguments.folds, np.random.default_rng(arguments.seed))
     return HeldOut(held_out_log_likelihoods(maker, some, fold, **options), arguments.folds)
-
-
-def _given(arguments: argparse.Namespace) -> Bank:
-    if (arguments.bank is None) == (arguments.matrix is None):
-        raise QuaestorError(f"learn: a bank or --matrix, got {'both' if arguments.bank else 'neither'}")
-    if arguments.bank is not None:
-        return load(arguments.bank)
-    return skeleton(read_matrix(arguments.matrix), arguments.levels, arguments.needs, Path(arguments.matrix).stem)
-
-
-def _graph(bank: Bank, responses: Answers, graph: str, options: dict[str, Any]) -> Bank:
-    if graph == "tree":
-        return learnt_tree(bank, responses, **options)
-    return independent(bank) if graph == "independent" else chain(bank) if graph == "chain" else bank
 
 
 def _kept(arguments: argparse.Namespace, fit: Fit, progress: Callable[..., None] | None) -> Bank:
@@ -187,7 +229,7 @@ def _progress() -> Iterator[Bars]:
 
 def _command(arguments: argparse.Namespace) -> str:
     words = ["quaestor learn", *([shlex.quote(arguments.bank)] if arguments.bank else [])]
-    defaults = {"levels": 2, "needs": "each", "graph": "given", "weight": WEIGHT, "untaken": "keep", "s": STRENGTH, "samples": SAMPLES}
+    defaults = {"weight": WEIGHT, "untaken": "keep", "s": STRENGTH, "samples": SAMPLES}
     defaults |= {"level": LEVEL, "restarts": 0, "folds": 5, "iterations": ITERATIONS, "seed": 0, "workers": 1}
     for name, value in vars(arguments).items():
         if name in ("command", "bank", "json", "cluster", "workers") or value is None or value is False or defaults.get(name) == value:

@@ -1,4 +1,4 @@
-"""Try a test on simulated students: a study file, or a bank with rules."""
+"""Try a test on simulated students, or on answers of real people: a study file, or a bank with rules."""
 
 import argparse
 import json
@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
+
+import numpy as np
 
 from quaestor import __version__
 from quaestor.bankfile.bank import Bank
@@ -31,6 +33,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", metavar="FILE", help="with a bank: how the test is run (default: as `quaestor take`)")
     parser.add_argument("--students", type=int, metavar="N", help="with a bank: how many (default: 1000)")
     parser.add_argument("--seed", type=int, help="with a bank: the seed (default: 1)")
+    parser.add_argument("--responses", metavar="FILE", help="with a bank: replay answers of real people (CSV, XLSX, Parquet) instead")
+    parser.add_argument("--person", metavar="COLUMN", help="with --responses: a column that names the people")
+    parser.add_argument(
+        "--holdout",
+        metavar="QUESTIONS",
+        help="with --responses: questions that are predicted, never asked: ids with commas between, or a number, drawn by the seed",
+    )
     parser.add_argument("--widen", type=float, metavar="E", help="with a bank: make every number an interval of +- E first")
     parser.add_argument("--out", metavar="FOLDER", help="where results go: with a study tables, figures and a page; with a bank every step")
     parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes on this machine; they do not change the results")
@@ -56,6 +65,11 @@ def run(arguments: argparse.Namespace) -> int:
     bank = load(arguments.what)
     bank = bank.widen(arguments.widen) if arguments.widen else bank
     rules = load_rules(arguments.rules) if arguments.rules else DEFAULT
+    if arguments.responses is not None:
+        return _replay(arguments, bank, rules)
+    for name in ("person", "holdout"):
+        if getattr(arguments, name) is not None:
+            raise QuaestorError(f"simulate: --{name} is for answers of real people, got it without --responses")
     students = 1000 if arguments.students is None else arguments.students
     if arguments.device != CPU and not is_plain(bank, rules, Behaviour(), arguments.device):
         print("The graphics card is not used: it is for plain tests, see docs/large-simulations.md.", file=sys.stderr)
@@ -79,6 +93,71 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _replay(arguments: argparse.Namespace, bank: Bank, rules: Rules) -> int:
+    """Real people are asked by these rules, and answer as they did."""
+    if arguments.students is not None:
+        raise QuaestorError("simulate: with --responses the rows are the people, got --students as well")
+    import pandas as pd
+
+    from quaestor.cli.answer_files import read_file  # only here: it takes long to import
+
+    answers = read_file(arguments.responses, bank, arguments.person)
+    answers = answers.chosen(answers.counts > 0)
+    cells = answers.cells if isinstance(answers.cells, np.ndarray) else answers.cells.toarray() - 1
+    named = {
+        name: [None if cell < 0 else own[cell] for cell in column]
+        for name, own, column in zip(answers.columns, answers.classes, cells.T, strict=True)
+    }
+    frame = pd.DataFrame(named).dropna(axis=1, how="all")
+    seed = 1 if arguments.seed is None else arguments.seed
+    holdout = _held(arguments.holdout, list(frame.columns), seed)
+    with _progress(len(frame)) as progress:
+        found = simulate(
+            bank,
+            rules,
+            None,
+            seed,
+            responses=frame,
+            holdout=holdout,
+            workers=arguments.workers,
+            cluster=arguments.cluster,
+            out=arguments.out,
+            progress=progress,
+        )
+    if arguments.json:
+        print(json.dumps({**_plain(found, rules), "held_out": holdout}, indent=1))
+        return 0
+    out = console()
+    out.print(f"{found.count:,} people answer as they did; {found.length:.1f} questions on average.")
+    if not holdout:
+        out.print("To see how well the test predicts: --holdout 5, or name questions that are not asked.")
+        return 0
+    out.print(f"Predicted, never asked: {', '.join(holdout)}.")
+    table = grid("questions", "still asked", "log loss", "± error", "predicted right")
+    loss, right, error = found.held_out_log_loss, found.held_out_accuracy, found.error("held_out_log_loss")
+    for step in _steps(len(found.running)):
+        table.add_row(str(step), f"{found.running[step]:.0%}", f"{loss[step]:.3f}", f"{error[step]:.3f}", f"{right[step]:.0%}")
+    out.print(table)
+    return 0
+
+
+def _held(stated: str | None, known: list[str], seed: int) -> list[str]:
+    """The questions to hold out: by their ids, or so many of them, drawn."""
+    if stated is None:
+        return []
+    if stated.strip().isdecimal() and stated.strip() not in known:
+        count = int(stated)
+        if not 1 <= count < len(known):
+            raise QuaestorError(f"simulate: --holdout leaves a question to ask, got {count} of {len(known)}")
+        return sorted(np.random.default_rng(seed).choice(known, count, replace=False).tolist(), key=known.index)
+    return [name.strip() for name in stated.split(",") if name.strip()]
+
+
+def _steps(count: int) -> list[int]:
+    """The steps that a table shows."""
+    return sorted({step for step in (0, 1, 2, 3, 5, 8, 12, 16, 20, 30, 50) if step < count} | {count - 1})
+
+
 def _is_study(what: str) -> bool:
     if what in bundled_banks() or not Path(what).exists() or Path(what).suffix.lower() not in (".yaml", ".yml", ".json"):
         return False
@@ -87,7 +166,11 @@ def _is_study(what: str) -> bool:
 
 
 def _study(arguments: argparse.Namespace) -> int:
-    given = [f"--{name}" for name in ("rules", "students", "seed", "widen", "keep", "json") if getattr(arguments, name) is not None]
+    given = [
+        f"--{name}"
+        for name in ("rules", "students", "seed", "responses", "person", "holdout", "widen", "keep", "json")
+        if getattr(arguments, name) is not None
+    ]
     if given:
         raise QuaestorError(f"{arguments.what}: a study says these things itself, got {', '.join(given)}; change the file")
     from quaestor.report.study import write_study
@@ -142,9 +225,8 @@ def _show(found: Simulation, bank: Bank, rules: Rules) -> None:
     out.print(f"{found.count:,} students; {found.length:.1f} questions on average, from {shortest} to {longest}.")
     out.print(f"Stopped by: {', '.join(f'{rule} ({count})' for rule, count in found.stops.items())}.")
     table = grid("questions", "still asked", "accuracy", "± error", "Brier", *(() if bank.is_precise else ("determinate",)))
-    steps = sorted({step for step in (0, 1, 2, 3, 5, 8, 12, 16, 20, 30, 50) if step < len(found.running)} | {len(found.running) - 1})
     error = found.error()
-    for step in steps:
+    for step in _steps(len(found.running)):
         numbers = [found.accuracy[step], error[step], found.brier[step]]
         if not bank.is_precise:  # in a precise bank all results are determinate
             numbers.append(found.determinate[step])

@@ -1,13 +1,16 @@
 """A bank learnt from answers. Skills are latent variables, so the tables are estimated by expectation-maximisation (EM)."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem, QuaestorError
 from quaestor.i18n import say
-from quaestor.learn.em import Progress, Run, random_start, run
+from quaestor.learn.em import Progress, random_start, solved
 from quaestor.learn.expect import check_size
 from quaestor.learn.fit import Fit
+from quaestor.learn.fixed import fixed_tables
 from quaestor.learn.folds import held_out
 from quaestor.learn.layout import answered, as_tables, layout_of, tables_of
 from quaestor.learn.maximise import aim_of
@@ -21,6 +24,7 @@ WEIGHT = 2.0
 HEAVIEST = 1e12  # beyond this weight the answers would be lost in rounding
 TOLERANCE = 1e-3
 ITERATIONS = 1000
+SHAPES = ("tables", "curves")
 
 
 def learn(
@@ -29,6 +33,8 @@ def learn(
     weight: float = WEIGHT,
     monotone: bool = True,
     tied: bool = False,
+    shape: str = "tables",
+    fixed: Iterable[str] = (),
     restarts: int = 0,
     folds: int = 0,
     seed: int = 0,
@@ -44,26 +50,27 @@ def learn(
     answered); or with columns person, question, answer; or several tables one after another. `weight`: the bank's own tables are the
     prior, and each of their rows counts as so many answers (0: the data alone). `monotone`: P(this class or a better one) never falls
     from a level to a higher one. `tied`: rows that are equal in a question's own table stay equal. Questions without answers keep their
-    tables. `restarts`: further random starts; the run with the largest objective is kept. `folds`: the number of folds for the held-out
-    log-likelihood, `Fit.held_out`. EM ends when a step gains less than `tolerance` (for every 10,000 people), or after `iterations`
-    steps. `workers` (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is called with the
-    number of steps and the objective.
+    tables. `shape`: `tables`, each row by itself, or `curves`, few numbers a question, shrunk towards one another; the bank's own numbers
+    then count by how well they fit, and not by the weight. `fixed`: ids of questions and skills whose tables are not learnt. `restarts`:
+    further random starts; the run with the largest objective is kept. `folds`: the number of folds for the held-out log-likelihood,
+    `Fit.held_out`. EM ends when a step gains less than `tolerance` (for every 10,000 people), or after `iterations` steps. `workers`
+    (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is called with the number of steps and the
+    objective.
     """
-    _check(bank, weight, restarts, folds, seed, tolerance, iterations)
+    _check(bank, weight, shape, restarts, folds, seed, tolerance, iterations)
     layout = layout_of(bank)
     check_size(layout)
     people = read_people(bank, layout, responses)
     if folds > len(people):
         raise QuaestorError(f"learn: at most as many folds as people, got {folds} for {len(people)}")
-    own = tables_of(bank, layout)
-    aim = aim_of(layout, own, float(weight), monotone, tied)
+    own, kept = tables_of(bank, layout), tuple(fixed) if not isinstance(fixed, str) else fixed
+    aim = aim_of(layout, own, float(weight), monotone, tied, shape == "curves", fixed_tables(bank, layout, kept) if kept else None)
     rng = np.random.default_rng(seed)
     with steps(layout, people.patterns, workers, cluster) as step:
         weights = people.weights()
-        runs: list[Run] = []
-        for start in (own, *(random_start(layout, child) for child in rng.spawn(restarts))):
-            runs.append(run(layout, start, aim, step, weights, tolerance, iterations, progress))
-        best = max(runs, key=lambda one: one.trace[-1])
+        starts = (own, *(aim.kept(random_start(layout, child), own) for child in rng.spawn(restarts)))
+        runs = [solved(layout, start, aim, step, weights, tolerance, iterations, progress) for start in starts]
+        best, reached = max(runs, key=lambda one: one[0].trace[-1])
         held = held_out(layout, own, aim, step, people, folds, rng, tolerance, iterations, progress) if folds else None
     warnings = list(people.warnings)
     if not best.converged:
@@ -71,30 +78,33 @@ def learn(
         gain = best.trace[-1] - best.trace[-2]
         shown = say("{gain:.2g} after {count}", gain=gain, count=len(best.trace) - 1)
         warnings.append(Problem("learn.iterations", rule, shown, severity="warning"))
+    made = as_tables(bank, layout, best.tables, chosen=answered(best.expected.counts))
     return Fit(
         given=bank,
-        bank=bank.with_tables(as_tables(bank, layout, best.tables, chosen=answered(best.expected.counts))),
+        bank=bank.with_tables({name: table for name, table in made.items() if name not in kept}),
         log_likelihood=best.expected.log_likelihood,
         trace=best.trace,
         converged=best.converged,
-        restarts=tuple(one.trace[-1] for one in runs),
+        restarts=tuple(one.trace[-1] for one, _ in runs),
         weight=float(weight),
         held_out=held,
         warnings=tuple(warnings),
         people=people,
         layout=layout,
-        aim=aim,
+        aim=reached,
         tables=best.tables,
         expected=best.expected,
     )
 
 
-def _check(bank: Bank, weight: float, restarts: int, folds: int, seed: int, tolerance: float, iterations: int) -> None:
+def _check(bank: Bank, weight: float, shape: str, restarts: int, folds: int, seed: int, tolerance: float, iterations: int) -> None:
     if not isinstance(bank, Bank):
         raise QuaestorError(f"learn: a bank is expected, as qs.load gives it, got {type(bank).__name__}")
     for name, number in (("weight", weight), ("tolerance", tolerance)):
         if not is_number(number) or not 0 <= number < np.inf:
             raise QuaestorError(f"learn: {name} is a number of at least 0, got {number!r}")
+    if shape not in SHAPES:
+        raise QuaestorError(f"learn: shape is one of {', '.join(SHAPES)}, got {shape!r}")
     if weight > HEAVIEST:
         raise QuaestorError(f"learn: weight is at most {HEAVIEST:g}, got {weight:g}")
     for name, count, least in (("restarts", restarts, 0), ("folds", folds, 0), ("seed", seed, 0), ("iterations", iterations, 1)):

@@ -8,10 +8,11 @@ on log probabilities); the extrapolation is kept only if the objective does not 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from quaestor.learn.curves import shrunk
 from quaestor.learn.expect import Expected
 from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.maximise import Aim, allowed, log_prior, maximise
@@ -22,6 +23,7 @@ _LEAST = 1e-9  # smaller probabilities count as this one in an extrapolation
 _ROUNDING = 1e-12  # relative: the objective may fall by this much through rounding
 MANY = 10_000
 _FARTHEST = 64.0  # the longest extrapolation, in steps of EM
+ROUNDS, BETWEEN = 5, 4  # estimates of the means and spreads of curves, and EM steps before each
 Progress = Callable[[int, float], None]  # called with the number of steps so far and the objective
 
 
@@ -74,6 +76,24 @@ def run(
         if -_ROUNDING * abs(trace[-1]) <= trace[-1] - trace[-2] < enough:
             return Run(tables, expected, tuple(trace), True)
     return Run(tables, expected, tuple(trace), False)
+
+
+def solved(
+    layout: Layout,
+    start: Tables,
+    aim: Aim,
+    step: Step,
+    weights: Array,
+    tolerance: float,
+    iterations: int,
+    progress: Progress | None = None,
+) -> tuple[Run, Aim]:
+    """As `run`; where curves are learnt, their common means and spreads are estimated in turn with the curves, and are in the aim."""
+    for _ in range(ROUNDS if aim.curves else 0):
+        found = run(layout, start, aim, step, weights, tolerance, min(iterations, BETWEEN), progress)
+        start = found.tables
+        aim = replace(aim, curves=shrunk(found.expected.counts.groups, found.tables.groups, aim.curves))
+    return run(layout, start, aim, step, weights, tolerance, iterations, progress), aim
 
 
 def _extrapolated(first: Tables, second: Tables, third: Tables) -> Tables:

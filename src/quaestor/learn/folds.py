@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from quaestor.learn.em import Progress, run
+from quaestor.learn.em import Progress, solved
 from quaestor.learn.expect import log_likelihoods
 from quaestor.learn.fit import HeldOut
 from quaestor.learn.layout import Layout, Tables
@@ -33,7 +33,7 @@ def held_out(
     fold = fold_of(len(people), folds, rng)
     found = np.empty(len(people))
     for number in range(folds):
-        learnt = run(layout, start, aim, step, people.weights(fold != number), tolerance, iterations, progress)
+        learnt, _ = solved(layout, start, aim, step, people.weights(fold != number), tolerance, iterations, progress)
         own = fold == number
         found[own] = log_likelihoods(layout, learnt.tables, people.patterns)[people.pattern_of[own]]
     return HeldOut(found, folds)

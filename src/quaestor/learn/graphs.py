@@ -12,8 +12,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 
 from quaestor.bankfile.bank import Bank
 from quaestor.bankfile.elicit import by_strength
@@ -91,6 +89,9 @@ def learnt_tree(bank: Bank, responses: "Responses", **options: Any) -> Bank:
 
 def tree(fit: Fit) -> dict[str, tuple[str, ...]]:
     """The parents of each skill in the Chow-Liu tree of the expected skill counts of a fit."""
+    from scipy.sparse import csr_array  # only here: it takes long to import
+    from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
     table = expected_skills(fit)
     names, people = fit.layout.names, table.sum()
     gained = np.zeros((len(names), len(names)))

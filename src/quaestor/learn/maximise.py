@@ -13,6 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.learn.curves import Curves, curves_of, maximised, nearest_curves
+from quaestor.learn.curves import log_prior as log_prior_of_curves
+from quaestor.learn.fixed import Fixed
 from quaestor.learn.layout import Group, Layout, Tables, answered
 from quaestor.learn.order import Order, isotonic, levels_order, tied_order
 from quaestor.learn.stochastic import at_least, obeys, ordered
@@ -34,16 +37,27 @@ class Ties:
 class Aim:
     """The objective besides the likelihood: `prior` counts in the shape of the tables, and the constraints `monotone` and `ties`.
 
-    `ties[group]` is empty, or has an entry for each question of the group.
+    `ties[group]` is empty, or has an entry for each question of the group. `curves`: the families of curves of all groups, which then
+    have no prior counts; none where each row is learnt by itself. `fixed`: the tables that stay as they are.
     """
 
     prior: Tables
     monotone: bool
     ties: tuple[tuple[Ties, ...], ...]
+    curves: tuple[Curves, ...] = ()
+    fixed: Fixed | None = None
+
+    def kept(self, learnt: Tables, now: Tables) -> Tables:
+        """The learnt tables, but the current ones where they are fixed."""
+        return learnt if self.fixed is None else self.fixed.kept(learnt, now)
 
 
-def aim_of(layout: Layout, own: Tables, weight: float, monotone: bool, tied: bool) -> Aim:
+def aim_of(layout: Layout, own: Tables, weight: float, monotone: bool, tied: bool, curves: bool = False, fixed: Fixed | None = None) -> Aim:
     """The objective of a fit. With `tied`, rows that are equal in a question's own table stay equal, and share the prior count `weight`."""
+    if curves:
+        nothing = tuple(np.zeros_like(table) for table in own.groups)
+        prior = Tables(tuple(weight * table for table in own.skills), nothing)
+        return Aim(prior, monotone, tuple(() for _ in layout.groups), curves_of(layout, own), fixed)
     ties: list[tuple[Ties, ...]] = []
     groups = []
     for group, tables in zip(layout.groups, own.groups, strict=True):
@@ -56,7 +70,7 @@ def aim_of(layout: Layout, own: Tables, weight: float, monotone: bool, tied: boo
         if made:
             counts = np.stack([rows / np.bincount(one.labels)[one.labels][:, None] for one, rows in zip(made, counts, strict=True)])
         groups.append(counts)
-    return Aim(Tables(tuple(weight * table for table in own.skills), tuple(groups)), monotone, tuple(ties))
+    return Aim(Tables(tuple(weight * table for table in own.skills), tuple(groups)), monotone, tuple(ties), (), fixed)
 
 
 def _ties(table: Array, order: Order) -> Ties:
@@ -67,27 +81,33 @@ def _ties(table: Array, order: Order) -> Ties:
 
 
 def maximise(layout: Layout, counts: Tables, now: Tables, aim: Aim) -> Tables:
-    """The best tables for these expected counts; `now`: the current tables, from which the counts were computed."""
+    """The best tables for these expected counts (curves: better ones); `now`: the current tables, from which the counts were computed."""
     skills = tuple(_shares(count + own, table) for count, own, table in zip(counts.skills, aim.prior.skills, now.skills, strict=True))
+    if aim.curves:
+        solved = zip(counts.groups, now.groups, aim.curves, strict=True)
+        return aim.kept(Tables(skills, tuple(maximised(count, table, own, aim.monotone) for count, table, own in solved)), now)
     groups = []
     for group, count, own, table, ties in zip(layout.groups, counts.groups, aim.prior.groups, now.groups, aim.ties, strict=True):
         if ties:
             groups.append(np.stack([_tied(rows, old, one, aim.monotone) for rows, old, one in zip(count + own, table, ties, strict=True)]))
         else:
             groups.append(_solved(count + own, table, levels_order(group.sizes), aim.monotone))
-    return Tables(skills, tuple(groups))
+    return aim.kept(Tables(skills, tuple(groups)), now)
 
 
 def allowed(layout: Layout, tables: Tables, aim: Aim) -> Tables:
     """These tables made feasible by an M-step in which every row counts once; from them on EM never lowers the objective."""
+    if aim.curves:
+        near = tuple(nearest_curves(table, curves, aim.monotone) for table, curves in zip(tables.groups, aim.curves, strict=True))
+        return aim.kept(Tables(tables.skills, near), tables)
     nothing = Tables(tuple(np.zeros_like(table) for table in aim.prior.skills), tuple(np.zeros_like(table) for table in aim.prior.groups))
-    made = maximise(layout, tables, tables, Aim(nothing, aim.monotone, aim.ties))
+    made = maximise(layout, tables, tables, Aim(nothing, aim.monotone, aim.ties, (), aim.fixed))
     return Tables(tables.skills, made.groups)
 
 
 def log_prior(tables: Tables, aim: Aim) -> float:
-    """The log prior of these tables up to a constant: the sum of prior counts times log probabilities."""
-    total = 0.0
+    """The log prior of these tables up to a constant: the sum of prior counts times log probabilities, and that of the curves."""
+    total = sum(log_prior_of_curves(table, curves) for table, curves in zip(tables.groups, aim.curves, strict=False))
     for own, table in zip((*aim.prior.skills, *aim.prior.groups), (*tables.skills, *tables.groups), strict=True):
         counted = own > 0
         total += float(own[counted] @ np.log(np.maximum(table[counted], _TINY)))
@@ -95,16 +115,22 @@ def log_prior(tables: Tables, aim: Aim) -> float:
 
 
 def parameters(layout: Layout, counts: Tables, aim: Aim) -> int:
-    """The number of free parameters of skills and of questions with answers; active monotone constraints are not subtracted."""
-    found = sum(int(table.shape[0] * (table.shape[1] - 1)) for table in counts.skills)
-    for group, ties, some in zip(layout.groups, aim.ties, answered(counts), strict=True):
-        sizes = np.array([one.order.size for one in ties] if ties else [group.configurations] * len(some))
+    """The number of free parameters of skills and of questions with answers; active monotone constraints are not subtracted.
+
+    Tables that are held fixed have none.
+    """
+    held = aim.fixed or Fixed((False,) * len(counts.skills), tuple(np.zeros(len(group.positions), bool) for group in layout.groups))
+    found = sum(int(table.shape[0] * (table.shape[1] - 1)) for table, own in zip(counts.skills, held.skills, strict=True) if not own)
+    learnt = [some & ~own for some, own in zip(answered(counts), held.groups, strict=True)]
+    for group, ties, some in zip(layout.groups, aim.ties, learnt, strict=True):
+        rows = 1 + len(group.scope) if aim.curves else group.configurations
+        sizes = np.array([one.order.size for one in ties] if ties else [rows] * len(some))
         found += int(sizes[some].sum()) * (group.classes - 1)
     return found
 
 
 def raw(layout: Layout, counts: Tables, now: Tables, aim: Aim) -> Tables:
-    """The M-step without the monotone constraint."""
+    """The M-step without the monotone constraint, each row of a table by itself."""
     return maximise(layout, counts, now, Aim(aim.prior, False, aim.ties))
 
 

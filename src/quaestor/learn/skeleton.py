@@ -13,6 +13,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value
 from quaestor.extras import from_extra
 from quaestor.formats.limits import read_bytes, read_text
+from quaestor.formats.separators import separator_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,7 @@ def read_matrix(path: str | Path) -> "pd.DataFrame":
 
     text = read_text(read_bytes(Path(path)))
     try:
-        frame = pd.read_csv(io.StringIO(text), dtype=str, keep_default_na=False, index_col=0)
+        frame = pd.read_csv(io.StringIO(text), sep=separator_of(text.partition("\n")[0]), dtype=str, keep_default_na=False, index_col=0)
     except (ValueError, pd.errors.ParserError) as error:
         raise QuaestorError(f"{path}: a Q-matrix is a table of comma-separated values, got {error}") from error
     try:
@@ -56,12 +57,19 @@ def check_matrix(frame: "pd.DataFrame") -> "pd.DataFrame":
     return type(frame)([[int(cell[0]) for cell in row] for row in cells], index=frame.index, columns=frame.columns)
 
 
-def skeleton(matrix: "pd.DataFrame", levels: int = 2, needs: str = "each", title: str = "") -> Bank:
+def skeleton(
+    matrix: "pd.DataFrame",
+    levels: int = 2,
+    needs: str = "each",
+    title: str = "",
+    classes: Mapping[str, Sequence[str]] | None = None,
+) -> Bank:
     """A bank with independent skills from a Q-matrix (index: questions; columns: skills).
 
     P(right) = GUESS + (1 - SLIP - GUESS) * height, where the height of a combination of levels (0 for the lowest, 1 for the highest level
     of a skill) is by `needs`: the mean over the question's skills (`each`), the smallest (`all`) or the largest (`any`). For two levels,
-    `all` and `any` have two different rows only, which `learn(..., tied=True)` keeps equal.
+    `all` and `any` have two different rows only, which `learn(..., tied=True)` keeps equal. `classes`: the answer classes of questions,
+    worst first (default: wrong, right); with more than two, this is the chance to reach a class, given that the one below is reached.
     """
     if needs not in NEEDS:
         raise QuaestorError(f"skeleton: needs is one of {', '.join(NEEDS)}, got {format_value(needs)}")
@@ -73,19 +81,29 @@ def skeleton(matrix: "pd.DataFrame", levels: int = 2, needs: str = "each", title
     for question, row in zip(checked.index, checked.to_numpy(), strict=True):
         scope = [str(skill) for skill, needed in zip(checked.columns, row, strict=True) if needed]
         stated: dict[str, Any] = {"skill": scope[0]} if len(scope) == 1 else {"skills": scope}
-        questions[str(question)] = {**stated, "table": _rows(names, len(scope), needs)}
+        own = tuple((classes or {}).get(str(question), ("wrong", "right")))
+        listed = {} if own == ("wrong", "right") else {"classes": list(own)}
+        questions[str(question)] = {**stated, **listed, "table": _rows(names, len(scope), needs, len(own))}
     skills = {str(skill): {"levels": names} for skill in checked.columns}
     return Bank({**({"title": title} if title else {}), "skills": skills, "questions": questions})
 
 
-def _rows(names: Sequence[str], skills: int, needs: str) -> dict[str, list[float]]:
+def _rows(names: Sequence[str], skills: int, needs: str, classes: int) -> dict[str, list[float]]:
     rows = {}
     for combination in product(range(len(names)), repeat=skills):
         heights = [level / (len(names) - 1) for level in combination]
         height = {"each": sum(heights) / skills, "all": min(heights), "any": max(heights)}[needs]
-        right = round(GUESS + (1 - SLIP - GUESS) * height, 6)
-        rows[", ".join(names[level] for level in combination)] = [round(1 - right, 6), right]
+        chance = round(GUESS + (1 - SLIP - GUESS) * height, 6)
+        rows[", ".join(names[level] for level in combination)] = _reached(chance, classes)
     return rows
+
+
+def _reached(chance: float, classes: int) -> list[float]:
+    """The row where the chance to reach a class, given that the one below is reached, is the same for all classes."""
+    if classes == 2:
+        return [round(1 - chance, 6), chance]
+    reached = [chance**answer for answer in range(classes)] + [0.0]
+    return [high - low for high, low in pairwise(reached)]
 
 
 def one_skill(bank: Bank, levels: int) -> Bank:
@@ -102,7 +120,6 @@ def one_skill(bank: Bank, levels: int) -> Bank:
         rows = {}
         for number, name in enumerate(names):
             chance = GUESS + (1 - SLIP - GUESS) * number / (levels - 1)
-            reached = [chance**answer for answer in range(len(question.classes))] + [0.0]
-            rows[name] = [high - low for high, low in pairwise(reached)]
+            rows[name] = _reached(chance, len(question.classes))
         questions[question.id] = {"skill": skill, "classes": list(question.classes), "table": rows}
     return Bank({"title": bank.title, "skills": {skill: {"levels": names}}, "questions": questions})

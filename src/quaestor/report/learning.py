@@ -11,11 +11,13 @@ from matplotlib.figure import Figure
 
 from quaestor.bankfile.bank import Bank
 from quaestor.formats.files import save
+from quaestor.learn.choice import Choice
 from quaestor.learn.diagnose import BITS, CHANCE, GAP, ByLevel, Diagnosis
 from quaestor.learn.fit import Fit
 from quaestor.learn.proposals import proposals
 from quaestor.learn.sections import Untaken
 from quaestor.report import page
+from quaestor.report.alternatives import RULE
 from quaestor.report.figures import COLOURS, SETTINGS, Line, curves, svg
 
 PANELS = 20  # questions in one figure
@@ -33,10 +35,11 @@ def write_learning(
     command: str,
     version: str,
     notes: Sequence[str] = (),
+    choice: Choice | None = None,
 ) -> None:
     """Write the page. `learnt`: the bank that was saved; `emptied`: whether sections that look untaken were left out.
 
-    `notes`: further sentences about the held-out log-likelihood.
+    `notes`: further sentences about the held-out log-likelihood; `choice`: how the bank was chosen among alternatives.
     """
     parts = [
         page.text(" ".join([summary(fit), *notes])),
@@ -48,6 +51,8 @@ def write_learning(
     parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
     parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(diagnoses)]
     parts += [page.table(level_table(diagnoses), 3)]
+    if choice is not None:
+        parts += [page.heading("The alternatives"), page.text(choice.words), page.text(RULE), page.table(choice.table(), 4)]
     if fit.violations:
         parts += [page.heading("Where answers go against the order of the levels"), page.text(_violation_words(fit))]
         parts += [page.table(_violations(fit), 3)]
@@ -76,11 +81,13 @@ def summary(fit: Fit) -> str:
     return words
 
 
-def held_out_notes(fit: Fit, is_tree: bool, emptied: bool) -> list[str]:
+def held_out_notes(fit: Fit, is_tree: bool, emptied: bool, is_chosen: bool = False) -> list[str]:
     """What a reader must know about the held-out log-likelihood: which choices were made with and without the held-out people."""
     if fit.held_out is None:
         return []
     notes = ["The tree was learnt anew for each fold, without the people held out."] if is_tree else []
+    if is_chosen:
+        notes.append("The bank was chosen by people held out, so that this number is a little too good.")
     if emptied:
         notes.append(
             "The sections left out were chosen with the answers of all people, those held out included, so the held-out log-likelihood"

@@ -1,5 +1,6 @@
 """Answers of real people as a table: a row a person, a column a question."""
 
+import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +15,14 @@ from quaestor.model.question import Question
 if TYPE_CHECKING:
     import pandas as pd
 
-_NUMBERS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1}  # a column of numbers with empty cells is written as 1.0 and 0.0
+_NUMERAL = re.compile(r"[+-]?\d{1,12}([.,]\d{1,12})?")  # a column of numbers with empty cells is written as 1.0 and 0.0, or 1,0 and 0,0
 
 
 def read_responses(bank: Bank, frame: "pd.DataFrame") -> NDArray[np.intp]:
     """Numbers of answer classes, (people, questions of the bank), -1 for no answer; people without any answer are refused.
 
-    Cells hold class names, or 0 and 1 (also as 0.0 and 1.0) where there are two classes; an empty cell or NaN means no answer. Questions of
-    the bank without a column have no answers.
+    Cells hold class names, or points: 0 and 1 (also as 0.0 and 1,0) where there are two classes, 0, 1, 2 where there are three, and so on;
+    an empty cell or NaN means no answer. Questions of the bank without a column have no answers.
     """
     found = read_cells(bank, frame)
     if not (found >= 0).any():
@@ -61,10 +62,41 @@ def class_numbers(question: Question, cells: "pd.Series[Any]", rows: NDArray[np.
         code = _class(question, value)
         if code is None:
             row = int(rows[np.argmax(row_values == number)])
-            allowed = f"{', '.join(question.classes)}{', 0, 1' * (len(question.classes) == 2)} or nothing"
-            raise QuaestorError(f"responses: row {row}, {question.id}: an answer is one of {allowed}, got {value!r}")
+            points = "" if _by_points(question) else "".join(f", {code}" for code in range(len(question.classes)))
+            allowed = f"{', '.join(question.classes)}{points} or nothing"
+            shown = repr(value) + (f" ({_MORE_POINTS})" if as_points(value) in range(2, 13) else "")
+            raise QuaestorError(f"responses: row {row}, {question.id}: an answer is one of {allowed}, got {shown}")
         found[number] = code
+    if len(question.classes) > 2 and not _by_points(question):
+        _check_points(question, [value for value in values if not isinstance(value, str) or value.strip() not in question.classes])
     return found[row_values]
+
+
+_MORE_POINTS = "for more points state more classes, worst first, such as classes: [wrong, half, right]"
+
+
+def _check_points(question: Question, values: list[Any]) -> None:
+    """Refuse points that could mean two things: a column with 0 and 1 alone, where 1 may mean right or one point of several."""
+    points = {as_points(value) for value in values} - {None}
+    if 1.0 in points and points <= {0.0, 1.0}:
+        best = len(question.classes) - 1
+        cure = f"write the names, {', '.join(question.classes)}, or {best} where all is right"
+        raise QuaestorError(
+            f"responses: {question.id}: points from 0 to {best}, got 0 and 1 alone, which may mean wrong and right ({cure})"
+        )
+
+
+def as_points(value: Any) -> float | None:
+    """The number of points in a cell, also as text with a decimal point or comma; None for anything else."""
+    if isinstance(value, str):
+        text = value.strip()
+        return float(text.replace(",", ".")) if _NUMERAL.fullmatch(text) else None
+    return float(value) if isinstance(value, bool | int | float | np.number | np.bool_) else None
+
+
+def _by_points(question: Question) -> bool:
+    """Whether the names of the classes are themselves numbers of points."""
+    return all(as_points(name) is not None for name in question.classes)
 
 
 def _different(cells: "pd.Series[Any]") -> tuple[list[Any], NDArray[np.intp]]:
@@ -79,7 +111,7 @@ def _different(cells: "pd.Series[Any]") -> tuple[list[Any], NDArray[np.intp]]:
     return values.tolist(), numbers
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a cell is empty: None, blank text, pandas.NA, or a value that is not equal to itself (NaN, NaT)."""
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, str) and not value.strip()) or not _equals_itself(value)
 
@@ -90,16 +122,18 @@ def _equals_itself(value: Any) -> bool:
 
 def _class(question: Question, value: Any) -> int | None:
     """The number of an answer class; -1 for an empty cell, None for an invalid value."""
-    if _is_missing(value):
+    if is_missing(value):
         return -1
-    if isinstance(value, str):
-        text = value.strip()
-        if text in question.classes:
-            return question.classes.index(text)
-        return _NUMBERS.get(text) if len(question.classes) == 2 else None
-    if isinstance(value, bool | np.bool_):
-        return int(value) if len(question.classes) == 2 else None
-    return int(value) if len(question.classes) == 2 and isinstance(value, int | float | np.number) and value in (0, 1) else None
+    if isinstance(value, str) and value.strip() in question.classes:
+        return question.classes.index(value.strip())
+    points = as_points(value)
+    if points is None or points != points:
+        return None
+    if _by_points(question):
+        return next((code for code, name in enumerate(question.classes) if as_points(name) == points), None)
+    if isinstance(value, bool | np.bool_) and len(question.classes) > 2:
+        return None
+    return int(points) if points in range(len(question.classes)) else None
 
 
 def held_out(bank: Bank, questions: Sequence[str], columns: Collection[str] = ()) -> NDArray[np.intp] | None:
