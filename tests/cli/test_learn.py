@@ -159,6 +159,7 @@ def test_what_it_refuses(tmp_path, capsys, words, said):
 def test_a_terminal_shows_how_far_it_is(tmp_path, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(command, "console", lambda: Console(file=shown, force_terminal=True, width=120))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     words = ["--credal", "bootstrap", "--samples", 3, "--folds", 2]
     assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", *words) == 0
     for said in ("learning and cross-validation", "objective -", "bootstrap", "step 3 of 3"):
