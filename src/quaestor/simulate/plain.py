@@ -224,9 +224,14 @@ class _Test:
         if self._rules.skips == WRONG:
             classes = xp.where(classes == MISSING, 0, classes)
         told = self._known.told(questions, xp.maximum(classes, xp.zeros_like(classes)))
+        closed = of(paths.closed, old)
+        if self._library.is_numpy:  # where `old` is given, so that these are no longer those of the old paths
+            closed[np.arange(len(closed)), questions] = True
+        else:
+            closed = closed | (self._columns == questions[:, None])
         return _Paths(
             of(paths.evidence, old) + xp.where(classes[:, None] == MISSING, 0.0, told),
-            of(paths.closed, old) | (self._columns == questions[:, None]),
+            closed,
             of(paths.of_skill, old) + of(bank.on_skill, questions),
             of(paths.right, old) + xp.astype(classes == of(bank.classes, questions) - 1, xp.int64),
             of(paths.minutes, old) + of(bank.minutes, questions),
