@@ -47,6 +47,9 @@ def walk(tour, eyes, all_pages):
         page.watch.expected = {stop.status}
         assert page.goto(tour.site / stop.path).status == stop.status, stop
         eyes.look(page, stop.name)
+    browsers["teacher"].watch.expected = {200}
+    for name in tour.sending(browsers["teacher"]):
+        eyes.look(browsers["teacher"], name)
     for name in tour.taking(browsers["taker"]):
         eyes.look(browsers["taker"], name)
     assert not eyes.found, "\n".join(eyes.found)

@@ -216,6 +216,8 @@ ROWS = {
     f"GET {TEST}/results.{{ending}}": row(LOOK, ending="csv"),
     f"GET {TEST}/results/columns": row(LOOK),
     f"GET {TEST}/offline.html": row(LOOK),
+    f"GET {TEST}/collect": row(EDIT),
+    f"POST {TEST}/collect": row(EDIT, {"codes": "nonsense"}, ok=200, changes=False),
     f"GET {TEST}/grades/{{system}}": row(LOOK, system="moodle"),
     f"GET {TEST}/takers/{{attempt}}": row(LOOK),
     f"GET {TEST}/takers/{{attempt}}/why/{{step}}": row(LOOK),

@@ -37,6 +37,8 @@ def all_of_them(tour: Tour) -> None:
         if stop.main:
             page.goto(tour.site / stop.path)
             draw(page, stop.name)
+    for name in tour.sending(browsers["teacher"]):
+        draw(browsers["teacher"], name)
     for name in tour.taking(browsers["taker"]):
         draw(browsers["taker"], name)
 

@@ -248,6 +248,7 @@ def _question_statement(draw, scope, classes):
     """One of the ways to say how likely each answer is; `scope` maps the question's skills to their levels."""
     single, plain = len(scope) == 1, classes == ["wrong", "right"]
     ways = ["table"] * 3 + ["irt"] * single + ["needs"] * plain + ["right", "right", "difficulty"] * (single and plain)
+    ways += ["difficulty"] * (single and len(classes) > 2)
     way = draw(st.sampled_from(ways))
     if way == "table":
         return {"table": draw(_stated_table(list(scope.values()), len(classes)))}
@@ -342,6 +343,7 @@ def documents(draw, most_skills=5, most_questions=4):
     for question, fields in questions.items():
         if draw(st.sampled_from([False, False, True])):  # a template takes over all fields but the text, which the question may say itself
             name = draw(names())
-            templates.setdefault(name, {field: value for field, value in fields.items() if field != "text"})
-            questions[question] = {"template": name} | ({"text": fields["text"]} if "text" in fields else {})
+            templates.setdefault(name, {field: value for field, value in fields.items() if field != "text" or "gaps" in fields})
+            said = "text" in fields and "gaps" not in templates[name]  # gaps stand in the text
+            questions[question] = {"template": name} | ({"text": fields["text"]} if said else {})
     return draw(ABOUT_BANK) | {"skills": skills} | ({"templates": templates} if templates else {}) | {"questions": questions}

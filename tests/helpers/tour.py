@@ -11,6 +11,7 @@ from sqlalchemy import select
 import quaestor as qs
 from helpers.browsing import KINDS, ORDER, give
 from helpers.chromium import Site, follow
+from helpers.paths import ROOT
 from helpers.school import PLATFORM
 from quaestor.store import drafts, leaving, publishing, sharing, teachers
 from quaestor.store.classes import class_lists
@@ -20,6 +21,7 @@ from quaestor.store.platforms.registrations import Registration
 from quaestor.web.operations import demo
 
 FAULTY = {"quaestor": 1, "title": "A bank with faults", "skills": {"sums": {}}, "questions": {"Q1": {"skill": "sum", "dificulty": "easy"}}}
+QUIZ = ROOT / "docs" / "examples" / "moodle-quiz.xml"
 LONG = "A very long title of a test on adding, subtracting, multiplying and dividing fractions, mixed numbers and decimals"
 
 
@@ -61,6 +63,7 @@ class Tour:
             self.draft = work.scalars(select(Draft.id).where(Draft.title.like("Fraction%"))).first()
             self.bank = work.scalars(select(Published.bank_id).where(Published.id == self.demo)).one()
             self.quiet = work.scalars(select(Published.id).where(Published.code == self.empty)).one()
+            self.practising = work.scalars(select(Published.id).where(Published.code == self.practice)).one()
             self.path = work.scalars(select(Attempt.id).where(Attempt.test_id == self.demo, Attempt.ended.is_not(None))).first()
             for thing in (work.get_one(Published, self.demo), work.get_one(Draft, self.draft)):
                 sharing.share(work, thing, ada, sharing.LOOK)
@@ -193,6 +196,18 @@ class Tour:
         yield Stop("improve", f"{draft}/improve")
         yield Stop("trial-form", f"{draft}/try")
         yield Stop("trial-faults", f"teacher/drafts/{self.faulty}/try", main=False)
+
+    def sending(self, page: Any) -> Iterator[str]:
+        """Pages that come after something was sent: what was understood of a file with questions, and of results that came back."""
+        page.goto(self.site / "teacher/import")
+        page.locator("#file").set_input_files(QUIZ)
+        follow(page.locator("main button.main"))
+        yield "questions-understood"
+        page.goto(self.site / f"teacher/tests/{self.practising}/collect")
+        yield "collect"
+        page.locator("#codes").fill("QUAESTOR1 of another test")
+        follow(page.locator("main button.main"))
+        yield "collected"
 
     def taking(self, page: Any) -> Iterator[str]:
         """A taker's pages one after the other: every kind of question, an entry that is refused, a result now and later; then practice."""

@@ -219,6 +219,7 @@ def pages(place):
         f"{TEST}/takers/{{attempt}}": [f"/teacher/tests/{test}/takers/{attempt}" for test, attempt in paths + aside],
         f"{TEST}/takers/{{attempt}}/why/{{step}}": [f"/teacher/tests/{test}/takers/{attempt}/why/2" for test, attempt in paths],
         f"{TEST}/takers/{{attempt}}/delete": [f"/teacher/tests/{test}/takers/{attempt}/delete" for test, attempt in paths],
+        f"{TEST}/collect": [f"/teacher/tests/{place.test.id}/collect"],
         f"{TEST}/report": [f"/teacher/tests/{number}/report{end}" for number in tests for end in ("", "?pupils=yes")],
     }
 

@@ -18,7 +18,7 @@ ADDRESS, NAME = 1000, 255  # letters of an address; of a name that the standard 
 
 
 class Platform(Base):
-    """A registered platform. `frames`: further origins that may show us in a frame; `keys`: its public keys, read at `keys_at`."""
+    """A registered platform. `frames`: further origins that may show us in a frame; `keys`: its public keys, asked for at `keys_at`."""
 
     __tablename__ = "lti_platform"
     __table_args__ = (UniqueConstraint("issuer", "client_id"), NEVER_AGAIN)

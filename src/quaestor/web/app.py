@@ -41,6 +41,7 @@ from quaestor.web.teacher import (
     account,
     class_pages,
     colleagues,
+    collection,
     correcting,
     frozen_banks,
     gradebook_files,
@@ -64,7 +65,7 @@ from quaestor.web.teacher import (
 )
 
 TAKERS = (front_page, device, attempt_pages)
-SHOWN = (results_table, path, live, projector, statistics, offline_file, gradebook_files)
+SHOWN = (results_table, path, live, projector, statistics, offline_file, collection, gradebook_files)
 TESTS = (publish_page, published, time_changes, correcting, letters, grading, *SHOWN)
 CLASSES = (class_pages, pupil_pages)
 TEACHERS = (sign_in, provider, home, colleagues, frozen_banks, *TESTS, *CLASSES, people, account, job_progress)

@@ -1,6 +1,7 @@
 """Launches: who comes from a platform gets to their page inside its frame; whatever the standard forbids is refused in words."""
 
 import re
+from datetime import datetime, timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
 
@@ -10,7 +11,7 @@ from sqlalchemy import select
 from helpers.lti_platform import User
 from helpers.lti_tool import TOOL, begin, browser, counts, inside, launch, registered, taken
 from quaestor.store.models import Attempt, Pupil, Teacher
-from quaestor.store.platform_tables import Frame, PlatformLogin, Seat
+from quaestor.store.platform_tables import Frame, Platform, PlatformLogin, Seat
 from quaestor.web.jobs import housekeeping
 from quaestor.web.lti import platform_keys
 
@@ -101,6 +102,32 @@ def test_a_platform_whose_keys_are_away_is_not_believed(app, platform, placed):
     platform.away = True
     for _ in range(2):  # who comes right after the first is told the same, and not that the message is forged
         assert "cannot be read at the moment" in launch(browser(app), platform, "ada", "link-1").text
+
+
+def test_keys_that_were_read_within_a_day_are_believed_while_the_platform_is_away(app, database, platform, placed, monkeypatch):
+    assert launch(browser(app), platform, "ada", "link-1").status_code == 303
+    monkeypatch.setattr(platform_keys, "PAUSE", platform_keys.PAUSE * 0)
+    platform.away = True
+    for hours, status in ((2, 303), (21, 303), (2, 400), (1, 400)):  # each time so much later; who is refused changes nothing
+        with database.work() as work:
+            kept = work.scalars(select(Platform)).one()
+            at = datetime.fromisoformat(kept.keys["read_at"]) - timedelta(hours=hours)
+            kept.keys = {**kept.keys, "read_at": at.isoformat()}
+        reply = launch(browser(app), platform, "ada", "link-1")
+        assert reply.status_code == status, hours
+    assert "cannot be read at the moment" in reply.text
+    platform.away = False
+    assert launch(browser(app), platform, "ada", "link-1").status_code == 303
+
+
+def test_a_key_that_is_not_among_the_kept_ones_is_refused_while_the_platform_is_away(app, platform, placed, monkeypatch):
+    assert launch(browser(app), platform, "ada", "link-1").status_code == 303
+    monkeypatch.setattr(platform_keys, "PAUSE", platform_keys.PAUSE * 0)
+    platform.away = True
+    platform.rotate()
+    reply = launch(browser(app), platform, "ada", "link-1")
+    assert reply.status_code == 400
+    assert "cannot be read at the moment" in reply.text
 
 
 def test_a_state_is_used_once(app, database, platform, placed):

@@ -17,7 +17,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError, QuaestorError, format_value, got
 from quaestor.formats.limits import read_bytes, read_text
 from quaestor.i18n import say
-from quaestor.model.question import Question
+from quaestor.model.question import Entry, Question
 from quaestor.selection.rules import Rules
 from quaestor.selection.rules_file import read_rules
 from quaestor.session.session import Session
@@ -58,20 +58,24 @@ def read_test(path: Path) -> tuple[Bank, Rules]:
 
 
 def read_results(path: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """The results in a file: their places, their lines of text, and what a saved file tells besides."""
-    text = _text(path)
+    """The results in a file (`results_in`)."""
+    return results_in(_text(path), str(path))
+
+
+def results_in(text: str, path: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The results in a text: their places, their lines of text, and what a saved file tells besides. `path`: where it was found."""
     if text.lstrip().startswith("{"):
         try:
             saved = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise HandedInError.at(str(path), got(say("a saved result is JSON"), str(error))) from error
+            raise HandedInError.at(path, got(say("a saved result is JSON"), str(error))) from error
         if not isinstance(saved, dict) or not isinstance(saved.get("code"), str):
-            raise HandedInError.at(str(path), say("this is not a saved result"))
-        yield str(path), saved["code"], saved
+            raise HandedInError.at(path, say("this is not a saved result"))
+        yield path, saved["code"], saved
         return
     lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
     if not lines:
-        raise HandedInError.at(str(path), say("there is no result in it"))
+        raise HandedInError.at(path, say("there is no result in it"))
     yield from ((f"{path}:{number}", line, {}) for number, line in lines)
 
 
@@ -109,9 +113,12 @@ def _session(bank: Bank, rules: Rules, place: str, answers: str, entries: object
     session, listed = Session(bank, rules), list(bank.questions.values())
     given = entries if isinstance(entries, list) else []
     notes: dict[str, None] = {}
-    for number, pair in enumerate(answers.split(",") if answers != "-" else []):
+    told = answers.split(",") if answers != "-" else []
+    if len(told) > len(listed):
+        raise HandedInError.at(place, got(say("at most {most} answers", most=len(listed)), str(len(told))))
+    for number, pair in enumerate(told):
         asked, _, answer = pair.partition("=")
-        if not asked.isdecimal() or int(asked) >= len(listed):
+        if not asked.isdecimal() or len(asked) > 9 or int(asked) >= len(listed):
             raise HandedInError.at(place, got(say("a question of the test"), format_value(pair)))
         question = listed[int(asked)]
         if session.next is None or session.next.id != question.id:
@@ -120,30 +127,39 @@ def _session(bank: Bank, rules: Rules, place: str, answers: str, entries: object
             if answer == "-":
                 session = session.skip(question.id)
                 continue
-            if not answer.isdecimal() or int(answer) >= len(question.classes):
+            if not answer.isdecimal() or len(answer) > 9 or int(answer) >= len(question.classes):
                 raise HandedInError.at(place, got(say("an answer class of {question}", question=question.id), format_value(pair)))
             entry = given[number] if number < len(given) else None
+            entered = None if entry is None else _entered(question, entry)
+            if entered is not None and question.classify(entered) == question.classes[int(answer)]:
+                session = session.enter(question.id, entered)
+                continue
             session = session.answer(question.id, question.classes[int(answer)])
-            if entry is not None and _classified(question, entry) != question.classes[int(answer)]:
+            if entry is not None:
                 notes[say("{question}: what was entered counts otherwise here", question=question.id)] = None
-        except (AnswerError, QuaestorError) as error:
+        except HandedInError:
+            raise
+        except QuaestorError as error:
             raise HandedInError.at(place, str(error)) from error
     if session.next is not None:
         notes[say("it ends before the test does")] = None
     return session, tuple(notes)
 
 
-def _classified(question: Question, entry: object) -> str | None:
-    """The class of what was entered: numbers of options, or what was typed."""
+def _entered(question: Question, entry: object) -> Entry | None:
+    """What was entered, told by numbers of options or as it was typed; None where that is no entry to the question."""
     try:
         if isinstance(entry, list) and question.parts:
             pairs = zip(question.parts, map(str, entry), strict=True)
-            return question.classify([part.options[int(one)] if part.kind == "choice" else one for part, one in pairs])
-        if isinstance(entry, list):
-            return question.classify([question.options[int(str(one))] for one in entry])
-        return question.classify(question.options[int(str(entry))] if question.options else str(entry))
+            made: Entry = [part.options[int(one)] if part.kind == "choice" else one for part, one in pairs]
+        elif isinstance(entry, list):
+            made = [question.options[int(str(one))] for one in entry]
+        else:
+            made = question.options[int(str(entry))] if question.options else str(entry)
+        question.classify(made)
     except (AnswerError, ValueError, IndexError):
         return None
+    return made
 
 
 def _time(place: str, when: str) -> datetime:
