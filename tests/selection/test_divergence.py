@@ -9,7 +9,7 @@ import pytest
 import quaestor as qs
 from helpers.score_banks import looked, open_questions, random_bank
 from oracles.scores import interval_set, pieces_of
-from quaestor.selection.scores.divergence_bounds import BOUNDS_OF
+from quaestor.selection.scores.divergence_bounds import BOUNDS_OF, bounds_of
 from quaestor.selection.scores.known import SCORES
 
 NAMES = ("mutual_information", "jensen_shannon", "gdi", "kl", "pwkl", "mpwkl")
@@ -82,7 +82,7 @@ def test_bounds_of_two_levels_and_two_classes_are_attained(name):
     for _ in range(6):
         (low, high), rows = interval_set(rng, 2, "some"), [interval_set(rng, 2, "some") for _ in range(2)]
         ends = tuple(np.stack([row[end] for row in rows], axis=1)[None, None] for end in (0, 1))
-        least, most = (float(end[0, 0]) for end in BOUNDS_OF[name]((low[None], high[None]), ends))
+        least, most = (float(end[0, 0]) for end in bounds_of(name, (low[None], high[None]), ends))
         values = []
         near = np.clip([0.5 - 1e-7, 0.5 + 1e-7], low[1], high[1])  # where the most probable level changes
         for p in (*near, *(low[1] + grid * (high[1] - low[1]))):
@@ -92,6 +92,9 @@ def test_bounds_of_two_levels_and_two_classes_are_attained(name):
         assert max(values) <= most + 1e-9
         assert min(values) < least + 0.02 * (1 + most)
         assert max(values) > most - 0.02 * (1 + most)
+        wide = BOUNDS_OF[name]((low[None], high[None]), ends)  # what is found for any number of levels holds them too
+        assert wide[0][0, 0] <= least + 1e-9
+        assert wide[1][0, 0] >= most - 1e-9
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -46,6 +46,15 @@ def graded(seed):
 ODD = Behaviour(fatigue=0.05, guessing=0.1, slips=0.05, skipping=0.1)
 
 
+@pytest.mark.parametrize("name", ["strict", "torch"])
+@pytest.mark.parametrize("score", ["variance", "mutual_information", "gdi", "kl", "pwkl", "mpwkl"])
+def test_every_library_knows_the_scores_of_cognitive_diagnosis(name, score):
+    bank, rules, used = graded(3), qs.Rules(score=score, stop=qs.any_of(qs.max_questions(5), qs.sprt(0.1, 0.1))), library(name)
+    assert plain.is_plain(bank, rules, ODD)
+    students = students_of(bank, 25, seed=5)
+    check_same(take(bank, rules, students, ODD), plain.take(bank, rules, students, ODD, used))
+
+
 @pytest.mark.parametrize("name", ["numpy", "strict", "torch"])
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("score", ["entropy", "mode", "gini"])

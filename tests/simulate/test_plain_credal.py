@@ -89,6 +89,16 @@ def check_shape(shape, name, stops, seed=0):
             check(bank, rules, students_of(bank, 15, seed=place), behaviour, name)
 
 
+@pytest.mark.parametrize("name", ["strict", "torch"])
+@pytest.mark.parametrize("score", ["variance", "mutual_information", "gdi", "kl", "pwkl", "mpwkl"])
+def test_every_library_knows_the_scores_of_cognitive_diagnosis(name, score):
+    for place, bound in enumerate(("upper", "lower")):
+        bank = credal(next(iter(PARENTS)), [place, len(score)])
+        rules = qs.Rules(score=score, bound=bound, stop=qs.any_of(qs.max_questions(5), qs.loss_below(0.05)))
+        assert plain.is_plain(bank, rules, ODD)
+        check(bank, rules, students_of(bank, 12, seed=place), ODD, name)
+
+
 @pytest.mark.parametrize("name", LIBRARIES)
 @pytest.mark.parametrize("shape", PARENTS)
 def test_every_library_takes_the_test_as_sessions_do(name, shape):

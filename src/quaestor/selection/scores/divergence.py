@@ -27,7 +27,7 @@ from quaestor.draws import Draws
 from quaestor.inference.engine import JointTarget
 from quaestor.inference.lookahead import Group, Lookahead, Target
 from quaestor.model.table import Array
-from quaestor.selection.scores.divergence_bounds import BOUNDS_OF
+from quaestor.selection.scores.divergence_bounds import bounds_of
 from quaestor.selection.scores.kernels import BLOCK
 from quaestor.selection.scores.uncertainty import Score, entropy, joint_gain
 
@@ -58,7 +58,7 @@ def _of_target(name: str, group: Group, target: Target, bound: str) -> Array:
     found = np.empty((len(low), rows[0].shape[1]))
     for some in parts(len(low), max(1, BLOCK // size)):
         told = rows if is_own else (rows[0][some], rows[1][some])
-        found[some] = BOUNDS_OF[name]((low[some], high[some]), told)[0 if bound == "upper" else 1]
+        found[some] = bounds_of(name, (low[some], high[some]), told)[0 if bound == "upper" else 1]
     return found
 
 

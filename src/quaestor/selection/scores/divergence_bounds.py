@@ -2,9 +2,9 @@
 
 What is known of the skill is an interval set K(S), `low` and `high`, (takers, levels); what its levels would answer are interval rows,
 (takers or 1, tables, classes, levels), which vary independently of it and of one another. All bounds are outer ones: the value of every
-network of the set lies between them. For two levels and two classes they are attained; where lower and upper ends are equal they are the
-value itself. Where an answer is impossible at a level, the logarithm is that of 1e-300: a large number instead of infinity, so that
-questions can still be compared.
+network of the set lies between them. For two levels and two classes they are attained (`two_rows`); where lower and upper ends are equal
+they are the value itself. Where an answer is impossible at a level, the logarithm is that of 1e-300: a large number instead of infinity, so
+that questions can still be compared.
 
 Results are (takers, tables), a lower and an upper one.
 """
@@ -19,9 +19,21 @@ from quaestor.credal.intervals import at_largest, largest, smallest
 from quaestor.inference.engine import Ends
 from quaestor.model.table import Array, centre, vertices
 from quaestor.selection.scores.kernels import TINY
+from quaestor.selection.scores.two_rows import BOUNDS_OF_TWO, Row
 
 Between = Callable[[Array, Array], Array]  # what one class adds to the divergence of two rows, from its probability in each
 _ROUNDS = 8
+
+
+def bounds_of(name: str, now: Ends, rows: Ends) -> Ends:
+    """The bounds of a score by its name, in closed form where there is one."""
+    if now[0].shape[-1] != 2 or rows[0].shape[2] != 2:
+        return BOUNDS_OF[name](now, rows)
+    lower, higher = (
+        Row((rows[1][:, :, 0, level], rows[0][:, :, 1, level]), (rows[0][:, :, 0, level], rows[1][:, :, 1, level])) for level in (0, 1)
+    )
+    found: Ends = BOUNDS_OF_TWO[name](np, now[0][:, 1:], now[1][:, 1:], lower, higher)
+    return found
 
 
 def gdi(now: Ends, rows: Ends) -> Ends:
@@ -51,9 +63,8 @@ def kl(now: Ends, rows: Ends) -> Ends:
 
 def mutual_information(now: Ends, rows: Ends) -> Ends:
     """I(S; Q) = H(Q) - sum_c p_c H(w_c), the Jensen-Shannon divergence of the rows, in units of log(levels)."""
-    levels, classes = now[0].shape[-1], rows[0].shape[2]
-    low, high = _two_by_two(now, rows) if (levels, classes) == (2, 2) else (_least_told(now, rows), _most_told(now, rows))
-    return low / np.log(levels), high / np.log(levels)
+    unit = np.log(now[0].shape[-1])
+    return _least_told(now, rows) / unit, _most_told(now, rows) / unit
 
 
 def _log(p: Array) -> Array:
@@ -140,35 +151,6 @@ def _widest(now: Ends, found: list[Ends]) -> Ends:
         may = (fits | (sure == level))[:, None]
         least, most = np.where(may, np.minimum(least, lower), least), np.where(may, np.maximum(most, upper), most)
     return least, most
-
-
-def _two_by_two(now: Ends, rows: Ends) -> Ends:
-    """I falls as the rows come together and is concave in p: least at the nearest rows and an end of p, most at far rows and one p."""
-    (a, b), (c, d) = ((rows[0][:, :, 1, level], rows[1][:, :, 1, level]) for level in (0, 1))
-    low, high = now[0][:, 1:], now[1][:, 1:]
-    near = np.where(a > d, a, np.where(b < c, b, 0.0)), np.where(a > d, d, np.where(b < c, c, 0.0))
-    least = np.minimum(*(_told(p, *near) for p in (low, high)))
-    most = np.maximum(*(_told(np.clip(_best(*far), low, high), *far) for far in ((a, d), (b, c))))
-    return least, most
-
-
-def _told(p: Array, at_lower: Array, at_higher: Array) -> Array:
-    """I of P(higher level) and P(right) at both levels."""
-    value = _noise((1 - p) * at_lower + p * at_higher) - (1 - p) * _noise(at_lower) - p * _noise(at_higher)
-    return np.maximum(value, 0)
-
-
-def _noise(p: Array) -> Array:
-    return -p * _log(p) - (1 - p) * _log(1 - p)
-
-
-def _best(at_lower: Array, at_higher: Array) -> Array:
-    """The P(higher level) of which two classes tell most: where log((1 - q) / q) is the slope of the noise, q = P(right)."""
-    rise = at_higher - at_lower
-    is_flat = np.abs(rise) < 1e-12
-    rise = np.where(is_flat, 1.0, rise)
-    right = 1 / (1 + np.exp(np.clip((_noise(at_higher) - _noise(at_lower)) / rise, -700, 700)))
-    return np.where(is_flat, 0.5, (right - at_lower) / rise)
 
 
 def _least_told(now: Ends, rows: Ends) -> Array:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quaestor.inference.layout import Batch
+from quaestor.selection.scores.two_rows import BOUNDS_OF_TWO, Bounded, Row
 
 Line = tuple[Any, Any]  # at P(higher level) = 0, and the slope
 
@@ -40,7 +41,8 @@ class TwoByTwo:
 
     `least`, `most`: the least and the most P(right); `rises`: what a wrong and a right answer add to the log-odds of the higher level, at
     the least and at the most, no more than makes a probability 0 or 1. Of the lines of `conditional_mode` those that are of the table:
-    `cautious` for the upper M and `hopeful` for the lower one; `even`: where the largest of the four cautious lines is the least.
+    `cautious` for the upper M and `hopeful` for the lower one; `even`: where the largest of the four cautious lines is the least. `rows`:
+    what the lower and the higher level would answer, as `two_rows` takes it.
     """
 
     least: Line
@@ -49,6 +51,7 @@ class TwoByTwo:
     cautious: tuple[Line, Line]
     hopeful: tuple[Line, Line]
     even: Any
+    rows: tuple[Row, Row]
 
     @staticmethod
     def of(batch: Batch) -> "TwoByTwo | None":
@@ -63,6 +66,8 @@ class TwoByTwo:
         """The same in another library; `put` makes an array of it."""
 
         def moved(part: Any) -> Any:
+            if isinstance(part, Row):
+                return Row(*(moved(one) for one in part))
             return tuple(moved(one) for one in part) if isinstance(part, tuple) else put(part)
 
         return TwoByTwo(*(moved(getattr(self, name)) for name in self.__dataclass_fields__))
@@ -85,7 +90,10 @@ def _two_by_two(batch: Batch) -> TwoByTwo:
         points.append(np.clip(np.divide(other[0] - one[0], turn, out=np.full(len(low), 0.5), where=turn != 0), 0, 1))
     values = np.max([[start + slope * point for point in points] for start, slope in every], axis=0)
     even = np.take_along_axis(np.array(points), values.argmin(axis=0)[None], axis=0)[0]
-    return TwoByTwo(_line(*right), _line(*upper), (after_wrong, after_right), cautious, (hopeful[0], hopeful[1]), even)
+    alone = [[np.ascontiguousarray(one) for one in end] for end in (wrong, right, above, upper)]  # the ends of each class, level by level
+    lower, higher = (Row((alone[2][level], alone[1][level]), (alone[0][level], alone[3][level])) for level in (0, 1))
+    ends = (after_wrong, after_right)
+    return TwoByTwo(_line(*right), _line(*upper), ends, cautious, (hopeful[0], hopeful[1]), even, (lower, higher))
 
 
 def _line(at_lower: Any, at_higher: Any) -> Line:
@@ -195,6 +203,11 @@ def _lower_mode(xp: Any, known: TwoLevels, tables: TwoByTwo) -> Any:
     return most
 
 
+def _divergence(bounded: Bounded, place: int) -> Callable[[Any, TwoLevels, TwoByTwo], Any]:
+    """The lower (0) or upper (1) value of a divergence."""
+    return lambda xp, known, tables: bounded(xp, known.low, known.high, *tables.rows)[place]
+
+
 TOLD = {
     ("entropy", "upper"): _upper(_entropy),
     ("entropy", "lower"): _lower(_entropy),
@@ -204,4 +217,6 @@ TOLD = {
     ("gini", "lower"): _lower(_gini),
     ("variance", "upper"): _upper(_gini),  # of two levels the same number
     ("variance", "lower"): _lower(_gini),
+    **{(name, "upper"): _divergence(bounded, 0) for name, bounded in BOUNDS_OF_TWO.items()},  # cautious: what it tells at the least
+    **{(name, "lower"): _divergence(bounded, 1) for name, bounded in BOUNDS_OF_TWO.items()},
 }
