@@ -182,3 +182,12 @@ def test_the_expected_fall_of_the_variance():
     assert qs.rank(bank, score="variance").gains[0] == pytest.approx(variance(prior) - left, abs=1e-12)
     with pytest.raises(qs.QuaestorError, match="score variance is for skills, whose levels have numbers, got the target 'joint'"):
         qs.rank(qs.load("four-skills"), score="variance", target="joint")
+
+
+def test_mutual_information_of_skills_with_many_levels_is_refused_in_credal_banks():
+    levels = [f"l{number}" for number in range(9)]
+    bank = qs.Bank({"skills": {"s": {"levels": levels}}, "questions": {"Q": {"skill": "s", "irt": {"b": 0}}}})
+    assert qs.rank(bank, score="mutual_information").gains[0] > 0
+    with pytest.raises(qs.QuaestorError, match="is for skills of at most 8 levels in credal banks, got 9; use entropy or mpwkl"):
+        qs.rank(bank.widen(0.02), score="mutual_information")
+    assert qs.rank(bank.widen(0.02), score="mpwkl").gains[0] > 0

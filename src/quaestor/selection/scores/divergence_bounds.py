@@ -16,6 +16,7 @@ import numpy as np
 
 from quaestor.credal.decisions import TIED
 from quaestor.credal.intervals import at_largest, largest, smallest
+from quaestor.errors import QuaestorError
 from quaestor.inference.engine import Ends
 from quaestor.model.table import Array, centre, vertices
 from quaestor.selection.scores.kernels import TINY
@@ -23,6 +24,7 @@ from quaestor.selection.scores.two_rows import BOUNDS_OF_TWO, Row
 
 Between = Callable[[Array, Array], Array]  # what one class adds to the divergence of two rows, from its probability in each
 _ROUNDS = 8
+_MOST_LEVELS = 8  # whose sets have a thousand vertices
 
 
 def bounds_of(name: str, now: Ends, rows: Ends) -> Ends:
@@ -157,7 +159,10 @@ def _least_told(now: Ends, rows: Ends) -> Array:
     """I is the sum over the classes of E f(w) - f(E w), f(t) = t log t; each is concave in p, so least at a vertex of K(S), and there least
     where every w is as near to their mean as its interval lets it be.
     """
-    points, inside = vertices(*now, TIED)  # (takers, points, levels)
+    if (levels := now[0].shape[1]) > _MOST_LEVELS:
+        rule = f"the score mutual_information is for skills of at most {_MOST_LEVELS} levels in credal banks"
+        raise QuaestorError(f"{rule}, got {levels}; use entropy or mpwkl")
+    points, inside = vertices(np.minimum(*now), np.maximum(*now), TIED)  # (takers, points, levels)
     low, high = rows  # (takers or 1, tables, classes, levels)
     steps = np.sort(np.concatenate([low, high], axis=-1), axis=-1)
     near = np.clip(steps[..., None], low[..., None, :], high[..., None, :])  # (..., steps, levels)
@@ -166,8 +171,9 @@ def _least_told(now: Ends, rows: Ends) -> Array:
         p = points[:, number, None, None, :]
         above = np.einsum("...sl,...l->...s", near, p) - steps  # falls from step to step; the mean is where it is 0
         last = np.clip((above >= 0).sum(axis=-1) - 1, 0, steps.shape[-1] - 2)[..., None]
+        several = np.broadcast_to(steps, above.shape)
         (start, end), (rise, fall) = (
-            [np.take_along_axis(each, at, axis=-1)[..., 0] for at in (last, last + 1)] for each in _alike(steps, above)
+            [np.take_along_axis(each, at, axis=-1)[..., 0] for at in (last, last + 1)] for each in (several, above)
         )
         share = np.divide(rise, rise - fall, out=np.zeros_like(rise), where=rise - fall > 0)
         w = np.clip((start + np.clip(share, 0, 1) * (end - start))[..., None], low, high)
@@ -176,10 +182,6 @@ def _least_told(now: Ends, rows: Ends) -> Array:
         found = np.where(inside[:, number, None], np.minimum(found, told), found)
     least: Array = np.maximum(found, 0)
     return least
-
-
-def _alike(one: Array, other: Array) -> tuple[Array, Array]:
-    return np.broadcast_to(one, other.shape), other
 
 
 def _most_told(now: Ends, rows: Ends) -> Array:
