@@ -46,8 +46,10 @@ EACH = {
     "only_next": [True],
     "withdrawn": [("a3",), ("a3", "b1")],
     "least_answers": [1, 3],
+    "ahead": [],  # test_deeper
+    "shadow": [],  # test_shadow
 }
-ALONE = ("progressive", "proportional")  # which go with no other way to draw
+ALONE = ("progressive", "proportional", "ahead", "shadow")  # which do not go with whatever else there is
 OWN = "one of your own is registered by qs.register.score first: import its module"
 CASES = [(name, value) for name, values in EACH.items() for value in values]
 

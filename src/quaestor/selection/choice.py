@@ -16,6 +16,7 @@ from quaestor.selection.plan import Mask
 from quaestor.selection.progressive import weighed
 from quaestor.selection.ranking import Ranking
 from quaestor.selection.robust import votes
+from quaestor.selection.shadow import keep_to_shadow
 
 
 class Gains(Protocol):
@@ -77,7 +78,7 @@ class Choosing:
         for force in FORCING:
             force(now, self.left, self.named)
         self.left.active = self.named < 0
-        for keep in KEEPING:
+        for keep in () if now.plan.rules.shadow else KEEPING:  # a shadow test keeps them all
             keep(now, self.left)
         self._left_by_content = self.left.mask
 
@@ -95,6 +96,7 @@ class Choosing:
     @lazy
     def candidates(self) -> Mask:
         """What the rules leave to choose from, (takers, questions); nothing where they name the question."""
+        keep_to_shadow(self._now, self.left, lambda: self._gains.gains)
         vary(self._now, self.left, lambda: self._gains.gains)
         return self.left.mask & (self.named < 0)[:, None]
 

@@ -12,9 +12,10 @@ from quaestor.inference.layout import layout_of
 from quaestor.inference.lookahead import TargetError, Targets, wanted
 from quaestor.selection.own_rules import RULES, OwnRule, own_rules
 from quaestor.selection.ranking import check_options
-from quaestor.selection.scores.known import DRAWN
+from quaestor.selection.scores.known import DRAWN, UNCERTAINTY
 from quaestor.selection.stopping.criterion import OF_SKILL, Criterion
 
+MOST_AHEAD = 40_000  # sets of answers that a step looks at which looks further than one question ahead
 MISSING, WRONG = "missing", "wrong"  # what a skip means, unless it names an answer class
 Fault = tuple[str, str, object] | tuple[str, str, object, str]  # place, rule, value, perhaps a hint
 
@@ -109,6 +110,8 @@ class Rules:
     only_next: bool = False
     withdrawn: tuple[str, ...] = ()
     least_answers: int | None = None
+    ahead: int = 1
+    shadow: bool = False
     narrow: tuple[OwnRule, ...] = ()
 
     def __post_init__(self) -> None:
@@ -136,6 +139,11 @@ class Rules:
         drawn = self.among > 1 or self.first_among > 1 or bool(self.exposure.chances) or self.pilots > 0
         drawn = drawn or self.progressive is not None or self.proportional is not None
         return drawn or bool(DRAWN & {self.score, self.then}) or any(rule.draws for rule in self.narrow)
+
+    @property
+    def looks_far(self) -> bool:
+        """Whether a step takes much longer than the gains of one question: it looks further ahead, or puts a whole test together."""
+        return self.ahead > 1 or self.shadow or (self.stop is not None and any(one.looks_far for one in self.stop.simple()))
 
     def check(self, bank: Bank) -> None:
         """Refuse rules that name what a bank does not have."""
@@ -193,7 +201,7 @@ def _misshapen(rules: Rules) -> Iterator[Fault]:
     if _listed(rules.content):
         wrong = ((number, one) for number, one in enumerate(rules.content) if not isinstance(one, Content))
         yield from ((f"content[{number}]", say("a Content is expected"), one) for number, one in wrong)
-    kinds = {"exposure": Exposure, "variety": Variety | None, "robust": Robust | None, "only_next": bool, "may_skip": bool}
+    kinds = {"exposure": Exposure, "variety": Variety | None, "robust": Robust | None, "only_next": bool, "may_skip": bool, "shadow": bool}
     for name, kind in kinds.items():
         if not isinstance(getattr(rules, name), kind):
             rule = say("true or false is expected") if kind is bool else say("{kind} is expected", kind=f"{name.capitalize()}(...)")
@@ -224,7 +232,7 @@ def _faults(rules: Rules) -> Iterator[Fault]:
     for criterion in rules.retire.simple() if isinstance(rules.retire, Criterion) else ():
         if not criterion.is_of_skill:
             yield "retire", say("a criterion on one skill: {criteria}", criteria=", ".join(OF_SKILL)), criterion.name
-    for name, least in (("first_among", 1), ("among", 1), ("pilots", 0), ("least_answers", 1)):
+    for name, least in (("first_among", 1), ("among", 1), ("pilots", 0), ("least_answers", 1), ("ahead", 1)):
         value = getattr(rules, name)
         if not _whole(value, least) and (name, value) != ("least_answers", None):
             yield name, say("a whole number of at least {least}", least=least), value
@@ -244,6 +252,21 @@ def _faults(rules: Rules) -> Iterator[Fault]:
     if rules.robust is not None:
         yield from _robust_faults(rules.robust)
     yield from _exposure_faults(rules.exposure)
+    yield from _far_faults(rules)
+
+
+def _far_faults(rules: Rules) -> Iterator[Fault]:
+    """What is wrong with looking further ahead, which adds up gains of several questions, and with whole tests."""
+    if rules.shadow and not (isinstance(rules.stop, Criterion) and rules.stop.most_questions() is not None):
+        yield "shadow", say("a whole test has a length: a stop with max_questions is needed"), say("none")
+    if not _whole(rules.ahead, 2):
+        return
+    if rules.score not in UNCERTAINTY:
+        yield "ahead", say("for the scores {words}, whose gains add up", words=", ".join(UNCERTAINTY)), rules.score
+    if rules.target == "scope":
+        yield "ahead", say("for a target that is the same for all questions: all, joint, or skills"), rules.target
+    if rules.per is not None:
+        yield "ahead", say("for gains of questions, not of minutes"), f"per: {rules.per}"
 
 
 def _progress_faults(rules: Rules) -> Iterator[Fault]:
@@ -312,6 +335,8 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
         if lacking:
             rule = say("missing, wrong, or an answer class that every question has (not {question})", question=lacking[0])
             yield "skips", rule, rules.skips
+    if rules.ahead > 1:
+        yield from _too_far(rules, bank)
     try:
         wanted(layout_of(bank), rules.target)
     except TargetError as error:
@@ -329,6 +354,17 @@ def _misfits(rules: Rules, bank: Bank) -> Iterator[Fault]:
             for other in (one for one in skills if level not in one.levels[1:]):
                 words = {"skill": other.id, "levels": ", ".join(other.levels[1:])}
                 yield "stop", say("a cut is a level of {skill} above the lowest: {levels}", **words), level
+
+
+def _too_far(rules: Rules, bank: Bank) -> Iterator[Fault]:
+    if not bank.is_precise:
+        yield "ahead", say("looking further ahead is for precise banks"), say("a credal bank")
+    answers = sum(batch.low.shape[0] * batch.low.shape[1] for batch in layout_of(bank).batches)  # to tables that are different
+    if answers ** (rules.ahead - 1) > MOST_AHEAD:
+        rule = say(
+            "a step looks at no more than {most} sets of answers (here there are {answers} answers)", most=MOST_AHEAD, answers=answers
+        )
+        yield "ahead", rule, rules.ahead
 
 
 def _unknown_questions(rules: Rules, bank: Bank) -> Iterator[Fault]:

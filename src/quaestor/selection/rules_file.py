@@ -174,5 +174,7 @@ FIELDS: dict[str, Reader] = {
     "only_next": flag,
     "withdrawn": _ids,
     "least_answers": _whole,
+    "ahead": _whole,
+    "shadow": flag,
     "narrow": items(_own_rule),
 }

@@ -31,6 +31,7 @@ from quaestor.model.table import Array, centre
 from quaestor.seeds import Seeds
 from quaestor.selection.caps import Caps, Look, leading
 from quaestor.selection.choice import Choice, Choosing
+from quaestor.selection.deeper import gains_after
 from quaestor.selection.narrowing import Standing, is_wanting
 from quaestor.selection.plan import Mask, plan_of
 from quaestor.selection.ranking import Ranking, gains_of, per_minute
@@ -149,7 +150,20 @@ class Decision:
     @lazy
     def gains(self) -> Array:
         """The gain of every question, (takers, questions); of those that are not open it says nothing."""
-        return self._gains(self.rules.score)
+        found = self._gains(self.rules.score)
+        return found if self.rules.ahead == 1 else found + self._later()
+
+    def _later(self) -> Array:
+        """What further questions are expected to gain after each one, as far as the rules look and the test may go, (takers, questions)."""
+        found = np.zeros(self.open.shape)
+        steps = np.minimum(self.rules.ahead, self.most_left).astype(int)
+        for left in range(2, self.rules.ahead + 1):
+            some = np.flatnonzero(steps == left)
+            if len(some):
+                rules = Rules(self.rules.score, None, target=self.rules.target, ahead=left - 1)
+                chances = self.predicted(np.arange(len(self.evidence.layout.questions)))[some]
+                found[some] = gains_after(self.evidence.take(some), self.open[some], chances, partial(_best_gain, rules, self.open[some]))
+        return found
 
     @lazy
     def _second_gains(self) -> Array:
@@ -308,7 +322,8 @@ class Decision:
         second = (lambda: self._second_gains[taker]) if self._plan.second else None
         index = ordered(gains, second, np.flatnonzero(self.open[taker]))
         row = taker if self._row is None else int(self._row[taker])
-        return Ranking(layout.ids[index], gains[index], layout, self._ahead, index, rules.score, rules.bound, rules.per, row)
+        score = rules.score if rules.ahead == 1 else ""  # gains of several questions fall to no skill
+        return Ranking(layout.ids[index], gains[index], layout, self._ahead, index, score, rules.bound, rules.per, row)
 
     def choice(self, taker: int = 0) -> Choice:
         """How the next question of one taker was chosen, also when the test is over."""
@@ -336,6 +351,12 @@ class Decision:
         mask[taker, candidates] = True
         found = votes(self._standing(np.zeros(len(mask), dtype=bool), self.most_left), robust, mask)
         return counted(self.evidence.layout, found[taker])
+
+
+def _best_gain(rules: Rules, is_open: Mask, then: Evidence, whose: Numbers) -> Array:
+    """The largest gain of questions that were open, after one of them was answered, (takers,); 0 where none is left."""
+    ahead = step(rules, then, available=is_open[whose])
+    return np.asarray(np.maximum(np.where(ahead.open, ahead.gains, -np.inf).max(axis=1), 0.0))
 
 
 def _distinct(evidence: Evidence) -> tuple[Evidence, Numbers | None]:

@@ -29,7 +29,7 @@ from quaestor.simulate.behaviours import Asked
 from quaestor.simulate.cohort import Students
 from quaestor.simulate.library import fetched
 
-_NO_NAMES = "score then bound target per stop skips may_skip only_next least_answers"
+_NO_NAMES = "score then bound target per stop skips may_skip only_next least_answers ahead"
 PLAIN = set(_NO_NAMES.split())  # rules that name no question and no order
 TOGETHER = 256_000  # gains worked out at once: what fits into a core's own memory
 

@@ -155,3 +155,12 @@ def test_what_was_cut_short_is_told(database):
         assert [what for what, *_ in row.differences] == ["skill 1 bounds"]
     assert all(one.cut for one in found.skills.values())
     assert any("this result is true but rough" in note for note in told.notes)
+
+
+@pytest.mark.parametrize(
+    ("fields", "quick"),
+    [({}, True), ({"target": "all", "ahead": 2}, False), ({"shadow": True}, False), ({"stop": qs.same_decision(0.9)}, False)],
+)
+def test_rules_that_look_far_are_worked_out_elsewhere(fields, quick):
+    rules = qs.Rules(**{"stop": qs.max_questions(4), **fields})
+    assert is_quick(qs.load("fractions"), rules) is quick

@@ -155,6 +155,7 @@ class SameDecisionAbove(Criterion):
     threshold: float = 0.95
     seed: int = 0
     name = "same_decision"
+    looks_far = True
 
     def __post_init__(self) -> None:
         if not _is_share(self.threshold):

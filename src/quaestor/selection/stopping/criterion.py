@@ -99,6 +99,7 @@ class Criterion(Named):
     """A reason to stop. One of your own gives `name`, `holds`, `reason` and `words`, and is a frozen dataclass of its settings."""
 
     known = CRITERIA
+    looks_far: ClassVar[bool] = False  # whether it takes much longer than what is known now
 
     def holds(self, now: Situation) -> Truth:
         """Whether it says stop: for one taker, or for each of many."""

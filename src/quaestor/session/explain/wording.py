@@ -80,6 +80,8 @@ def _claim(session: Session, why: WhyQuestion, count: int) -> Said:
         return say("none is expected to make us surer, and it comes nearest to it")
     if why.decided == "score" and gains and rules.per is not None:
         return say("it is expected to tell most for the time it takes")
+    if why.decided == "score" and rules.ahead > 1:
+        return say("looking {ahead} questions ahead, it is expected to tell most", ahead=rules.ahead)
     if why.decided == "score":
         return CLAIMS.get(rules.score, say("it is expected to tell most"))
     then = second_score(rules.score, rules.then) or ""

@@ -83,7 +83,7 @@ def enter(
     made = _begin(work, found.test, pupil, called, key, new_seed() if first is None else first.seed, origin)
     if first is not None and made.seed == first.seed and _is_present(first, found.test) and start_of(made.start) == first.start:
         remember(made, first, made.started)
-        if not is_quick(first.bank):
+        if not is_quick(first.bank, first.rules):
             keep(work, made, first, made.started)
     return made
 

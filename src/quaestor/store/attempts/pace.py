@@ -13,6 +13,7 @@ from quaestor.bankfile.bank import Bank
 from quaestor.inference.engines.odds import applies
 from quaestor.inference.joint import LARGEST
 from quaestor.inference.layout import layout_of
+from quaestor.selection.rules import Rules
 from quaestor.session.limited import KINDS, PATH, STEP, WHY
 from quaestor.session.session import Session
 from quaestor.store import counters
@@ -26,8 +27,10 @@ _found: Memory[str, tuple[Any]] = Memory(50_000_000)
 _WEIGHTS = {PATH: 500_000, WHY: 20_000}  # bytes, roughly; of others 5,000
 
 
-def is_quick(bank: Bank) -> bool:
-    """Whether the steps of a bank are quick whatever was answered."""
+def is_quick(bank: Bank, rules: Rules | None = None) -> bool:
+    """Whether steps are quick whatever was answered: those of the bank are, and the rules look no further than one question."""
+    if rules is not None and rules.looks_far:
+        return False
     if "_is_quick" not in bank.__dict__:
         bank.__dict__["_is_quick"] = _is_quick(bank)
     return bool(bank.__dict__["_is_quick"])
@@ -44,7 +47,7 @@ def _is_quick(bank: Bank) -> bool:
 
 def work_out(session: Session) -> None:
     """Work out what every page needs, so that the session has it when it is shown: the next question, and what is known."""
-    if is_quick(session.bank):
+    if is_quick(session.bank, session.rules):
         begun = thread_time()
         session.next, session.beliefs  # noqa: B018
         counters.STEPS.observe(thread_time() - begun)

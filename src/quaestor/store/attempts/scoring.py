@@ -83,7 +83,7 @@ def keep(work: Work, attempt: Attempt, session: Session, at: datetime, revision:
 
 def outcome_row(attempt: Attempt, session: Session, at: datetime, revision: int) -> dict[str, Any]:
     """What the answers so far came to, as the row that stores it."""
-    step = None if is_quick(session.bank) else plain_step(session)
+    step = None if is_quick(session.bank, session.rules) else plain_step(session)
     return {**scored(session), "attempt_id": attempt.id, "revision": revision, "misfits": None, "at": at, "step": step}
 
 

@@ -63,7 +63,7 @@ def session_of(work: Work, attempt: Attempt) -> tuple[Session, datetime]:
         session = begun(attempt.test, attempt.seed, start_of(attempt.start))
     if lines:
         session, at = replace(session, log=(*session.log, *(line for line, _ in lines))), lines[-1][1]
-    if not is_quick(session.bank) and (found := stored_step(work, attempt, session, at)) is not None:
+    if not is_quick(session.bank, session.rules) and (found := stored_step(work, attempt, session, at)) is not None:
         found.into(session)
     remember(attempt, session, at)
     return session, at

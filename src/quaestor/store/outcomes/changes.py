@@ -140,7 +140,7 @@ def foresee(work: Work, test: Published, question: str, bank: Bank, rules: Mappi
     """What would change if a test had this bank and these rules; `question`: the one that is corrected."""
     asking = select(Attempt).join(Event, Event.attempt_id == Attempt.id).where(Attempt.test_id == test.id, Event.question == question)
     asked = work.scalars(asking.order_by(Attempt.id)).unique().all()
-    if len(asked) > MOST or not is_quick(bank):
+    if len(asked) > MOST or not is_quick(bank, read_rules(rules)):
         return Foreseen(len(asked))
     end = time.monotonic() + patience
     present, anew = open_bank(test.bank), corrected(work, test)

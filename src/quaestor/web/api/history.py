@@ -28,7 +28,7 @@ def history(work: Work, attempt: Attempt) -> list[dict[str, Any]]:
     times = work.execute(select(Event.seconds, Event.at).where(Event.attempt_id == attempt.id).order_by(Event.step)).all()
     session = stands.session
     steps = session.so_far
-    if is_quick(session.bank):
+    if is_quick(session.bank, session.rules):
         changed: Sequence[Sequence[Change]] = changes(session)
         whys = [why_question(before) for before in steps[:-1]]
     else:

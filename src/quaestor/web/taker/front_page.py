@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse, Response
 from starlette.datastructures import FormData
 
 from quaestor.i18n import said
+from quaestor.selection.rules_file import read_rules
 from quaestor.session.session import Session
 from quaestor.store import limits
 from quaestor.store.attempts.entry import Origin, enter, look_ahead
@@ -141,7 +142,7 @@ def _first(request: Request, code: str, test: Published) -> Session | None:
     """The session at the beginning of a test whose steps may take long; a quick one is worked out by the page that shows it."""
     with database(request).glance() as work:
         kept = work.get_one(BankVersion, test.bank_id)
-        return None if is_quick(open_bank(kept)) else look_ahead(work, code, seed(request), test.id)
+        return None if is_quick(open_bank(kept), read_rules(test.rules)) else look_ahead(work, code, seed(request), test.id)
 
 
 def _enter(request: Request, code: str, name: str, once: str, first: Session | None, test: int | None, prompt: bool) -> Attempt:

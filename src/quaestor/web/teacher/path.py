@@ -71,7 +71,7 @@ def stations(session: Session, changed_by: Sequence[Sequence[Change]]) -> list[S
 
 def _why(before: Session, question: Question) -> WhyQuestion | None:
     try:
-        why = why_question(before) if is_quick(before.bank) else pace.found(WHY, before)
+        why = why_question(before) if is_quick(before.bank, before.rules) else pace.found(WHY, before)
     except QuaestorError:
         return None  # a reason that cannot be worked out must not hide the path
     return why if why is not None and why.question.id == question.id else None
@@ -114,7 +114,7 @@ def show(request: Request, number: int, attempt: int) -> Response:
 
 def _path(session: Session, fits: bool) -> Path | None:
     """How a session got where it is; None where that takes too long."""
-    if is_quick(session.bank):
+    if is_quick(session.bank, session.rules):
         return Path(changes(session), [then.beliefs for then in session.so_far], explain(session, fits=fits))
     found: Path | None = pace.found(PATH, session)
     return found
@@ -132,7 +132,7 @@ def why(request: Request, number: int, attempt: int, step: int) -> Response:
     assert isinstance(line, Answer)  # an attempt's log holds nothing else
     question = session.bank.questions[line.question]
     told = _why(before, question)
-    slow = told is None and not is_quick(session.bank)
+    slow = told is None and not is_quick(session.bank, session.rules)
     return page(
         request,
         "teacher/why.html",
