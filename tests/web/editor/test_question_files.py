@@ -52,6 +52,7 @@ def test_what_was_understood_is_shown_and_kept_in_a_new_bank(browser, kept):
         assert words in seen
     assert "answers are written freely and marked by people (line 53)" in seen
     assert "Partly right answers count by their class: 'toad' 80% as half" in seen
+    assert "Right: frog Partly right: toad" in seen
     home = keep(browser, title="My quiz", question=["Halves", "A quarter", "Kinds"]).path
     _, document = latest(kept, home)
     assert document["title"] == "My quiz"

@@ -25,13 +25,13 @@ def _reader() -> Any:
 
     reader = MarkdownIt("commonmark", {"html": False, "xhtmlOut": True})
     reader.enable(["table", "strikethrough"]).disable(["link", "autolink"])
-    reader.inline.ruler.before("escape", "formula", _formula)
+    reader.inline.ruler.before("escape", "formula", formula)
     reader.add_render_rule("formula", _shown_formula)
     reader.add_render_rule("image", _shown_picture)
     return reader
 
 
-def _formula(state: Any, silent: bool) -> bool:
+def formula(state: Any, silent: bool) -> bool:
     """`$...$` and `$$...$$`; a dollar sign before a space, or a closing one before a digit, is a dollar sign."""
     source, start = state.src, state.pos
     if source[start] != "$":

@@ -101,16 +101,23 @@ def _look(request: Request, name: str, content: bytes, found: Imported, status: 
 
 
 class Row(NamedTuple):
-    """A question as the page lists it; `key`: what is right, as short texts."""
+    """A question as the page lists it; `key`: what is right, as short texts, `partly`: what is worth a part of the points."""
 
     id: str
     kind: str
     text: str
     key: list[str]
+    partly: list[str]
 
 
 def _row(own: str, fields: Mapping[str, Any]) -> Row:
-    return Row(own, fields.get("kind", "choice"), fields.get("text", ""), _key(fields))
+    return Row(own, fields.get("kind", "choice"), fields.get("text", ""), _key(fields), _partly(fields))
+
+
+def _partly(fields: Mapping[str, Any]) -> list[str]:
+    between = (fields.get("classes") or [])[1:-1]
+    judged = fields.get("accept") if fields.get("kind") in ("text", "number") else fields.get("options")
+    return [str(one) for one, its in judged.items() if its in between] if isinstance(judged, dict) else []
 
 
 def _key(fields: Mapping[str, Any]) -> list[str]:
@@ -127,6 +134,8 @@ def _key(fields: Mapping[str, Any]) -> list[str]:
     correct = fields.get("correct", [])
     right = list(correct) if isinstance(correct, list) else [str(correct)]
     accept = fields.get("accept", [])
+    if isinstance(accept, dict):  # by class
+        accept = [one for one, its in accept.items() if its == (fields.get("classes") or ["right"])[-1]]
     if fields.get("tolerance"):
         right = [f"{one} ± {fields['tolerance']}" for one in right]
     return [*right, *(str(one) for one in accept)]

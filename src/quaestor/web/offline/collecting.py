@@ -69,7 +69,7 @@ def checked(work: Work, test: Published, results: Iterable[Result]) -> tuple[lis
             continue
         try:
             if number >= MOST:
-                raise HandedInError.at(place, say("at most {most} results are read at once", most=MOST))
+                raise HandedInError.at(place, say("at most {most} {most:result is|results are} read at once", most=MOST))
             told = CODE.fullmatch(plain)
             if told is not None and told[1] in earlier:
                 words = say("the test was corrected after this file was written, so its answers cannot be counted")

@@ -115,7 +115,7 @@ def _session(bank: Bank, rules: Rules, place: str, answers: str, entries: object
     notes: dict[str, None] = {}
     told = answers.split(",") if answers != "-" else []
     if len(told) > len(listed):
-        raise HandedInError.at(place, got(say("at most {most} answers", most=len(listed)), str(len(told))))
+        raise HandedInError.at(place, got(say("at most {most} {most:answer|answers}", most=len(listed)), str(len(told))))
     for number, pair in enumerate(told):
         asked, _, answer = pair.partition("=")
         if not asked.isdecimal() or len(asked) > 9 or int(asked) >= len(listed):

@@ -16,6 +16,7 @@ from markdown_it.rules_inline import StateInline
 from markupsafe import Markup
 
 from quaestor.errors import AnswerError
+from quaestor.formats.exchange.prose_html import formula
 from quaestor.i18n import say
 from quaestor.model.entries import GAP, PICTURE
 from quaestor.model.question import Question
@@ -48,27 +49,6 @@ ATTRIBUTES = {
     "ol": {"start"},
     "img": {"src", "alt"},
 }
-
-
-def _formula(state: StateInline, silent: bool) -> bool:
-    """`$...$` and `$$...$$`; a dollar sign before a space, or a closing one before a digit, is a dollar sign."""
-    source, start = state.src, state.pos
-    if source[start] != "$":
-        return False
-    fence = "$$" if source.startswith("$$", start) else "$"
-    begin = start + len(fence)
-    end = source.find(fence, begin)
-    while end > 0 and source[end - 1] == "\\":
-        end = source.find(fence, end + 1)
-    inside = source[begin:end] if end > 0 else ""
-    after = source[end + len(fence) : end + len(fence) + 1]
-    if not inside.strip() or end > state.posMax or (fence == "$" and (inside != inside.strip() or after.isdigit())):
-        return False
-    if not silent:
-        token = state.push("formula", "math", 0)
-        token.content, token.markup = inside, fence
-    state.pos = end + len(fence)
-    return True
 
 
 def mathml(latex: str, display: bool = False) -> str:
@@ -110,7 +90,7 @@ def with_pictures(html: Markup, address: Callable[[str], str]) -> Markup:
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False, "linkify": False})
     reader.enable(["table", "strikethrough"]).disable(["image", "link", "autolink"])
-    reader.inline.ruler.before("escape", "formula", _formula)
+    reader.inline.ruler.before("escape", "formula", formula)
     reader.inline.ruler.before("escape", "picture", _picture)
     reader.add_render_rule("picture", lambda self, tokens, i, options, env: _drawn(tokens[i].content, tokens[i].markup))
     reader.add_render_rule("formula", lambda self, tokens, i, options, env: mathml(tokens[i].content, tokens[i].markup == "$$"))
