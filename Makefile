@@ -6,9 +6,11 @@ READY := $(VENV)/.ready
 # Tests start many processes: what is compiled is kept.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: run test short test-long check bench docs translations screenshots clean
+SITE := src/quaestor/web/site/index.html
 
-run: $(READY)  ## start the main job
+.PHONY: run test short test-long check bench docs notebooks translations screenshots clean
+
+run: $(READY) $(SITE)  ## start the main job
 	$(BIN)/quaestor serve
 
 test: $(READY)  ## style, types, layers and, at the same time, all tests but the long ones
@@ -17,7 +19,7 @@ test: $(READY)  ## style, types, layers and, at the same time, all tests but the
 short: $(READY)
 	$(BIN)/python -m pytest -n 2 -m "not long"
 
-test-long: $(READY)  ## the long walks, load and coverage runs
+test-long: $(READY) $(SITE)  ## the long walks, load and coverage runs
 	$(BIN)/python -m pytest -n 2 -m long
 
 check: $(READY)  ## style, types, layers
@@ -43,8 +45,12 @@ bench: $(READY)  ## print the figures of benchmarks/README.md
 	PYTHONPATH=tests $(BIN)/python benchmarks/exam_key.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/offline.py
 
-docs: $(READY)  ## write docs/api.md from the docstrings
+docs: $(READY)  ## write docs/api.md and docs/commands.md from the docstrings, and build the site, which the server has at /docs
 	$(BIN)/python docs/make_api.py
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -d build/doctrees docs src/quaestor/web/site
+
+notebooks: $(READY)  ## run the notebooks and store what they show
+	$(BIN)/python docs/run_notebooks.py
 
 translations: $(READY)  ## bring the catalogues of all languages up to date with the sources; LANGUAGE=it begins another
 	PYTHONPATH=tests $(BIN)/python -m helpers.translations $(LANGUAGE)
@@ -53,7 +59,11 @@ screenshots: $(READY)  ## draw every main page into screenshots/, at phone and d
 	PYTHONPATH=tests $(BIN)/python -m helpers.screenshots
 
 clean:
-	rm -rf $(VENV) build dist
+	rm -rf $(VENV) build dist src/quaestor/web/site
+
+$(SITE): $(READY) $(wildcard docs/*.* docs/*/*.*)
+	@$(MAKE) --no-print-directory docs
+	@touch $(SITE)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Quaestor needs Python 3.11 or newer; set PYTHON=..."; exit 1; }

@@ -27,7 +27,7 @@ from quaestor.selection.stopping.combined import COMBINED
 from quaestor.selection.stopping.criteria import SIMPLE
 from quaestor.simulate.behaviours import BEHAVIOURS
 
-DOCS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "how-to").glob("*.md"))]
+DOCS = [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs").glob("*/*.md"))]
 PAGES = [ROOT / "README.md", *DOCS, *sorted((ROOT / "benchmarks").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = [(page, language, text) for page in PAGES for language, text in BLOCK.findall(page.read_text(encoding="utf-8"))]
@@ -192,6 +192,17 @@ def test_the_floors_in_the_docs_are_those_of_the_layers():
     floors = eval(compile(ast.Expression(drawn), "FLOORS", "eval"))
     rows = re.findall(r"^\| \d+ \| (.*?) \|", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert [tuple(SPAN.findall(row)) for row in rows] == list(floors)
+
+
+def test_every_page_has_a_place_in_the_index():
+    """The site groups its pages by the lists of docs/index.md."""
+    folder = ROOT / "docs"
+    lists = re.findall(r"```\{toctree\}\n(.*?)```", (folder / "index.md").read_text(encoding="utf-8"), re.DOTALL)
+    listed = re.findall(r"^(?:[\w-]+/)?[\w*-]+$", "\n".join(lists), re.MULTILINE)
+    found = (*folder.glob("*.md"), *folder.glob("*/*.md"), *folder.glob("notebooks/*.ipynb"))
+    pages = {path.relative_to(folder).with_suffix("").as_posix() for path in found} - {"index"}
+    assert [page for page in pages if page not in listed and f"{page.split('/')[0]}/*" not in listed] == []
+    assert [page for page in listed if "*" not in page and page not in pages] == []
 
 
 def test_every_command_is_documented():

@@ -16,6 +16,7 @@ from quaestor.store import limits
 from quaestor.store.database import Database
 from quaestor.store.memory import MEGABYTE, cached
 from quaestor.store.publishing import open_latest
+from quaestor.web import documentation
 from quaestor.web.api import routes as api
 from quaestor.web.cat import endpoint as cat
 from quaestor.web.editor import improvement, listing, new_bank, overview, part_pages, question_files, trial, versions
@@ -114,6 +115,7 @@ def create(settings: Settings, database: Database | None = None) -> FastAPI:
         app.include_router(part.routes, include_in_schema=False)
     api.add(app)
     cat.add(app)
+    documentation.add(app)
     app.mount("/static", _Static(directory=str(resources.files("quaestor.web") / "static")), name="static")
     metrics.add(app, settings, kept)
     failures.handle(app)
