@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import Field
 
 from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import QuaestorError
@@ -20,7 +21,7 @@ from quaestor.web.editor.opened_draft import EditedDraft, opened, shown
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.jobs.learning import KIND, WEIGHTS, tests_of
 from quaestor.web.render.pages import go
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Form, Id, Tick, read
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted
 
@@ -43,23 +44,35 @@ def _form(request: Request, edited: EditedDraft, status: int = 200, wrong: str =
     return shown(request, "improve.html", edited, status, tests=tests, earlier=earlier, weights=list(WEIGHTS), wrong=wrong)
 
 
+class Learning(Form):
+    """Tests to learn from, how much the author's own numbers count, and whether numbers become intervals."""
+
+    test: list[Id] = Field(default_factory=list)
+    weight: str = ""
+    intervals: Tick = False
+
+
+class Accepting(Form):
+    """Proposals that were ticked, and what is to be done with them."""
+
+    proposal: list[str] = Field(default_factory=list)
+    act: str = ""
+
+
 @routes.post("", name="improve-now")
 def start(request: Request, draft: int, form: Posted) -> Response:
     """Learn from the chosen tests, in the background."""
-    chosen = {int(value) for value in form.getlist("test") if isinstance(value, str) and value.isdecimal() and len(value) < 10}
-    weight = field(form, "weight")
+    wanted = read(Learning, form)
     try:
         with opened(request, draft, writing=True) as edited:
             if edited.checked.bank is None:
                 return _form(request, edited, 400, say("a bank with faults cannot be learnt; mend what is listed first"))
             known = tests_of(edited.work, edited.teacher.id, edited.checked.bank, edited.edition.media)
-            tests = [test.id for test, count, _ in known if count and test.id in chosen]
-            if not tests or weight not in WEIGHTS:
+            tests = [test.id for test, count, _ in known if count and test.id in wanted.test]
+            if not tests or wanted.weight not in WEIGHTS:
                 return _form(request, edited, 400, say("please choose at least one test"))
-            asked = {"draft": draft, "edition": edited.edition.number, "tests": tests, "weight": weight}
-            made = job_queue.ask(
-                edited.work, edited.teacher, KIND, f"draft {draft}", {**asked, "intervals": bool(field(form, "intervals"))}
-            )
+            asked = {"draft": draft, "edition": edited.edition.number, "tests": tests, "weight": wanted.weight}
+            made = job_queue.ask(edited.work, edited.teacher, KIND, f"draft {draft}", {**asked, "intervals": wanted.intervals})
     except QuaestorError as error:
         if type(error) is not QuaestorError:
             raise
@@ -134,17 +147,18 @@ def _key(one: dict[str, Any]) -> str:
 @routes.post("/{job}", name="accept")
 def accept(request: Request, draft: int, job: int, form: Posted) -> Response:
     """Accept the ticked proposals, refuse them, or open them again."""
-    ticked = {value for value in form.getlist("proposal") if isinstance(value, str)}
+    asked = read(Accepting, form)
+    ticked = set(asked.proposal)
     with opened(request, draft, writing=True) as edited:
         found = _found(edited, job)
         if found.found is None or not ticked:
             return _proposals(request, edited, found, 400, say("please tick at least one proposal"))
         refused = set(found.found.get("refused", ()))
-        if field(form, "act") == "refuse":
+        if asked.act == "refuse":
             refused |= {_key(one) for one in found.found["proposals"]} & ticked
         else:
             refused -= ticked
-            if field(form, "act") != "open":
+            if asked.act != "open":
                 _put(edited, found, ticked)
         found.found = {**found.found, "refused": sorted(refused)}
     return go(request, "proposals", draft=draft, job=job)

@@ -2,6 +2,7 @@
 
 from functools import cache
 from pathlib import PurePath
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
@@ -24,12 +25,20 @@ from quaestor.web.editor.opened_draft import speaker
 from quaestor.web.editor.vocabulary import in_file_words
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Form, Line, Secret, read
 from quaestor.web.security.uploads import draw_anew, read_bank
 from quaestor.web.teacher.access import Posted, download, signed_in
 
 routes = APIRouter(prefix="/teacher/banks", route_class=Patient)
 LONGEST_PASTE = 2_000_000
+
+
+class NewBank(Form):
+    """A bank from nothing, from one that comes with Quaestor (`name`), or from rows of a sheet."""
+
+    title: Line = ""
+    name: str = ""
+    rows: Annotated[str, Secret()] = ""  # as they were typed
 
 
 @routes.get("", name="banks")
@@ -79,13 +88,13 @@ def blank(request: Request, ending: str) -> Response:
 @routes.post("/new", name="new-bank")
 def from_nothing(request: Request, form: Posted) -> Response:
     """An empty bank with a title."""
-    return _begin(request, {"quaestor": NEWEST, "title": field(form, "title")[:200]}, say("begun from nothing"))
+    return _begin(request, {"quaestor": NEWEST, "title": read(NewBank, form).title}, say("begun from nothing"))
 
 
 @routes.post("/bundled", name="add-bundled")
 def from_bundled(request: Request, form: Posted) -> Response:
     """A copy of a bank that comes with Quaestor."""
-    bank = _bundled().get(field(form, "name"))
+    bank = _bundled().get(read(NewBank, form).name)
     if bank is None:
         raise MissingError(say("there is no such bank"))
     return _begin(request, _newest(bank), say("copied from a bank that comes with Quaestor"))
@@ -96,15 +105,15 @@ def from_sheet(request: Request, form: Posted) -> Response:
     """Rows copied out of a spreadsheet program; faults of single cells are listed, other faults are mended in the editor."""
     with database(request).read() as work:
         signed_in(request, work)  # before anything is read
-    text = str(form.get("rows", ""))[:LONGEST_PASTE]
+    sent = read(NewBank, form)
+    text, title = sent.rows[:LONGEST_PASTE], sent.title
     try:
-        read = read_csv(text)
-        if read.problems:
-            raise BankError(read.problems)
-        document = in_file_words(read.document)
+        found = read_csv(text)
+        if found.problems:
+            raise BankError(found.problems)
+        document = in_file_words(found.document)
     except BankError as error:
         return _list(request, 400, problems=error.problems, pasted=text, name=say("the pasted rows"))
-    title = field(form, "title")[:200]
     return _begin(request, {"quaestor": NEWEST, **({"title": title} if title else {}), **document}, say("pasted from a spreadsheet"))
 
 

@@ -15,13 +15,28 @@ from quaestor.web.editor.check import graph
 from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import go
-from quaestor.web.security.browsers import field, whole
+from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Form, Id, Tick, read
 from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 from quaestor.web.teacher.cost import cost_of
 
 routes = APIRouter(prefix="/teacher/drafts/{draft}", route_class=Patient)
+
+
 FIELDS = ("title", "description", "language", "author", "licence", "imprecision")
+
+
+class BankFields(Form):
+    """The version of a bank that was seen; its fields are texts, checked with the bank."""
+
+    seen: Id = 0
+
+
+class Deletion(Form):
+    """Whether a bank should really go."""
+
+    sure: Tick = False
 
 
 @routes.get("", name="draft")
@@ -44,8 +59,7 @@ def _page(request: Request, edited: EditedDraft, status: int = 200, wrong: str =
 @routes.post("/fields", name="draft-fields")
 def write(request: Request, draft: int, form: Posted) -> Response:
     """The title and the other fields of the bank itself; what a colleague changed meanwhile is shown, not overwritten."""
-    wanted = {name: field(form, name).replace("\r\n", "\n") for name in FIELDS}
-    seen = whole(field(form, "seen"))
+    seen, wanted = read(BankFields, form).seen, {name: field(form, name).replace("\r\n", "\n") for name in FIELDS}
     try:
         with opened(request, draft, writing=True) as edited:
             made = drafts.change_fields(edited.work, edited.draft, edited.teacher, seen, wanted, say("title and description"))
@@ -88,7 +102,7 @@ def media(request: Request, draft: int, name: str) -> Response:
 def drop(request: Request, draft: int, form: Posted) -> Response:
     """Delete a bank with all its versions; tests that were published stay as they are."""
     with opened(request, draft, writing=True, needed=sharing.OWN) as edited:
-        if not field(form, "sure"):
+        if not read(Deletion, form).sure:
             return _page(request, edited, 400, say("please tick that you are sure"))
         drafts.drop(edited.work, edited.draft)
     return go(request, "banks")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import Field
 from starlette.datastructures import UploadFile
 
 from quaestor.errors import BankError, format_value
@@ -27,13 +28,25 @@ from quaestor.store.media import MediaError, kind_of
 from quaestor.web.editor.opened_draft import opened
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import database, go, page
-from quaestor.web.security.browsers import field, fields, whole
+from quaestor.web.security.forms import Form, Id, Line, read
 from quaestor.web.security.uploads import draw_anew, read_questions
 from quaestor.web.teacher.access import Held, Posted, signed_in
 
 routes = APIRouter(prefix="/teacher/import", route_class=Patient)
 MOST_SHOWN = 300  # questions of a file; the others are kept too
 MOST_UNPACKED = 50_000_000
+
+
+class Keeping(Form):
+    """Questions that were chosen of a file, which the page held (`packed`); their skills, and where they are kept."""
+
+    name: str = ""
+    packed: str = ""
+    question: list[str] = Field(default_factory=list)
+    skills_by: str = ""
+    one: str = ""
+    into: Id = 0
+    title: Line = ""
 
 
 @routes.get("", name="questions-from-elsewhere")
@@ -146,8 +159,8 @@ def keep(request: Request, form: Held) -> Response:
     """Keep the chosen questions, in a new bank or in one that is there."""
     with database(request).read() as work:
         signed_in(request, work)  # before anything is read
-    name = field(form, "name")[:200]
-    content = _unpacked(field(form, "packed"))
+    asked = read(Keeping, form)
+    name, content = asked.name[:200], _unpacked(asked.packed)
     if content is None:
         return _ask(request, 400, wrong=say("please choose the file again"))
     try:
@@ -155,16 +168,16 @@ def keep(request: Request, form: Held) -> Response:
     except BankError as error:
         return _ask(request, 400, problems=error.problems, name=name)
     shown = list(found.questions)[:MOST_SHOWN]
-    ticked = set(fields(form, "question"))
+    ticked = set(asked.question)
     chosen = [own for own in found.questions if own in ticked or own not in shown]
-    by, one, into = field(form, "skills_by"), clean_name(field(form, "one")), whole(field(form, "into"))
-    values = {"chosen": set(chosen), "skills_by": by, "one": one, "into": into, "title": field(form, "title")[:200]}
+    by, one, into = asked.skills_by, clean_name(asked.one), asked.into
+    values = {"chosen": set(chosen), "skills_by": by, "one": one, "into": into, "title": asked.title}
     if not chosen:
         return _look(request, name, content, found, 400, wrong=say("please choose at least one question"), **values)
     if by == "one" and not one:
         return _look(request, name, content, found, 400, wrong=say("please name the skill"), **values)
     try:
-        return _keep(request, name, only(found, chosen), by if by in ("category", "tag") else one, into, str(values["title"]))
+        return _keep(request, name, only(found, chosen), by if by in ("category", "tag") else one, into, asked.title)
     except MediaError as error:
         return _look(request, name, content, found, 400, wrong=said(error), **values)
 

@@ -9,11 +9,17 @@ from quaestor.store import drafts
 from quaestor.store.parts import differences
 from quaestor.web.editor.opened_draft import opened, saved, shown
 from quaestor.web.jobs.execution import Patient
-from quaestor.web.security.browsers import field, whole
+from quaestor.web.security.forms import Form, Id, read
 from quaestor.web.teacher.access import Posted, as_file, download
 
 routes = APIRouter(prefix="/teacher/drafts/{draft}/versions", route_class=Patient)
 A_PAGE = 100
+
+
+class Restored(Form):
+    """The version to go back to."""
+
+    number: Id = 0
 
 
 @routes.get("", name="versions")
@@ -44,7 +50,7 @@ def compare(request: Request, draft: int, old: int = 0, new: int = 0) -> Respons
 def restore(request: Request, draft: int, form: Posted) -> Response:
     """Go back to a version: what it was becomes the latest; the ones between stay."""
     with opened(request, draft, writing=True) as edited:
-        found = drafts.edition(edited.work, edited.draft, whole(field(form, "number")))
+        found = drafts.edition(edited.work, edited.draft, read(Restored, form).number)
         document = drafts.document_of(found)
         note = say("back to version {number}", number=found.number)
         made = drafts.rewrite(edited.work, edited.draft, edited.teacher, lambda *_: document, note, found.media)

@@ -30,12 +30,27 @@ from quaestor.web.render.pages import database, go, page, public_url, settings
 from quaestor.web.render.problems import reply
 from quaestor.web.security import outgoing
 from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Filled, Form, again, read
 from quaestor.web.security.outgoing import OutgoingError, inner_hosts
-from quaestor.web.teacher.access import Posted, signed_in, told
+from quaestor.web.teacher.access import Posted, signed_in
 
 PATH = "/teacher/platforms"
 routes = APIRouter(route_class=Patient)
-FIELDS = ("name", "issuer", "client_id", "deployments", "auth_url", "token_url", "jwks_url", "frames")
+
+
+class PlatformFields(Form):
+    """What a platform says of itself; checked by its `Registration`."""
+
+    name: str = ""
+    issuer: str = ""
+    client_id: str = ""
+    deployments: str = ""
+    auth_url: str = ""
+    token_url: str = ""
+    jwks_url: str = ""
+    frames: str = ""
+
+
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
 PLATFORM = "https://purl.imsglobal.org/spec/lti-platform-configuration"
 
@@ -60,10 +75,10 @@ def own_keys(request: Request) -> Response:
 @routes.get(PATH, name="platforms")
 def index(request: Request) -> Response:
     """All platforms, our addresses to copy, and two ways to add one."""
-    return _index(request, {}, secret=str(notes.read(request).get("link", "")))
+    return _index(request, secret=str(notes.read(request).get("link", "")))
 
 
-def _index(request: Request, fields: dict[str, str], wrong: str = "", secret: str = "") -> Response:
+def _index(request: Request, back: Filled | None = None, secret: str = "") -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
         listed = registrations.all_platforms(work)
@@ -73,8 +88,8 @@ def _index(request: Request, fields: dict[str, str], wrong: str = "", secret: st
             link = ""
         owed = select(Placement.platform_id, func.count()).join(Seat).where(Seat.due.is_not(None)).group_by(Placement.platform_id)
         waiting = dict(iter(work.execute(owed)))
-    values = {"platforms": listed, "waiting": waiting, "fields": fields, "wrong": wrong, "ours": _ours(request), "link": link}
-    response = page(request, "lti/platforms.html", 400 if wrong else 200, teacher=owner, hours=registrations.HOURS, **values)
+    values = {"platforms": listed, "waiting": waiting, "form": back or Filled(), "ours": _ours(request), "link": link}
+    response = page(request, "lti/platforms.html", 400 if back else 200, teacher=owner, hours=registrations.HOURS, **values)
     notes.drop(request, response, PATH)
     return response
 
@@ -87,21 +102,14 @@ def _ours(request: Request) -> dict[str, str]:
 @routes.post(PATH, name="add-platform")
 def add(request: Request, form: Posted) -> Response:
     """Add a platform by hand."""
-    fields = {name: field(form, name) for name in FIELDS}
     try:
         with database(request).work() as work:
             _owner(request, work)
-            found = registrations.register(work, Registration.read(fields))
+            found = registrations.register(work, Registration.read(read(PlatformFields, form).model_dump()))
     except QuaestorError as error:
-        return _index(request, fields, told_of(error))
+        return _index(request, again(error, PlatformFields, form))
     make_key(database(request))
     return go(request, "platform", number=found.id)
-
-
-def told_of(error: QuaestorError) -> str:
-    """What is wrong with a field, with its name: there are many on the page."""
-    told(error)
-    return said(error)
 
 
 @routes.post(f"{PATH}/link", name="platform-link")
@@ -120,16 +128,16 @@ def show(request: Request, number: int) -> Response:
     return _show(request, number)
 
 
-def _show(request: Request, number: int, fields: dict[str, str] | None = None, wrong: str = "") -> Response:
+def _show(request: Request, number: int, back: Filled | None = None) -> Response:
     with database(request).read() as work:
         owner = _owner(request, work)
         found = registrations.by_number(work, number)
         of_it = select(func.count()).select_from(Seat).join(Placement).where(Placement.platform_id == number)
         counts = work.scalar(of_it) or 0, work.scalar(of_it.where(Seat.due.is_not(None))) or 0
         problem = work.scalar(select(Seat.problem).join(Placement).where(Placement.platform_id == number, Seat.problem != "").limit(1))
-    written = fields or {name: _shown(getattr(found, name)) for name in FIELDS}
-    values = {"platform": found, "fields": written, "wrong": wrong, "counts": counts, "problem": _words(problem), "ours": _ours(request)}
-    return page(request, "lti/platform.html", 400 if wrong else 200, teacher=owner, **values)
+    written = back or Filled({name: _shown(getattr(found, name)) for name in PlatformFields.model_fields})
+    values = {"platform": found, "form": written, "counts": counts, "problem": _words(problem), "ours": _ours(request)}
+    return page(request, "lti/platform.html", 400 if back else 200, teacher=owner, **values)
 
 
 def _words(problem: str | None) -> str:
@@ -146,13 +154,13 @@ def change(request: Request, number: int, form: Posted) -> Response:
     with database(request).read() as work:
         _owner(request, work)
         found = registrations.by_number(work, number)
-    fields = {**{name: field(form, name) for name in FIELDS}, "issuer": found.issuer, "client_id": found.client_id}
+    fields = {**read(PlatformFields, form).model_dump(), "issuer": found.issuer, "client_id": found.client_id}
     try:
         with database(request).work() as work:
             _owner(request, work)
             registrations.register(work, Registration.read(fields))
     except QuaestorError as error:
-        return _show(request, number, fields, told_of(error))
+        return _show(request, number, again(error, PlatformFields, form))
     return go(request, "platform", number=number)
 
 

@@ -28,7 +28,8 @@ from quaestor.web.lti.message import CHOSEN, CLAIM, DEEP
 from quaestor.web.lti.services import Client, sign
 from quaestor.web.render import notes
 from quaestor.web.render.pages import database, go, page, public_url, settings, url
-from quaestor.web.security.browsers import TEACHER, address, field
+from quaestor.web.security.browsers import TEACHER, address
+from quaestor.web.security.forms import Form, Id, read
 from quaestor.web.security.outgoing import inner_hosts
 from quaestor.web.teacher.access import Posted, signed_in
 
@@ -115,16 +116,28 @@ def _choose(request: Request, wrong: str = "", wrong_code: str = "") -> Response
     return page(request, "lti/choose.html", 400 if wrong or wrong_code else 200, teacher=teacher, **values)
 
 
+class Choice(Form):
+    """The test of an activity."""
+
+    test: Id = 0
+
+
+class Connection(Form):
+    """A code of an account page."""
+
+    code: str = ""
+
+
 @routes.post("/lti/choose", name="lti-chosen")
 def chosen(request: Request, form: Posted) -> Response:
     """Give the activity a test; by deep linking, send the choice to the platform."""
     frame = _teaching(request)
-    number = field(form, "test")
-    if not number.isdecimal() or len(number) > 9:
+    number = read(Choice, form).test
+    if not number:
         return _choose(request, say("please choose a test"))
     with database(request).work() as work:
         teacher = signed_in(request, work)
-        test = publishing.published(work, teacher, int(number))
+        test = publishing.published(work, teacher, number)
         platform = work.get_one(Platform, frame.platform_id)
         if frame.choosing is None:
             placement = work.get(Placement, frame.placement_id) if frame.placement_id is not None else None
@@ -195,7 +208,7 @@ def connect(request: Request, form: Posted) -> Response:
     kept = database(request)
     try:
         with counting(kept, "sign-in", who, teachers.AccessError, address(request)), kept.work() as work:
-            teacher = instructors.connect(work, work.get_one(Platform, frame.platform_id), frame.sub, field(form, "code"))
+            teacher = instructors.connect(work, work.get_one(Platform, frame.platform_id), frame.sub, read(Connection, form).code)
             jar = Jar.opened(frame, secret)
             jar.cookies[TEACHER, "/"] = teachers.log_in(work, teacher)
             frames.fill(work, frame, jar.locked(secret))

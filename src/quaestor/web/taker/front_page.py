@@ -26,7 +26,8 @@ from quaestor.web.jobs.execution import Patient, in_turn, quickly, seed
 from quaestor.web.operations.installation import demo_code
 from quaestor.web.render.language import LANGUAGES
 from quaestor.web.render.pages import LANGUAGE, database, go, page, url
-from quaestor.web.security.browsers import address, browser, field, posted, root, set_cookie
+from quaestor.web.security.browsers import address, browser, posted, root, set_cookie
+from quaestor.web.security.forms import Form, Id, read
 from quaestor.web.taker.device import let_in
 
 routes = APIRouter(route_class=Patient)
@@ -67,11 +68,27 @@ async def by_link(request: Request, code: str, nameless: bool = False, test: int
     return page(request, "taker/home.html", code=code, invited=found, asks_code=found.needs_own_code, wrong=wrong, told_later=told_later)
 
 
+class Entering(Form):
+    """A code and a name; `test`: the one that a pupil chose; `once`: the mark of the form."""
+
+    code: str = ""
+    name: str = ""
+    test: Id = 0
+    once: str = ""
+
+
+class Speaking(Form):
+    """A language, and the page to go back to."""
+
+    language: str = ""
+    back: str = ""
+
+
 @routes.post("/enter", name="enter")
 async def begin(request: Request, form: Posted) -> Response:
     """Begin a test, or go on with one."""
-    code, name, chosen = field(form, "code"), field(form, "name"), field(form, "test")
-    test = int(chosen) if chosen.isdecimal() and len(chosen) < 10 else None
+    asked = read(Entering, form)
+    code, name, test = asked.code, asked.name, asked.test or None
     try:
         found = await _invitation(request, code, test)
         if "once" not in form and (found.may_begin or found.present is None):  # first say what it opens, before any clock starts
@@ -79,7 +96,7 @@ async def begin(request: Request, form: Posted) -> Response:
         if "see" in form and found.earlier is not None:
             return _open(request, found.earlier)
         first = await quickly(request, partial(_first, request, code, found.test))
-        attempt = await in_turn(request, partial(_enter, request, code, name, field(form, "once"), first, test))
+        attempt = await in_turn(request, partial(_enter, request, code, name, asked.once, first, test))
     except UnknownCodeError:
         return RedirectResponse(f"{url(request, 'home')}?{urlencode({'code': code[:LONGEST]})}", 303)
     except ChoiceError:
@@ -159,9 +176,10 @@ def _open(request: Request, attempt: Attempt) -> Response:
 @routes.post("/language", name="language")
 def speak(request: Request, form: Posted) -> Response:
     """The language chosen by hand, and back to the same page."""
-    back = field(form, "back")
+    asked = read(Speaking, form)
+    back = asked.back
     local = back.startswith("/") and not back.startswith(("//", "/\\"))
     response = RedirectResponse(back if local else root(request) + "/", 303)
-    if field(form, "language") in LANGUAGES:
-        set_cookie(request, response, LANGUAGE, field(form, "language"))
+    if asked.language in LANGUAGES:
+        set_cookie(request, response, LANGUAGE, asked.language)
     return response

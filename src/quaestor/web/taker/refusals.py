@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fastapi import Request
+from pydantic import Field
 from sqlalchemy.orm import Session as Work
 from starlette.datastructures import FormData
 
@@ -14,8 +15,7 @@ from quaestor.model.question import Question
 from quaestor.session.log import Answer, SessionError
 from quaestor.store.attempts.taking import LONGEST, ConflictError, OverError, StaleError, State, cleaned, mark, prepare
 from quaestor.web.render import notes
-from quaestor.web.security.browsers import field as one_field
-from quaestor.web.security.browsers import fields
+from quaestor.web.security.forms import Form, Id, read
 
 EMPTY = {
     "choice": say("Please choose an answer first."),
@@ -94,16 +94,27 @@ class Tried:
         return line.entry == written
 
 
+class AnswerForm(Form):
+    """An answer as the page of a question sends it: entries, parts, or items with a place for each."""
+
+    step: Id = 0
+    asked: str = ""
+    entry: list[str] = Field(default_factory=list)
+    part: list[str] = Field(default_factory=list)
+    item: list[str] = Field(default_factory=list)
+    place: list[str] = Field(default_factory=list)
+
+
 def sent(form: FormData) -> Tried:
     """The answer in a taker's form."""
-    entries, parts, items, places = (fields(form, name) for name in ("entry", "part", "item", "place"))
-    chosen = {item: place for item, place in zip(items, places, strict=False) if place}
-    if items:
-        by_place = {str(number): [item for item, place in chosen.items() if place == str(number)] for number in range(1, len(items) + 1)}
+    found = read(AnswerForm, form)
+    chosen = {item: place for item, place in zip(found.item, found.place, strict=False) if place}
+    parts = found.part
+    if found.item:
+        numbers = range(1, len(found.item) + 1)
+        by_place = {str(number): [item for item, place in chosen.items() if place == str(number)] for number in numbers}
         parts = [held[0] if len(held) == 1 else "" for held in by_place.values()]
-    step = one_field(form, "step")
-    number = int(step) if step.isdecimal() and len(step) < 9 else 0
-    return Tried(number, None if "skip" in form else parts or entries, one_field(form, "asked"), bool(parts), chosen)
+    return Tried(found.step, None if "skip" in form else parts or found.entry, found.asked, bool(parts), chosen)
 
 
 def tried(request: Request) -> Tried | None:

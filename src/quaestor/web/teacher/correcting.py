@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import BeforeValidator, Field
 from sqlalchemy.orm import Session as Work
-from starlette.datastructures import FormData
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import said, say
@@ -21,7 +22,7 @@ from quaestor.store.publishing import open_bank
 from quaestor.store.sharing import EDIT
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import addresses, database, go, page
-from quaestor.web.security.browsers import field, fields
+from quaestor.web.security.forms import Form, Tick, read
 from quaestor.web.teacher import job_progress
 from quaestor.web.teacher.access import Posted, reach_test, told
 
@@ -55,10 +56,25 @@ class Wish:
         rescoring.ask(work, test, pause=0)
 
 
-def _sent(form: FormData, question: Question) -> Wish:
-    typed, seen = field(form, "typed"), field(form, "seen")
-    right = fields(form, "part") if question.parts else fields(form, "right") if question.options else typed.splitlines()
-    return Wish(field(form, "act"), right, field(form, "note"), int(seen) if seen.isdecimal() and len(seen) < 9 else -1)
+def _seen(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 9 else -1
+
+
+class Correcting(Form):
+    """A correction: the right answers are ticked, typed one a line, or told part by part."""
+
+    act: str = ""
+    right: list[str] = Field(default_factory=list)
+    part: list[str] = Field(default_factory=list)
+    typed: str = ""
+    note: str = ""
+    seen: Annotated[int, BeforeValidator(_seen)] = -1
+    sure: Tick = False
+
+    def wish(self, question: Question) -> Wish:
+        """What is asked for."""
+        right = self.part if question.parts else self.right if question.options else self.typed.splitlines()
+        return Wish(self.act, right, self.note, self.seen)
 
 
 @routes.get("/{question:path}", name="correct")
@@ -72,14 +88,15 @@ def put(request: Request, number: int, question: str, form: Posted) -> Response:
     """What a correction would change, or the form again with what is wrong; once the teacher is sure, the correction itself."""
     with database(request).read() as work:
         _, test = reach_test(request, work, number, EDIT)
-        wish = _sent(form, corrections.question_of(test, question))
+        asked = read(Correcting, form)
+        wish = asked.wish(corrections.question_of(test, question))
         wrong = ""
         foreseen = None
         try:
             foreseen = wish.foreseen(work, test, question)
         except QuaestorError as error:
             wrong = told(error)
-    if foreseen is not None and field(form, "sure"):
+    if foreseen is not None and asked.sure:
         try:
             with database(request).work() as work:
                 wish.done(work, reach_test(request, work, number, EDIT)[1], question)
