@@ -10,7 +10,7 @@ from quaestor.store import publishing, teachers
 from quaestor.store.attempts import session_cache
 from quaestor.web.api import PREFIX
 from quaestor.web.api.routes import PARTS
-from quaestor.web.api.shapes import ProblemShape
+from quaestor.web.api.session_shapes import ProblemShape
 from quaestor.web.app import create
 from quaestor.web.render.problems import MEDIA_TYPE
 from quaestor.web.settings import Settings

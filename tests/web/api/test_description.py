@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from pydantic import BaseModel
 from sqlalchemy import select
 from starlette.testclient import TestClient
 
@@ -14,17 +15,18 @@ from helpers.databases import KINDS
 from helpers.paths import ROOT
 from helpers.servers import Server
 from quaestor.store.models import Event
-from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api import PREFIX, bank_shapes, class_shapes, fields, publication_shapes, session_shapes
 from quaestor.web.api.description import TYPES, _example
 from quaestor.web.api.routes import document
 
 
 def test_examples_fit_their_shapes():
-    found = [shape for shape in vars(shapes).values() if isinstance(shape, type) and issubclass(shape, shapes.BaseModel)]
+    files = (bank_shapes, class_shapes, publication_shapes, session_shapes)
+    found = [shape for file in files for shape in vars(file).values() if isinstance(shape, type) and issubclass(shape, BaseModel)]
     for shape in found:
-        if "json_schema_extra" in shape.model_config and shape not in (shapes.Asked, shapes.Sent):
+        if "json_schema_extra" in shape.model_config and shape not in (fields.Asked, fields.Sent):
             shape.model_validate(_example(shape))
-    assert qs.formats.files.load_bytes(_example(shapes.NewBank)["content"].encode(), ".yaml").warnings == ()
+    assert qs.formats.files.load_bytes(_example(bank_shapes.NewBank)["content"].encode(), ".yaml").warnings == ()
 
 
 def test_everything_is_described(small):

@@ -266,3 +266,21 @@ def test_drafts_are_deleted_by_their_author_only(app, database):
     first.fill("/delete", sure="yes")
     assert first.path == "/teacher/banks"
     assert first.go(home).status_code == 404
+
+
+def _sureness(page):
+    listed = re.search(r'<select id="confidence".*?</select>', page.text, re.S)[0]
+    return re.findall(r"<option[^>]*>([^<]*)</option>", listed), re.findall(r"<option(?: value=\"\")? selected>([^<]*)", listed)
+
+
+@pytest.mark.parametrize("confidence", ["", "certain", "unsure"])
+def test_how_sure_somebody_is_is_listed_once(app, database, confidence):
+    browser = sign_in(app, database)
+    home = begin(browser)
+    browser.go(f"{home}/skills/~new")
+    browser.fill("/skills/~new", **SKILL)
+    browser.go(f"{home}/questions/~new")
+    browser.fill("/questions/~new", **{**QUESTION, "confidence": confidence})
+    words, chosen = _sureness(browser.page)
+    assert words == ["certain", "sure", "fairly sure", "unsure", "very unsure"]
+    assert chosen == ([confidence] if confidence else [])

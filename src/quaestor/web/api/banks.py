@@ -16,14 +16,14 @@ from quaestor.formats.files import dump_bytes
 from quaestor.store.media import chosen
 from quaestor.store.models import BankVersion, Token
 from quaestor.store.publishing import bank_of, keep_bank, open_bank
-from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api import PREFIX, bank_shapes, fields
 from quaestor.web.api.once import Key, Write, once
 from quaestor.web.api.tokens import ForBanks, Route, reading
 from quaestor.web.render.problems import listed, reply
 from quaestor.web.security.uploads import draw_anew, read_bank
 
 routes = APIRouter(prefix=f"{PREFIX}/banks", tags=["banks"], route_class=Route)
-Number = Annotated[int, Path(alias="bank", ge=1, le=shapes.MOST, description="the number of the bank", examples=[1])]
+Number = Annotated[int, Path(alias="bank", ge=1, le=fields.MOST, description="the number of the bank", examples=[1])]
 KINDS = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
@@ -33,8 +33,8 @@ KINDS = {
 }
 
 
-@routes.post("", status_code=201, response_model=shapes.BankShape, summary="Upload a bank")
-def upload(request: Request, body: shapes.NewBank, bearer: ForBanks, key: Key) -> Response:
+@routes.post("", status_code=201, response_model=bank_shapes.BankShape, summary="Upload a bank")
+def upload(request: Request, body: bank_shapes.NewBank, bearer: ForBanks, key: Key) -> Response:
     """Keep a bank; the same bank twice is kept once. Every problem of a bank that breaks rules is listed with its place."""
 
     def plan(work: Work, token: Token) -> Write:
@@ -54,7 +54,7 @@ def _decoded(place: str, text: str) -> bytes:
         raise BankError([Problem(place, "text in base64 is expected", "something else")]) from error
 
 
-@routes.get("", response_model=shapes.BankList, summary="List the banks")
+@routes.get("", response_model=bank_shapes.BankList, summary="List the banks")
 def index(request: Request, bearer: ForBanks) -> Response:
     """All banks of the token's teacher, the newest first."""
     with reading(request, bearer) as (work, token):
@@ -62,7 +62,7 @@ def index(request: Request, bearer: ForBanks) -> Response:
     return reply({"banks": [_summary(kept) for kept in rows]})
 
 
-@routes.get("/{bank}", response_model=shapes.BankShape, summary="Read a bank")
+@routes.get("/{bank}", response_model=bank_shapes.BankShape, summary="Read a bank")
 def show(request: Request, number: Number, bearer: ForBanks) -> Response:
     """What is known of a bank: versions, skills, what may be a mistake in it."""
     with reading(request, bearer) as (work, token):
@@ -73,7 +73,7 @@ def show(request: Request, number: Number, bearer: ForBanks) -> Response:
 
 @routes.get("/{bank}/content", response_class=Response, summary="Download a bank")
 def download(
-    request: Request, number: Number, bearer: ForBanks, ending: Annotated[shapes.Ending, Query(description="the format")] = ".yaml"
+    request: Request, number: Number, bearer: ForBanks, ending: Annotated[bank_shapes.Ending, Query(description="the format")] = ".yaml"
 ) -> Response:
     """The bank file: as it was uploaded in YAML, or written anew in another format."""
     with reading(request, bearer) as (work, token):
@@ -92,7 +92,7 @@ def _summary(kept: BankVersion) -> dict[str, Any]:
         "model_version": kept.model_version,
         "questions": kept.questions,
         "images": sorted(media),
-        "created": shapes.moment(kept.created),
+        "created": fields.moment(kept.created),
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi.openapi.utils import get_openapi
 
 from quaestor import __version__
-from quaestor.web.api import PREFIX, examples, shapes
+from quaestor.web.api import PREFIX, examples, session_shapes
 from quaestor.web.api.tokens import Route
 from quaestor.web.render.problems import BY_STATUS, INVALID, KINDS, MEDIA_TYPE, NO_KEY, NO_TOKEN, URN, Kind
 
@@ -65,7 +65,7 @@ def described(routes: Sequence[Route]) -> dict[str, Any]:
     schemas = document["components"]["schemas"]
     for unused in ("HTTPValidationError", "ValidationError"):
         schemas.pop(unused, None)
-    problem = shapes.ProblemShape.model_json_schema(ref_template="#/components/schemas/{model}")
+    problem = session_shapes.ProblemShape.model_json_schema(ref_template="#/components/schemas/{model}")
     schemas.update(problem.pop("$defs", {}))
     schemas["ProblemShape"] = problem
     document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

@@ -1,4 +1,8 @@
-"""Kinds of fields in requests and replies: how they are checked, and what all requests and all replies have in common."""
+"""Kinds of fields in requests and replies: how they are checked, and what all requests and all replies have in common.
+
+What goes over the wire is described to programs by shapes (`bank_shapes`, `class_shapes`, `publication_shapes`, `session_shapes`). Nothing
+is guessed: a number is no text, a field that is not known is refused. A test holds every reply against its shape.
+"""
 
 import json
 from datetime import UTC, datetime

@@ -18,8 +18,8 @@ from quaestor.session.session import Session
 from quaestor.store.attempts.pace import found, is_quick
 from quaestor.store.attempts.taking import state_of
 from quaestor.store.models import Attempt, Event
+from quaestor.web.api.fields import moment
 from quaestor.web.api.questions import change_of, finding
-from quaestor.web.api.shapes import moment
 
 
 def history(work: Work, attempt: Attempt) -> list[dict[str, Any]]:

@@ -13,25 +13,25 @@ from quaestor.store.outcomes import results
 from quaestor.store.outcomes.outcome import Outcome
 from quaestor.store.publishing import Conditions, bank_of, open_bank, publish, published, published_by
 from quaestor.store.texts import line
-from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api import PREFIX, fields, publication_shapes
 from quaestor.web.api.once import Key, Write, once
 from quaestor.web.api.tokens import ForResults, ForTests, Route, reading
 from quaestor.web.render.pages import public_url
 from quaestor.web.render.problems import reply
 
 routes = APIRouter(prefix=f"{PREFIX}/tests", tags=["tests"], route_class=Route)
-Number = Annotated[int, Path(alias="test", ge=1, le=shapes.MOST, description="the number of the test", examples=[3])]
-First = Annotated[int, Query(ge=0, le=shapes.MOST, description="how many sessions to leave out at the beginning", examples=[0])]
+Number = Annotated[int, Path(alias="test", ge=1, le=fields.MOST, description="the number of the test", examples=[3])]
+First = Annotated[int, Query(ge=0, le=fields.MOST, description="how many sessions to leave out at the beginning", examples=[0])]
 Most = Annotated[
-    int | None, Query(ge=1, le=shapes.MOST, description="how many sessions to read at most; all, if it is not given", examples=[100])
+    int | None, Query(ge=1, le=fields.MOST, description="how many sessions to read at most; all, if it is not given", examples=[100])
 ]
 Every = Annotated[bool, Query(description="sessions that do not count too", examples=[True])]
 CONDITIONS = ("mode", "minutes", "opens", "closes", "retakes", "by_list", "keep_days", "results", "per_browser", "per_address")
 OF_CLASS = ("class_id", "half_life")
 
 
-@routes.post("", status_code=201, response_model=shapes.PublishedShape, summary="Publish a test")
-def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> Response:
+@routes.post("", status_code=201, response_model=publication_shapes.PublishedShape, summary="Publish a test")
+def new(request: Request, body: publication_shapes.NewTest, bearer: ForTests, key: Key) -> Response:
     """Publish a test: bank version, rules and conditions are frozen, and it gets a code for takers."""
 
     def plan(work: Work, token: Token) -> Write:
@@ -50,7 +50,7 @@ def new(request: Request, body: shapes.NewTest, bearer: ForTests, key: Key) -> R
     return once(request, bearer, key, body, plan)
 
 
-@routes.get("", response_model=shapes.PublishedList, summary="List the tests")
+@routes.get("", response_model=publication_shapes.PublishedList, summary="List the tests")
 def index(request: Request, bearer: ForTests) -> Response:
     """All tests of the token's teacher, the newest first."""
     with reading(request, bearer) as (work, token):
@@ -58,7 +58,7 @@ def index(request: Request, bearer: ForTests) -> Response:
     return reply({"tests": told})
 
 
-@routes.get("/{test}", response_model=shapes.PublishedShape, summary="Read a test")
+@routes.get("/{test}", response_model=publication_shapes.PublishedShape, summary="Read a test")
 def show(request: Request, number: Number, bearer: ForTests) -> Response:
     """A test with its rules, its conditions and its code."""
     with reading(request, bearer) as (work, token):
@@ -66,7 +66,7 @@ def show(request: Request, number: Number, bearer: ForTests) -> Response:
     return reply(told)
 
 
-@routes.get("/{test}/results", response_model=shapes.Results, summary="Read the results")
+@routes.get("/{test}/results", response_model=publication_shapes.Results, summary="Read the results")
 def found(request: Request, number: Number, bearer: ForResults, first: First = 0, most: Most = None) -> Response:
     """What every session of a test came to, the first one first; `counts` tells which of a pupil's sessions counts.
 
@@ -101,8 +101,8 @@ def _told(request: Request, work: Work, test: Published) -> dict[str, Any]:
         "rules": test.rules,
         "mode": test.mode,
         "minutes": test.minutes,
-        "opens": shapes.moment(test.opens),
-        "closes": shapes.moment(test.closes),
+        "opens": fields.moment(test.opens),
+        "closes": fields.moment(test.closes),
         "retakes": test.retakes,
         "by_list": test.by_list,
         "keep_days": test.keep_days,
@@ -113,12 +113,12 @@ def _told(request: Request, work: Work, test: Published) -> dict[str, Any]:
         "half_life": test.half_life,
         "revision": test.revision,
         "corrections": [_correction(one) for one in corrections_of(work, test)] if test.revision else [],
-        "created": shapes.moment(test.created),
+        "created": fields.moment(test.created),
     }
 
 
 def _correction(one: Correction) -> dict[str, Any]:
-    return {"revision": one.revision, "kind": one.kind, "question": one.question, "note": one.note, "at": shapes.moment(one.at)}
+    return {"revision": one.revision, "kind": one.kind, "question": one.question, "note": one.note, "at": fields.moment(one.at)}
 
 
 def _row(outcome: Outcome) -> dict[str, Any]:
@@ -129,8 +129,8 @@ def _row(outcome: Outcome) -> dict[str, Any]:
         "name": outcome.name,
         "code": outcome.code,
         "state": outcome.state,
-        "started": shapes.moment(outcome.started),
-        "ended": shapes.moment(outcome.ended),
+        "started": fields.moment(outcome.started),
+        "ended": fields.moment(outcome.ended),
         "minutes": round(outcome.minutes, 2),
         "questions": outcome.questions,
         "counted": outcome.counted,

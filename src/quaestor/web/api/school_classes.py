@@ -9,19 +9,19 @@ from starlette.responses import Response
 from quaestor.store.classes import child, class_lists
 from quaestor.store.classes.growth import Growth, growth_of
 from quaestor.store.models import Pupil, SchoolClass, Token
-from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api import PREFIX, class_shapes, fields
 from quaestor.web.api.once import Key, Write, once
 from quaestor.web.api.tokens import ForResults, ForTests, Route, reading
 from quaestor.web.render.pages import public_url
 from quaestor.web.render.problems import reply
 
 routes = APIRouter(prefix=f"{PREFIX}/classes", tags=["classes"], route_class=Route)
-Number = Annotated[int, Path(alias="class", ge=1, le=shapes.MOST, description="the number of the class", examples=[1])]
-PupilNumber = Annotated[int, Path(alias="pupil", ge=1, le=shapes.MOST, description="the number of the pupil", examples=[7])]
+Number = Annotated[int, Path(alias="class", ge=1, le=fields.MOST, description="the number of the class", examples=[1])]
+PupilNumber = Annotated[int, Path(alias="pupil", ge=1, le=fields.MOST, description="the number of the pupil", examples=[7])]
 
 
-@routes.post("", status_code=201, response_model=shapes.ClassShape, summary="Make a class")
-def new(request: Request, body: shapes.NewClass, bearer: ForTests, key: Key) -> Response:
+@routes.post("", status_code=201, response_model=class_shapes.ClassShape, summary="Make a class")
+def new(request: Request, body: class_shapes.NewClass, bearer: ForTests, key: Key) -> Response:
     """Make a class of names; each pupil gets a code, which opens all tests of the class."""
 
     def plan(work: Work, token: Token) -> Write:
@@ -40,7 +40,7 @@ def new(request: Request, body: shapes.NewClass, bearer: ForTests, key: Key) -> 
     return once(request, bearer, key, body, plan)
 
 
-@routes.get("", response_model=shapes.ClassList, summary="List the classes")
+@routes.get("", response_model=class_shapes.ClassList, summary="List the classes")
 def index(request: Request, bearer: ForTests) -> Response:
     """All classes of the token's teacher by title, archived ones last."""
     with reading(request, bearer) as (work, token):
@@ -49,7 +49,7 @@ def index(request: Request, bearer: ForTests) -> Response:
     return reply({"classes": [{**_summary(one), "pupils": counts[one.id]} for one in found]})
 
 
-@routes.get("/{class}", response_model=shapes.ClassShape, summary="Read a class")
+@routes.get("/{class}", response_model=class_shapes.ClassShape, summary="Read a class")
 def show(request: Request, number: Number, bearer: ForTests) -> Response:
     """A class with its pupils and their codes."""
     with reading(request, bearer) as (work, token):
@@ -57,7 +57,7 @@ def show(request: Request, number: Number, bearer: ForTests) -> Response:
     return reply(told)
 
 
-@routes.get("/{class}/pupils/{pupil}/growth", response_model=shapes.GrowthShape, summary="Read how a pupil grows")
+@routes.get("/{class}/pupils/{pupil}/growth", response_model=class_shapes.GrowthShape, summary="Read how a pupil grows")
 def growth(request: Request, number: Number, pupil: PupilNumber, bearer: ForResults) -> Response:
     """Each skill of a pupil over all tests that measured it; bounds are empty where there were too few answers to tell."""
     with reading(request, bearer) as (work, token):
@@ -91,8 +91,8 @@ def _summary(found: SchoolClass) -> dict[str, Any]:
         "id": found.id,
         "title": found.title,
         "source": found.source,
-        "created": shapes.moment(found.created),
-        "archived": shapes.moment(found.archived),
+        "created": fields.moment(found.created),
+        "archived": fields.moment(found.archived),
     }
 
 
@@ -116,7 +116,7 @@ def _grown(growth: Growth) -> dict[str, Any]:
     points = [
         {
             "test": point.test,
-            "at": shapes.moment(point.at),
+            "at": fields.moment(point.at),
             "answers": point.answers,
             "level": point.level or None,
             "lower": list(point.lows),

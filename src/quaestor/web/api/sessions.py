@@ -24,7 +24,7 @@ from quaestor.store.models import Attempt, Published, Pupil, Token
 from quaestor.store.outcomes.results import outcome_of
 from quaestor.store.publishing import MissingError, published
 from quaestor.store.secrets import tidy
-from quaestor.web.api import PREFIX, shapes
+from quaestor.web.api import PREFIX, fields, session_shapes
 from quaestor.web.api.history import history
 from quaestor.web.api.once import Key, Write, once
 from quaestor.web.api.questions import feedback, result, state
@@ -35,7 +35,7 @@ from quaestor.web.render.problems import KINDS, Kind, problem, reply
 from quaestor.web.security.browsers import address
 
 routes = APIRouter(prefix=f"{PREFIX}/sessions", tags=["sessions"], route_class=Route)
-Number = Annotated[int, Path(alias="session", ge=1, le=shapes.MOST, description="the number of the session", examples=[12])]
+Number = Annotated[int, Path(alias="session", ge=1, le=fields.MOST, description="the number of the session", examples=[12])]
 RUNNING = Kind(409, "running", "The session is not over")
 HELD = Kind(409, "held", "The result is told when the test is closed")
 
@@ -48,8 +48,8 @@ def own(work: Work, token: Token, number: int) -> Attempt:
     return found
 
 
-@routes.post("", status_code=201, response_model=shapes.Begun, summary="Begin a session")
-def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: Key) -> Response:
+@routes.post("", status_code=201, response_model=session_shapes.Begun, summary="Begin a session")
+def begin(request: Request, body: session_shapes.NewSession, bearer: ForSessions, key: Key) -> Response:
     """Begin a test, or go on with it where a pupil's own code is given; the reply has the first question."""
 
     def plan(work: Work, token: Token) -> Write:
@@ -66,7 +66,7 @@ def begin(request: Request, body: shapes.NewSession, bearer: ForSessions, key: K
     return once(request, bearer, key, body, plan)
 
 
-def _code(work: Work, test: Published, body: shapes.NewSession) -> str:
+def _code(work: Work, test: Published, body: session_shapes.NewSession) -> str:
     """The code that opens the test: that of the class, or the pupil's own one."""
     if (body.name is None) == (body.code is None):
         raise QuaestorError("name, code: one of the two is given, got " + ("both" if body.name is not None else "none"))
@@ -93,7 +93,7 @@ def _standing(request: Request, bearer: Bearer, number: int) -> State:
     return stands
 
 
-@routes.get("/{session}", response_model=shapes.SessionShape, summary="Read a session")
+@routes.get("/{session}", response_model=session_shapes.SessionShape, summary="Read a session")
 def show(request: Request, number: Number, bearer: ForSessions) -> Response:
     """A session, with its present question and of how many skills the level is sure."""
     stands = _standing(request, bearer, number)
@@ -103,8 +103,8 @@ def show(request: Request, number: Number, bearer: ForSessions) -> Response:
     more = {
         "name": attempt.name,
         "mode": attempt.test.mode,
-        "started": shapes.moment(attempt.started),
-        "ended": shapes.moment(attempt.ended),
+        "started": fields.moment(attempt.started),
+        "ended": fields.moment(attempt.ended),
         "asked": len(stands.session.log),
         "skills": len(found),
         "sure": sum(one.sure for one in found) if is_told else None,
@@ -112,31 +112,31 @@ def show(request: Request, number: Number, bearer: ForSessions) -> Response:
     return reply({**state(request, stands), **_begun(request, attempt), **more})
 
 
-@routes.get("/{session}/next", response_model=shapes.State, summary="Read the next question")
+@routes.get("/{session}/next", response_model=session_shapes.State, summary="Read the next question")
 def following(request: Request, number: Number, bearer: ForSessions) -> Response:
     """The step and the question to answer now, or why the session is over."""
     return reply(state(request, _standing(request, bearer, number)))
 
 
-@routes.post("/{session}/answers", response_model=shapes.Answered, summary="Answer a question")
-def put(request: Request, number: Number, body: shapes.NewAnswer, bearer: ForSessions, key: Key) -> Response:
+@routes.post("/{session}/answers", response_model=session_shapes.Answered, summary="Answer a question")
+def put(request: Request, number: Number, body: session_shapes.NewAnswer, bearer: ForSessions, key: Key) -> Response:
     """Answer the question of a step; the reply has the next question, or the result when the session is over."""
     return _step(request, number, bearer, key, body, body.entry)
 
 
-@routes.post("/{session}/skips", response_model=shapes.Answered, summary="Skip a question")
-def leave(request: Request, number: Number, body: shapes.NewSkip, bearer: ForSessions, key: Key) -> Response:
+@routes.post("/{session}/skips", response_model=session_shapes.Answered, summary="Skip a question")
+def leave(request: Request, number: Number, body: session_shapes.NewSkip, bearer: ForSessions, key: Key) -> Response:
     """Skip the question of a step, where the rules allow it; it is not asked again."""
     return _step(request, number, bearer, key, body, None)
 
 
 def _step(
-    request: Request, number: int, bearer: Bearer, key: str, body: shapes.NewAnswer | shapes.NewSkip, entry: Written | None
+    request: Request, number: int, bearer: Bearer, key: str, body: session_shapes.NewAnswer | session_shapes.NewSkip, entry: Written | None
 ) -> Response:
     """An answer or a skip; when it comes too late, the problem tells where the session stands."""
 
     def plan(work: Work, token: Token) -> Write:
-        asked = body.question if isinstance(body, shapes.NewAnswer) else ""
+        asked = body.question if isinstance(body, session_shapes.NewAnswer) else ""
         ready = prepare(work, with_images(own(work, token, number)), body.step, entry, asked, came(request))
         return lambda work: _after(request, write(work, ready))
 
@@ -156,7 +156,7 @@ def _after(request: Request, stands: State) -> tuple[int, dict[str, Any]]:
     return 200, {**state(request, stands), "feedback": told, "result": result(stands) if is_told else None}
 
 
-@routes.get("/{session}/result", response_model=shapes.Result, summary="Read the result")
+@routes.get("/{session}/result", response_model=session_shapes.Result, summary="Read the result")
 def found(request: Request, number: Number, bearer: ForSessionsOrResults) -> Response:
     """What was found. A token with the scope `sessions` reads it when it may be told to takers, one with `results` at any time."""
     stands = _standing(request, bearer, number)
@@ -171,7 +171,7 @@ def found(request: Request, number: Number, bearer: ForSessionsOrResults) -> Res
     return reply(result(stands, outcome if stands.over and not outcome.waits else None))
 
 
-@routes.get("/{session}/history", response_model=shapes.History, summary="Read what happened")
+@routes.get("/{session}/history", response_model=session_shapes.History, summary="Read what happened")
 def told(request: Request, number: Number, bearer: ForResults) -> Response:
     """Each question that was put, the answer, why it was asked, and what was known before and after."""
     with reading(request, bearer) as (work, token):
