@@ -1,6 +1,7 @@
 """What is imported when: a public name where it is asked for, large libraries where they are used."""
 
 import ast
+import importlib
 import os
 import subprocess
 import sys
@@ -70,6 +71,26 @@ def test_type_checkers_see_the_same_names_in_the_same_modules():
     typed = [part for node in tree.body if isinstance(node, ast.If) for part in node.body if isinstance(part, ast.ImportFrom)]
     assert {alias.name: part.module for part in typed for alias in part.names} == {**qs._HOME, **dict.fromkeys(qs._MODULES, "quaestor")}
     assert sorted([*qs._HOME, *qs._MODULES]) == sorted(qs.__all__)
+
+
+def test_every_module_can_be_imported_by_its_name():
+    """No function stands in the way: `import quaestor.learn.graphs`, and `quaestor.learn.graphs` after it, is the module."""
+    names = [".".join(path.relative_to(SOURCE.parent).with_suffix("").parts) for path in sorted(SOURCE.rglob("*.py"))]
+    names = [name.removesuffix(".__init__") for name in names if "migrations" not in name and not name.endswith("__main__")]
+    strange = []
+    for name in names:
+        module, found = importlib.import_module(name), qs
+        for part in name.split(".")[1:]:
+            found = getattr(found, part)
+        strange += [name] if found is not module else []
+    assert strange == ["quaestor.learn", "quaestor.simulate"]  # these are the functions, by which their modules are found
+    assert run("import quaestor.simulate.policy as p, quaestor.learn.graphs as g\nprint(p.__name__, g.__name__)") == (
+        "quaestor.simulate.policy quaestor.learn.graphs\n"
+    )
+    assert (
+        run("import quaestor as qs\nqs.simulate\nimport quaestor.simulate.policy\nprint(quaestor.simulate.policy.policy is qs.policy)")
+        == "True\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["simulate", "learn"])

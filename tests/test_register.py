@@ -342,7 +342,9 @@ def test_a_study_names_behaviours(tmp_path):
 def test_a_folder_of_parquet_says_how_they_behaved(tmp_path):
     made = qs.register.behaviour(careless)
     qs.simulate(BANK, qs.Rules(stop=qs.max_questions(2)), students=5, behaviour=made(0.2), out=tmp_path / "out")
-    assert '"careless": 0.2' in next((tmp_path / "out").glob("*simulation.json")).read_text()
+    about = json.loads((tmp_path / "out" / "_simulation.json").read_text(encoding="utf-8"))
+    assert about["behaviour"] == {"careless": 0.2}
+    assert about["own"] == {"behaviour careless": f"{__name__}:careless"}
     with pytest.raises(qs.QuaestorError, match=r"one simulation"):
         qs.simulate(BANK, qs.Rules(stop=qs.max_questions(2)), students=5, behaviour=made(0.3), out=tmp_path / "out")
 

@@ -193,6 +193,19 @@ class _Package(ModuleType):
     def __setattr__(self, name: str, value: object) -> None:
         if name not in _HOME or not isinstance(value, ModuleType):
             super().__setattr__(name, value)
+            return
+        value.__class__ = _Room
+        for module in [one for one in vars(value).items() if isinstance(one[1], ModuleType)]:
+            setattr(value, *module)
+
+
+class _Room(ModuleType):
+    """A package with the name of a function: its modules are found at the function too, so that `import quaestor.learn.graphs` works."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, ModuleType):
+            setattr(getattr(self, self.__name__.rpartition(".")[2]), name, value)
 
 
 sys.modules[__name__].__class__ = _Package

@@ -83,6 +83,10 @@ class Registry(dict[str, Thing], Generic[Thing]):
         """Where it comes from, as `module:name`; empty for what is built in."""
         return self._homes.get(name, "")
 
+    def marks_of(self, name: str) -> tuple[str, ...]:
+        """What more is said of it."""
+        return tuple(mark for mark, names in self.marks.items() if name in names)
+
     def knows(self, name: object) -> bool:
         """Whether there is such a name; the package that declares it is imported."""
         if not isinstance(name, str):
@@ -140,7 +144,7 @@ class Named:
         """A class that has the name of another would be read back as that one."""
         kind = type(self)
         other = None if self.known is None else self.known.get(self.name)
-        if "name" not in vars(kind) or (other is not None and other is not kind):
+        if "name" not in vars(kind) or (other is not None and place_of(other) != place_of(kind)):
             rule = f"a {getattr(self.known, 'kind', 'value')} that is saved has a name of its own"
             raise RegisterError(f"{kind.__name__}: {rule}, got that of another, {self.name!r}")
 
@@ -151,7 +155,8 @@ def _as_written(value: Any) -> Any:
 
 def place_of(thing: Any) -> str:
     """Where a function or class was written, as `module:name`."""
-    return f"{getattr(thing, '__module__', None) or '?'}:{getattr(thing, '__qualname__', type(thing).__name__)}"
+    module = "__main__" if thing.__module__ == "__mp_main__" else thing.__module__  # the script, as other processes of Python call it
+    return f"{module}:{getattr(thing, '__qualname__', type(thing).__name__)}"
 
 
 def check_function(kind: str, thing: object, given: tuple[str, ...], with_settings: bool = False) -> None:

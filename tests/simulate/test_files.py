@@ -43,7 +43,8 @@ def check_same(one, other):
 
 def test_a_row_a_student_and_step(tmp_path):
     x = run(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == [*PARTS, "simulation.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_simulation.json", *PARTS]
+    assert len(pd.read_parquet(tmp_path)) == 600 + x.lengths.sum()  # a folder is one table
     frame = pd.concat([pq.read_table(tmp_path / name).to_pandas() for name in PARTS], ignore_index=True)
     assert len(frame) == 600 + x.lengths.sum()
     beliefs = [f"{end} {skill}: {level}" for skill in "ab" for level in ("no", "yes") for end in ("lower", "upper")]
@@ -98,7 +99,7 @@ def test_an_interrupted_run_goes_on(tmp_path, workers):
 
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "again", progress=interrupt, workers=workers)
-    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == [PARTS[0], "simulation.json"]
+    assert sorted(path.name for path in (tmp_path / "again").iterdir()) == ["_simulation.json", PARTS[0]]
     done = []
     check_same(whole, run(tmp_path / "again", progress=done.append))
     assert done == [256, 256, 88]
@@ -126,7 +127,7 @@ CHANGES = {
 def test_a_folder_of_another_simulation_is_refused(tmp_path, change):
     run(tmp_path)
     kept = hashes(tmp_path)
-    with pytest.raises(QuaestorError, match=r"simulation.json: a folder holds one simulation, got another one there$"):
+    with pytest.raises(QuaestorError, match=r"_simulation.json: a folder holds one simulation, got another one there$"):
         run(tmp_path, **change)
     assert hashes(tmp_path) == kept
 
@@ -149,9 +150,18 @@ def test_other_levels_and_responses_are_another_simulation(tmp_path):
             simulate(BANK, **{name: other}, out=tmp_path / name)
 
 
+def test_a_folder_of_an_earlier_version_goes_on(tmp_path):
+    x = run(tmp_path)
+    (tmp_path / "_simulation.json").rename(tmp_path / "simulation.json")
+    kept = {name: digest for name, digest in hashes(tmp_path).items() if name in PARTS}
+    check_same(x, run(tmp_path))
+    assert {name: digest for name, digest in hashes(tmp_path).items() if name in PARTS} == kept
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_simulation.json", *PARTS]
+
+
 def test_what_was_simulated_is_written_down(tmp_path):
     run(tmp_path, seed=7)
-    about = json.loads((tmp_path / "simulation.json").read_text(encoding="utf-8"))
+    about = json.loads((tmp_path / "_simulation.json").read_text(encoding="utf-8"))
     assert about["seed"] == 7
     assert about["students"] == 600
     assert about["bank"] == {"title": "Six questions", "version": BANK.version}

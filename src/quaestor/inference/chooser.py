@@ -87,6 +87,11 @@ class Settings:
         return self.method in ("auto", "exact")
 
 
+def on_one_skill(batch: Batch) -> bool:
+    """Whether questions are on one skill each."""
+    return len(batch.scope) == 1
+
+
 @dataclass(frozen=True)
 class Entry:
     """An engine that `auto` tries: how it is made, which models it fits (`needs` says it in words), and which questions it can be asked.
@@ -97,7 +102,7 @@ class Entry:
     make: Callable[[Model, int], Engine]
     fits: Callable[[Model], bool]
     needs: str
-    serves: Callable[[Batch], bool] = lambda batch: len(batch.scope) == 1
+    serves: Callable[[Batch], bool] = on_one_skill
     in_logarithms: bool = False
 
 

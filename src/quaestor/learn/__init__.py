@@ -1,6 +1,7 @@
 """A bank learnt from answers. Skills are latent variables, so the tables are estimated by expectation-maximisation (EM)."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def learn(
     tolerance: float = TOLERANCE,
     iterations: int = ITERATIONS,
     workers: int = 1,
-    cluster: str | None = None,
+    cluster: Any = None,
     progress: Progress | None = None,
 ) -> Fit:
     """Learn the tables of a bank's skills and questions from answers.
@@ -54,8 +55,8 @@ def learn(
     then count by how well they fit, and not by the weight. `fixed`: ids of questions and skills whose tables are not learnt. `restarts`:
     further random starts; the run with the largest objective is kept. `folds`: the number of folds for the held-out log-likelihood,
     `Fit.held_out`. EM ends when a step gains less than `tolerance` (for every 10,000 people), or after `iterations` steps. `workers`
-    (threads) and `cluster` (the address of a Dask scheduler) do not change results. `progress` is called with the number of steps and the
-    objective.
+    (threads) and `cluster` (the address of a Dask scheduler, a client or a cluster of Dask) do not change results. `progress` is called
+    with the number of steps and the objective.
     """
     _check(bank, weight, shape, restarts, folds, seed, tolerance, iterations)
     layout = layout_of(bank)

@@ -9,6 +9,7 @@ docs/learning.md has the coverage of both in simulations.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def bootstrap(
     samples: int = SAMPLES,
     level: float = LEVEL,
     workers: int = 1,
-    cluster: str | None = None,
+    cluster: Any = None,
     progress: Callable[[int], None] | None = None,
 ) -> Bank:
     """The learnt bank with bootstrap percentile intervals from `samples` resamples; they are widened to hold the learnt number itself.

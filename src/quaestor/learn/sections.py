@@ -57,7 +57,7 @@ def sections(fit: Fit) -> dict[str, NDArray[np.intp]]:
     return {name: np.array(positions) for name, positions in found.items()}
 
 
-def untaken(fit: Fit, workers: int = 1, cluster: str | None = None, progress: Progress | None = None) -> tuple[Untaken, ...]:
+def untaken(fit: Fit, workers: int = 1, cluster: Any = None, progress: Progress | None = None) -> tuple[Untaken, ...]:
     """All sections that were probably not taken, in the order of the people; `workers`, `cluster` and `progress` as in `learn`."""
     listed = list(sections(fit).items())
     positions = [own for _, own in listed]
@@ -108,7 +108,7 @@ def _flagged(fit: Fit, versions: Versions, names: Sequence[str], chance: Array, 
 
 
 def _estimated(
-    fit: Fit, versions: Versions, possible: Array, workers: int, cluster: str | None, progress: Progress | None
+    fit: Fit, versions: Versions, possible: Array, workers: int, cluster: Any, progress: Progress | None
 ) -> tuple[Array, Array] | None:
     """EM of the mixture: P(all wrong | taken) and P(untaken | all wrong) for each pattern with an all-wrong section, (patterns, sections)
     each; None if nobody has other answers. `possible`: the number of people with at least `FEWEST` answers in each section, (sections,).

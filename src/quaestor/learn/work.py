@@ -22,7 +22,7 @@ Step = Callable[[Tables, Array], Expected]  # an E-step: from tables and the wei
 
 
 @contextmanager
-def steps(layout: Layout, patterns: Patterns, workers: int = 1, cluster: str | None = None) -> Iterator[Step]:
+def steps(layout: Layout, patterns: Patterns, workers: int = 1, cluster: Any = None) -> Iterator[Step]:
     """A function that computes one E-step over all patterns."""
     if not is_count(workers, 1):
         raise QuaestorError(f"learn: at least 1 worker, got {workers!r}")

@@ -16,6 +16,7 @@ from quaestor.simulate.cohort import Cohort, Levels
 from quaestor.simulate.exact import expected
 from quaestor.simulate.files import Folder
 from quaestor.simulate.library import CPU, library_of
+from quaestor.simulate.own import own_of
 from quaestor.simulate.responses import held_out, read_responses
 from quaestor.simulate.simulation import KEEP, Simulation
 from quaestor.simulate.truth import check_truth, levels_of
@@ -47,7 +48,7 @@ def simulate(
     responses: "pd.DataFrame | None" = None,
     holdout: Sequence[str] = (),
     workers: int = 1,
-    cluster: str | None = None,
+    cluster: Any = None,
     out: str | Path | None = None,
     device: str = CPU,
     progress: Callable[[int], None] | None = None,
@@ -59,10 +60,11 @@ def simulate(
     one for every profile of levels; or a table of true levels, a column a skill. `truth`: another bank that the students come from, or
     `"random"`: each student from another network of the credal set. `behaviour`: how they answer otherwise than the bank says.
     `responses`: answers of real people instead, a row a person and a column a question; `holdout`: questions that are never asked, only
-    predicted. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler) do not
-    change results. `out`: a folder for every step of every student; a run that was interrupted goes on from there. `device`: `"cuda"` works
-    out plain tests on a graphics card (docs/large-simulations.md); the questions are the same. `progress` is told how many more are done.
-    `keep="sums"`: only sums over the students, so that memory does not grow with their number; the curves and their errors are the same.
+    predicted. The same seed gives the same students, whatever the rules. `workers` and `cluster` (the address of a Dask scheduler, a
+    client or a cluster of Dask) do not change results. `out`: a folder for every step of every student; a run that was interrupted goes
+    on from there. `device`: `"cuda"` works out plain tests on a graphics card (docs/large-simulations.md); the questions are the same.
+    `progress` is told how many more are done. `keep="sums"`: only sums over the students, so that memory does not grow with their number;
+    the curves and their errors are the same.
     """
     rules = rules or Rules()
     rules.check(bank)
@@ -125,5 +127,6 @@ def _described(job: Job, seed: int, truth: Bank | Scattered | str | None) -> dic
         "seed": seed,
         "truth": source,
         "behaviour": job.behaviour.document,
+        **({"own": homes} if (homes := own_of(job.bank, job.rules, job.behaviour).homes) else {}),
         **({"holdout": [list(job.bank.questions)[place] for place in job.held.tolist()]} if job.held is not None else {}),
     }

@@ -1,4 +1,5 @@
-"""Every step of every simulated student on disk: one Parquet file a part, and what was simulated in `simulation.json`.
+"""Every step of every simulated student on disk: one Parquet file a part, and what was simulated in `_simulation.json`, which readers of a
+folder of Parquet (`pandas.read_parquet`) leave alone because of how its name begins.
 
 A row a student and step (0: before the first question): `student`, `step`, `question`, `answer` (the class; empty for a skip), `rule`
 (in the last row: what stopped the test), for each skill the true level, and for each level the lower and upper probability then; for
@@ -26,10 +27,12 @@ class Folder:
 
     def __init__(self, path: str | Path, described: dict[str, Any]) -> None:
         self._path = Path(path)
-        about = self._path / "simulation.json"
+        about, older = self._path / "_simulation.json", self._path / "simulation.json"  # as earlier versions called it
         text = json.dumps(described, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
         try:
             self._path.mkdir(parents=True, exist_ok=True)
+            if older.exists() and not about.exists():
+                older.replace(about)
             if about.exists() and about.read_text(encoding="utf-8") != text:
                 raise QuaestorError(f"{about}: a folder holds one simulation, got another one there")
             about.write_text(text, encoding="utf-8")

@@ -64,7 +64,7 @@ class Study:
     scatter: float = 0.0  # with a random truth: the half-width by which the bank was widened to the students' credal set
 
     def run(
-        self, workers: int = 1, cluster: str | None = None, progress: Callable[[int], None] | None = None, device: str = CPU
+        self, workers: int = 1, cluster: Any = None, progress: Callable[[int], None] | None = None, device: str = CPU
     ) -> dict[str, tuple[Simulation, Curves | None]]:
         """The simulation of every method on the same students, and its exact curves, if the study wants them."""
         found: dict[str, tuple[Simulation, Curves | None]] = {}
