@@ -15,6 +15,7 @@ from quaestor.report.tallies import AtLevel
 from quaestor.store import publishing, teachers
 from quaestor.store.attempts import answers, taking
 from quaestor.store.attempts.answers import Given
+from quaestor.store.attempts.state import state_of
 from quaestor.store.classes import class_lists
 from quaestor.store.models import Published
 from quaestor.store.outcomes import results
@@ -249,6 +250,29 @@ def test_the_statistics_page(app, database):
     assert "<France>" not in page.text
     assert "style=" not in page.text
     assert "<mfrac>" in page.text
+
+
+def test_what_changed_while_answers_came_in(app, database):
+    """A question that everybody gets right after half of the takers is named; a pilot has its ranges"""
+    stated = {f"q{n}": {"text": f"Nr {n}", "options": ["a", "b"], "correct": "a", "skill": "s", "right": [0.3, 0.7]} for n in range(4)}
+    stated["q3"]["pilot"] = True
+    code = give(database, qs.Bank({"skills": {"s": {}}, "questions": stated}), qs.Rules(score="order", pilots=1))
+    with database.work() as work:
+        for number in range(56):
+            attempt = taking.enter(work, code, f"taker {number}")
+            step = 1
+            while (asked := state_of(work, attempt).session.next) is not None:
+                taking.answer(work, attempt, step, ("a" if number >= 28 else "b") if asked.id == "q0" else "ab"[(number + step) % 2])
+                step += 1
+    browser = sign_in(app, database)
+    said = words(browser.go("/teacher/tests/1/questions"))
+    assert "It has become easier: of takers like these, " in said
+    assert said.count("has become") == 1
+    assert re.search(r"It is being tried out and does not count\. \d+ answers say: right at level “no” \d+ to \d+", said)
+    with database.read() as work:
+        lines = answers.in_time(work, work.get(Published, 1))
+    assert [line.attempt for line in lines] == sorted(line.attempt for line in lines)
+    assert len(lines) >= 3 * 56
 
 
 def test_pages_of_fifty_questions(app, database):

@@ -36,12 +36,16 @@ Found = Mapping[int, Mapping[str, Sequence[float] | Array]]  # by attempt and sk
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """A question that was asked: its flags as sentences, and its counts, worked out when they are looked at."""
+    """A question that was asked: its flags as sentences, and its counts, worked out when they are looked at.
+
+    `tried`: what is known of a pilot question by now, as a sentence.
+    """
 
     question: Question
     asked: int
     flags: tuple[str, ...]
     make: Callable[[], Tally]
+    tried: str = ""
 
     @lazy
     def tally(self) -> Tally:

@@ -47,6 +47,13 @@ def given(work: Work, test: Published) -> list[Given]:
     return [Given(attempt, one, line_of(anew, one, kind, entry, taken).answer, entry, taken) for attempt, one, kind, entry, taken in rows]
 
 
+def in_time(work: Work, test: Published) -> list[Given]:
+    """All answers of a test without skips, in the order in which they came in, as they count now."""
+    mine = select(Event.attempt_id, Event.question, Event.at).join(Attempt).where(Attempt.test_id == test.id)
+    moments = {(attempt, question): at for attempt, question, at in work.execute(mine)}
+    return sorted((line for line in given(work, test) if line.answer is not None), key=lambda line: moments[line.attempt, line.question])
+
+
 def clocks(work: Work, test: Published) -> Mapping[int, Clock]:
     """The clocks of the running attempts with at least one answer, by the attempt's id."""
     columns = select(Event.attempt_id, Event.seconds, Event.at).join(Attempt)

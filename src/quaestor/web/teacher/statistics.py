@@ -1,13 +1,18 @@
 """What a test tells of its questions, and the report of a class to print."""
 
+from dataclasses import replace
+
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from sqlalchemy.orm import Session as Work
 
 from quaestor.bankfile.bank import Bank
+from quaestor.learn.arrivals import Arrival
+from quaestor.learn.drift import ALARM, POINTS
 from quaestor.report import flags
 from quaestor.report.groups import Member, groups, next_skills, spread
 from quaestor.report.statistics import LIKELY, Statistic, probabilities, statistics
+from quaestor.report.watch import watch
 from quaestor.selection.rules_file import read_rules
 from quaestor.selection.sureness import sure_above
 from quaestor.store.attempts import answers
@@ -57,11 +62,21 @@ def show(request: Request, number: int, sheet: int = 1) -> Response:
         colours=class_colours,
         rules=flags,
         likely=LIKELY,
+        alarm=round(1 / ALARM),
+        drift=POINTS,
     )
 
 
 def _statistics(work: Work, test: Published, bank: Bank, found: list[Outcome]) -> list[Statistic]:
-    return statistics(bank, answers.given(work, test), probabilities(found))
+    """The statistics, with what changed while answers came in among the flags."""
+    lines = answers.in_time(work, test)
+    moved, tried = watch(bank, [Arrival(line.attempt, line.question, str(line.answer)) for line in lines])
+    listed = []
+    for one in statistics(bank, answers.given(work, test), probabilities(found)):
+        name = one.question.id
+        more = (moved[name],) if name in moved else ()
+        listed.append(replace(one, flags=(*more, *one.flags), tried=tried.get(name, "")))
+    return sorted(listed, key=lambda one: (-len(one.flags), -one.asked))
 
 
 @routes.get("/report", name="report")
