@@ -32,7 +32,7 @@ REAL = {
     "fractions, 5 skills": ("fraction_subtraction", "qmatrix_15items_5skills.csv"),
     "German, 4 skills": ("german_placement", "qmatrix.csv"),
 }
-PEOPLE, REPEATS, OTHERS = (60, 300), 3, 500
+PEOPLE, OTHERS = (60, 300), 500
 SMALL = (20, 50, 100, 200)
 QUESTIONS = 24
 SPLITS, HELD, ASKED = 10, 5, 10
@@ -102,46 +102,38 @@ TRUTHS: dict[str, Drawn] = {
 }
 
 
-def sources(folder: Path) -> Iterator[tuple[str, int, int, pd.DataFrame, pd.DataFrame, pd.DataFrame]]:
-    """Name, people, repeat, answers to learn from, answers of others, Q-matrix."""
+def sources(folder: Path) -> Iterator[tuple[str, int, pd.DataFrame, pd.DataFrame, pd.DataFrame]]:
+    """Name, people, answers to learn from, answers of others, Q-matrix."""
     for people in PEOPLE:
-        for repeat in range(REPEATS):
-            for number, (name, draw) in enumerate(TRUTHS.items()):
-                answers, matrix = draw(people + OTHERS, np.random.default_rng([people, repeat, number]))
-                yield name, people, repeat, answers.iloc[:people], answers.iloc[people:], matrix
-            for name, (data, file) in REAL.items():
-                if (folder / data).is_dir():
-                    matrix = read_matrix(folder / data / file)
-                    answers = pd.read_csv(folder / data / "responses.csv")[list(matrix.index)]
-                    order = np.random.default_rng([people, repeat]).permutation(len(answers))
-                    yield name, people, repeat, answers.iloc[order[:people]], answers.iloc[order[people:]], matrix
+        for number, (name, draw) in enumerate(TRUTHS.items()):
+            answers, matrix = draw(people + OTHERS, np.random.default_rng([people, number]))
+            yield name, people, answers.iloc[:people], answers.iloc[people:], matrix
+        for name, (data, file) in REAL.items():
+            if (folder / data).is_dir():
+                matrix = read_matrix(folder / data / file)
+                answers = pd.read_csv(folder / data / "responses.csv")[list(matrix.index)]
+                order = np.random.default_rng(people).permutation(len(answers))
+                yield name, people, answers.iloc[order[:people]], answers.iloc[order[people:]], matrix
 
 
 def chosen(folder: Path) -> pd.DataFrame:
-    """A row a kind of answers and a number of people: log losses of people nobody has seen, and differences with errors over repeats."""
-    found: dict[tuple[str, int], list[dict[str, float]]] = {}
-    taken: dict[tuple[str, int], list[str]] = {}
-    for name, people, _, learning, others, matrix in sources(folder):
+    """A row a kind of answers and a number of people: log losses of people nobody has seen, and paired differences with errors over them."""
+    rows = []
+    for name, people, learning, others, matrix in sources(folder):
         count = others.shape[1]
         choice = choose(matrix, learning)
         former = qs.learn(skeleton(matrix), learning).bank
-        theirs = peer.log_likelihoods(peer.fitted(learning.to_numpy(float)), others.to_numpy(float))
-        one = {
-            "former default": -log_likelihoods_by_person(former, others).mean() / count,
-            "chosen": -log_likelihoods_by_person(choice.learn(learning).bank, others).mean() / count,
-            "two parameters": -theirs.mean() / count,
+        losses = {
+            "former default": -log_likelihoods_by_person(former, others) / count,
+            "chosen": -log_likelihoods_by_person(choice.learn(learning).bank, others) / count,
+            "two parameters": -peer.log_likelihoods(peer.fitted(learning.to_numpy(float)), others.to_numpy(float)) / count,
         }
-        found.setdefault((name, people), []).append(one)
-        taken.setdefault((name, people), []).append(choice.taken.name)
-        sys.stderr.write(f"{name}, {people}: {one} {choice.taken.name}\n")
-    rows = []
-    for (name, people), parts in found.items():
-        frame = pd.DataFrame(parts)
-        row: dict[str, object] = {"answers": name, "people": people, **frame.mean().to_dict()}
+        row: dict[str, object] = {"answers": name, "people": people, **{kind: own.mean() for kind, own in losses.items()}}
         for other in ("former default", "two parameters"):
-            apart = frame["chosen"] - frame[other]
+            apart = losses["chosen"] - losses[other]
             row |= {f"chosen - {other}": apart.mean(), f"error, {other}": apart.std(ddof=1) / np.sqrt(len(apart))}
-        rows.append({**row, "taken": "; ".join(dict.fromkeys(taken[name, people]))})
+        rows.append({**row, "taken": choice.taken.name})
+        sys.stderr.write(f"{rows[-1]}\n")
     return pd.DataFrame(rows).set_index("answers")
 
 

