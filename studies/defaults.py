@@ -117,7 +117,7 @@ def sources(folder: Path) -> Iterator[tuple[str, int, pd.DataFrame, pd.DataFrame
 
 
 def chosen(folder: Path) -> pd.DataFrame:
-    """A row a kind of answers and a number of people: log losses of people nobody has seen, and paired differences with errors over them."""
+    """A row a kind of answers and number of people: log losses of people nobody has seen, and paired differences with errors over them."""
     rows = []
     for name, people, learning, others, matrix in sources(folder):
         count = others.shape[1]
