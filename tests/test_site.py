@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -142,11 +141,3 @@ def test_where_it_was_not_built_the_server_says_how(tmp_path, monkeypatch):
         found = browser.get(path, headers={"accept": "text/html"})
         assert found.status_code == 404
         assert "make docs" in found.text
-
-
-@pytest.mark.skipif(sys.version_info[:2] > (3, 12), reason="later versions of Python write help a little differently")
-def test_the_page_of_the_commands_is_current():
-    spec = importlib.util.spec_from_file_location("make_api", DOCS / "make_api.py")
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    assert made.COMMANDS_PAGE.read_text(encoding="utf-8") == made.commands(), "run `make docs`"

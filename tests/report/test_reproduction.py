@@ -10,13 +10,13 @@ import pytest
 
 from helpers.paths import ROOT, SHARED
 from quaestor import load
-from quaestor.cli import main, reproduce
+from quaestor.cli import main
 from quaestor.report.reproduction.knowledge import knowledge_section
 from quaestor.report.reproduction.multi import multi_section, readings
 from quaestor.report.reproduction.single import single_section
 from quaestor.report.reproduction.table import table_section
 from quaestor.simulate import simulate
-from quaestor.simulate.paper import NAMES, published
+from quaestor.simulate.paper import NAMES, published, studies
 from quaestor.simulate.paper.audit import agreement, ends, first_question, random_order, shares_right
 from quaestor.simulate.paper.best import BestTest, left_after_one
 from quaestor.simulate.paper.methods import methods
@@ -25,6 +25,7 @@ from quaestor.simulate.paper.runs import own
 from quaestor.simulate.paper.split import split, surest
 from quaestor.simulate.paper.studies import MULTI, PRINTED, gaps, repeat_multi, repeat_single
 from quaestor.simulate.paper.table import compared, table_1
+from quaestor.version import VERSION
 
 REPLAY = SHARED / "paper" / "replay"
 HERE = pytest.mark.skipif(not REPLAY.is_dir(), reason="the authors' raw results are not beside this repository (../shared/paper/replay)")
@@ -234,7 +235,7 @@ def test_table_1_alone(tmp_path, capsys):
 
 
 def test_without_raw_results_it_says_what_is_missing_and_goes_on(single, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(reproduce, "repeat_single", lambda students, raw: replace(single, raw=raw))  # it takes seconds
+    monkeypatch.setattr(studies, "repeat_single", lambda students, raw: replace(single, raw=raw))  # it takes seconds
     assert main(["reproduce", "single", "--students", "64", "--out", str(tmp_path)]) == 0
     assert "raw results of figure 2 were not given (--raw FOLDER)" in " ".join(capsys.readouterr().out.split())
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
@@ -259,3 +260,11 @@ def test_bad_folders_are_named(tmp_path, capsys):
     assert "a folder that can be written" in capsys.readouterr().err
     assert main(["reproduce", "multi", "--students", "1"]) == 1
     assert "--students: a whole number of at least 2, got 1" in capsys.readouterr().err
+
+
+def test_the_page_names_seed_and_version_and_links_to_every_table_and_figure(tmp_path):
+    assert main(["reproduce", "table1", "--out", str(tmp_path)]) == 0
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert f"Quaestor {VERSION}; seed {studies.SEED}." in page
+    written = {path.name for path in tmp_path.iterdir() if path.suffix in (".csv", ".svg")}
+    assert set(re.findall(r'<a href="([^"]+)"', page)) == written

@@ -1,9 +1,8 @@
-"""Curves as figures: colour-blind safe, readable in grey (every line has its own colour, dash and marker), the names beside the lines."""
+"""Curves as figures: colour-blind safe, readable in grey (every line has its own colour, dash and marker), their names inside."""
 
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
 from quaestor.formats.files import save
 from quaestor.model.table import Array
@@ -19,7 +17,7 @@ from quaestor.model.table import Array
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9", "#7F7F7F")  # Okabe and Ito, and a grey
 DASHES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)), "-")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-SIGNS = "●■▲◆▼✚✖★"  # the markers again, before the names
+MOST = 5  # curves of a panel: more cannot be told apart
 SETTINGS: Any = {"svg.hashsalt": "quaestor", "svg.fonttype": "none", "font.size": 10, "axes.spines.top": False, "axes.spines.right": False}
 
 
@@ -35,62 +33,43 @@ class Line:
 
 
 def curves(lines: Sequence[Line], quantity: str, title: str = "", x: str = "questions asked") -> Figure:
-    """A figure of several curves."""
+    """A figure of several curves, in panels of at most `MOST` that share their axes."""
+    panels = [lines[first : first + MOST] for first in range(0, len(lines), MOST)]
     with mpl.rc_context(SETTINGS):
-        figure = Figure(figsize=(7.2, 4.2), layout="constrained")
-        axes = figure.add_subplot()
-        draw(axes, lines)
-        axes.set_xlabel(x)
-        axes.set_ylabel(quantity)
+        figure = Figure(figsize=(7.2, 4.2 * len(panels)), layout="constrained")
+        drawn = figure.subplots(len(panels), sharex=True, sharey=True, squeeze=False)[:, 0]
+        for axes, some in zip(drawn, panels, strict=True):
+            draw(axes, some)
+            axes.set_ylabel(quantity)
+        drawn[-1].set_xlabel(x)
         if title:
-            axes.set_title(title, loc="left", fontsize=11)
+            drawn[0].set_title(title, loc="left", fontsize=11)
     return figure
 
 
 def draw(axes: Axes, lines: Sequence[Line]) -> None:
-    """Draw curves into axes, their names at the right ends."""
+    """Draw curves into axes, their names inside."""
     longest = max(len(line.y) for line in lines)
     for line in lines:
         steps = np.arange(len(line.y))
         style = line.style % len(COLOURS)
-        colour, marker = COLOURS[style], MARKERS[style]
+        look: Any = {"marker": MARKERS[style], "markersize": 4, "color": COLOURS[style], "label": line.name}
         if line.dotted:
-            axes.plot(steps, line.y, linestyle="none", marker=marker, markersize=4, color=colour, fillstyle="none", zorder=3)
+            axes.plot(steps, line.y, linestyle="none", fillstyle="none", zorder=3, **look)
         else:
             every = max(1, longest // 10)
-            axes.plot(
-                steps, line.y, linestyle=DASHES[style], marker=marker, markersize=4, markevery=(style % every, every), color=colour, lw=1.6
-            )
+            axes.plot(steps, line.y, linestyle=DASHES[style], markevery=(style % every, every), lw=1.6, **look)
         if line.error is not None:
-            axes.fill_between(steps, line.y - line.error, line.y + line.error, color=colour, alpha=0.15, linewidth=0)
-    low, high = axes.get_ylim()
-    for line, height in zip(lines, _heights(lines, low, high), strict=True):
-        axes.annotate(
-            f"{SIGNS[line.style % len(SIGNS)]} {line.name}",
-            (len(line.y) - 1, height),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=COLOURS[line.style % len(COLOURS)],
-            fontsize=9,
-            annotation_clip=False,
-        )
+            axes.fill_between(steps, line.y - line.error, line.y + line.error, color=COLOURS[style], alpha=0.15, linewidth=0)
+    name(axes)
     axes.grid(axis="y", alpha=0.25)
 
 
-def _heights(lines: Sequence[Line], low: float, high: float) -> list[float]:
-    """The heights of the names: at the ends of the lines, but without overlap and within the axes; better curves above worse ones."""
-    least = (high - low) * 0.052
-    ends = [float(line.y[-1]) for line in lines]
-    order = sorted(range(len(lines)), key=lambda number: (round(ends[number], 2), float(np.nanmean(lines[number].y))))
-    moved: NDArray[np.float64] = np.array(ends)
-    for _ in range(200):
-        for below, above in pairwise(order):
-            short = max(0.0, least - (moved[above] - moved[below]))
-            moved[below] -= short / 2
-            moved[above] += short / 2
-    moved -= max(0.0, moved.max() - high)
-    return [float(height) for height in moved]
+def name(axes: Axes, also: Sequence[Any] = ()) -> None:
+    """Name the lines inside of the axes, where they leave the most room; `also`: further things to name."""
+    known = [*axes.get_legend_handles_labels()[0], *also]
+    if known:
+        axes.legend(handles=known, loc="best", frameon=False, fontsize=9, handlelength=3)
 
 
 def svg(figure: Figure) -> str:

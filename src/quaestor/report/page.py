@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: figures are embedded, and there are no scripts and no external links."""
+"""Self-contained HTML pages: figures are embedded, and there are no scripts, and links only to files beside them."""
 
 import html
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ th:first-child, td:first-child { text-align: left; } thead th { border-bottom: 2
 code, pre { font-family: ui-monospace, monospace; font-size: .92em; background: #f3f3f3; } code { padding: 0 .2em; }
 pre { padding: .7rem 1rem; overflow-x: auto; }
 @media (prefers-color-scheme: dark) { body { color: #e8e8e8; background: #16181b; } figcaption { color: #bbb; }
- th, td { border-color: #444; } code, pre { background: #24272b; } }
+ a { color: #9cc7f0; } th, td { border-color: #444; } code, pre { background: #24272b; } }
 """
 
 
@@ -57,6 +57,11 @@ def _cell(value: object, digits: int) -> str:
     if isinstance(value, float):
         return "" if value != value else f"{value:.{digits}f}"
     return html.escape(str(value))
+
+
+def files(names: Sequence[str]) -> str:
+    """Links to files beside the page."""
+    return "<ul>" + "".join(f'<li><a href="{html.escape(name, quote=True)}">{html.escape(name)}</a></li>' for name in names) + "</ul>"
 
 
 def code(words: str) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from quaestor.bankfile.bank import Bank
 from quaestor.formats.files import save
-from quaestor.report import page
+from quaestor.report import methods, page
 from quaestor.report.figures import Line, curves, save_figure, svg
 from quaestor.selection.ranking import second_score
 from quaestor.simulate.answering import Behaviour
@@ -32,7 +32,13 @@ def write_study(study: Study, results: Results, folder: Path, command: str, vers
     parts += [page.figure(svg(figure), _caption(study, results, metric)) for metric, figure in figures.items()]
     parts += [page.heading("What to conclude"), page.listing(conclusions(study, results))]
     parts += [page.heading("In numbers"), *([page.text(_which_are_exact(study))] if study.exact else []), page.table(shown)]
+    cited = [f"[{number}] {work}" for number, work in enumerate(methods.works(study), start=1)]
+    parts += [page.heading("For the methods section of a paper"), page.text(methods.paragraph(study, version)), page.listing(cited)]
     parts += [page.heading("How to repeat it"), page.code(command), page.text(_versions(study, version))]
+    parts += [
+        page.heading("Every number, and the figures"),
+        page.files([*(f"{name}.csv" for name in tables), *(f"{name}.svg" for name in figures)]),
+    ]
     whole = page.page(study.title, parts).encode()
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():

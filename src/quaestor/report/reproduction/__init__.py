@@ -8,6 +8,8 @@ from quaestor.formats.files import save
 from quaestor.report import page
 from quaestor.report.figures import save_figure
 from quaestor.report.reproduction.section import Section, small_svg
+from quaestor.simulate.paper.studies import SEED
+from quaestor.version import VERSION
 
 TITLE = "A new score for adaptive tests: the experiments repeated"
 
@@ -39,6 +41,9 @@ def write_reproduction(sections: Sequence[Section], folder: Path, command: str, 
         for name, figure in section.figures.items():
             save_figure(figure, folder, name)
             save(small_svg(figure).encode(), folder / f"{name}.svg")
-    parts += [page.heading("How to repeat it"), page.code(command)]
+    frames = [f"{name}.csv" for section in sections for name in section.frames]
+    figures = [f"{name}.svg" for section in sections for name in section.figures]
+    parts += [page.heading("How to repeat it"), page.code(command), page.text(f"Quaestor {VERSION}; seed {SEED}.")]
+    parts += [page.heading("Every number, and the figures"), page.files([*frames, *figures])]
     save("".join(f"- {finding}\n" for finding in findings).encode(), folder / "findings.txt")
     save(page.page(TITLE, parts).encode(), folder / "index.html")

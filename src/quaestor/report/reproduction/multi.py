@@ -17,6 +17,7 @@ DEPTH = 3
 WORTH = 0.01  # a loss of accuracy that matters
 STEPS = (4, 8, 12, 20, 30)
 CREDAL = ("credal entropy", "credal mode")
+BANDS = "Bands are two standard errors to each side."
 
 
 def multi_section(multi: Repeated) -> Section:
@@ -33,8 +34,10 @@ def multi_section(multi: Repeated) -> Section:
         f"more lenient choice). Ours are {multi.students} students."
     )
     lines = {name: multi.own[name].mean("accuracy") for name in PRINTED}
-    figure = overlaid(lines, points, "accuracy, mean over skills", 0.48, 2)
-    section.figure("multi-accuracy", figure, f"Accuracy of {multi.students} students (lines) and printed (marks, every second one).")
+    figure = overlaid(lines, points, "accuracy, mean over skills", 0.48, 2, {name: multi.own[name].error("accuracy") for name in PRINTED})
+    section.figure(
+        "multi-accuracy", figure, f"Accuracy of {multi.students} students (lines) and printed (marks, every second one). {BANDS}"
+    )
     worst = _gap(multi, "accuracy", PRINTED)["in errors"]
     section.say(
         f"Bayesian entropy, Bayesian mode and random are at most {worst['Bayesian entropy']:.1f}, {worst['Bayesian mode']:.1f} and "
@@ -54,10 +57,10 @@ def multi_section(multi: Repeated) -> Section:
         "1/2; where the credal test cannot tell, it counts as right. In the figure it is drawn for both credal methods."
     )
     lines = {name: multi.own[name].mean("not_ruled_out") for name in CREDAL}
-    figure = overlaid(lines, {name: points[name] for name in CREDAL}, "true level not ruled out", 0.75, 2)
-    section.figure(
-        "multi-not-ruled-out", figure, "Share of skills whose true level is not ruled out (lines) and the printed accuracy (marks)."
-    )
+    bands = {name: multi.own[name].error("not_ruled_out") for name in CREDAL}
+    figure = overlaid(lines, {name: points[name] for name in CREDAL}, "true level not ruled out", 0.75, 2, bands)
+    words = f"Share of skills whose true level is not ruled out (lines) and the printed accuracy (marks). {BANDS}"
+    section.figure("multi-not-ruled-out", figure, words)
     section.points(_cannot(multi, points))
     section.table("multi-honest", _honest(multi))
     section.frames["multi-curves"] = _curves(multi)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from quaestor.model.table import Array
 from quaestor.report import page
 from quaestor.report.figures import COLOURS, MARKERS, Line, curves, svg
+from quaestor.report.figures import name as name_lines
 from quaestor.simulate.paper import NAMES
 
 STYLES = {name: style for style, name in enumerate(NAMES.values())}  # a method looks the same in every figure
@@ -55,15 +57,32 @@ def small_svg(figure: Figure) -> str:
     return re.sub(r"\n\s*", "\n", text)
 
 
-def overlaid(lines: Mapping[str, Array], points: Mapping[str, Array], quantity: str, bottom: float | None = None, every: int = 1) -> Figure:
-    """Curves as lines, and others (such as the printed ones) as open marks of the same colours and shapes, without step 0."""
+def overlaid(
+    lines: Mapping[str, Array],
+    points: Mapping[str, Array],
+    quantity: str,
+    bottom: float | None = None,
+    every: int = 1,
+    errors: Mapping[str, Array] | None = None,
+    marks: str = "printed",
+) -> Figure:
+    """Curves as lines, and others (such as the printed ones) as open marks of the same colours and shapes, without step 0.
+
+    `errors`: standard errors of curves, drawn as bands of two to each side; `marks`: what the open marks are.
+    """
     styles = {name: STYLES.get(name, len(STYLES) + number) for number, name in enumerate(lines)}
-    figure = curves([Line(name, y, None, styles[name]) for name, y in lines.items()], quantity)
+    bands = {name: 2 * error for name, error in (errors or {}).items()}
+    figure = curves([Line(name, y, bands.get(name), styles[name]) for name, y in lines.items()], quantity)
     axes = figure.axes[0]
     for name, y in points.items():
         steps, style = np.arange(1, len(y), every), styles[name]
-        marks: Any = {"marker": MARKERS[style], "color": COLOURS[style], "fillstyle": "none", "markersize": 6.5}
-        axes.plot(steps, y[steps], linestyle="none", **marks)
+        look: Any = {"marker": MARKERS[style], "color": COLOURS[style], "fillstyle": "none", "markersize": 6.5}
+        axes.plot(steps, y[steps], linestyle="none", **look)
+    if points:
+        open_mark = Line2D(
+            [], [], linestyle="none", marker="o", fillstyle="none", color="0.3", markersize=6.5, label=f"open marks: {marks}"
+        )
+        name_lines(axes, [open_mark])
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if bottom is not None:
         axes.set_ylim(bottom=bottom)

@@ -12,12 +12,18 @@ from quaestor.simulate.paper.studies import PRINTED, Repeated, gaps
 EQUAL = 1e-9
 STEPS = (5, 10)
 AUTHORS = 1024  # students of the printed figure
+BAND = "Random is the mean of our own students; its band is two standard errors to each side."
 NUMBERS = (("accuracy", "single-skill-accuracy", "strict_accuracy"), ("not_upper", "single-skill-brier", "wrong_lower"))
 
 
 def shown(single: Repeated, metric: str) -> dict[str, Array]:
     """The curve of each printed method: exact, except for random, where it is that of our own students."""
     return {name: single.exact_curve(name, metric) if name in single.exact else single.own[name].mean(metric) for name in PRINTED}
+
+
+def _drawn(single: Repeated, metric: str) -> dict[str, Array]:
+    """Standard errors of the curves that are those of our own students."""
+    return {name: single.own[name].error(metric) for name in PRINTED if name not in single.exact}
 
 
 def single_section(single: Repeated) -> Section:
@@ -31,25 +37,28 @@ def single_section(single: Repeated) -> Section:
         "and why printed Bayesian entropy, which often is at a tie after an even number of questions, is below the line there. Step 0 "
         "is left out of all comparisons."
     )
-    figure = overlaid(shown(single, "accuracy"), points["single-skill-accuracy"], "accuracy", 0.68)
-    section.figure("single-accuracy", figure, "Accuracy: exact (lines) and printed (marks).")
+    figure = overlaid(shown(single, "accuracy"), points["single-skill-accuracy"], "accuracy", 0.68, errors=_drawn(single, "accuracy"))
+    section.figure("single-accuracy", figure, f"Accuracy: exact (lines) and printed (marks). {BAND}")
     section.say(
         "The second printed figure is called Brier distance. What is plotted is the mean probability of the wrong level, and for the "
         "credal methods its lower probability, that is 1 - upper P(true level): the most favourable network is picked for each "
         "student after the truth is known. Under this name it reproduces:"
     )
-    figure = overlaid(shown(single, "not_upper"), points["single-skill-brier"], "1 - upper P(true level)", 0.0)
-    section.figure("single-not-upper", figure, "1 - upper P(true level), printed as Brier distance: exact (lines) and printed (marks).")
+    figure = overlaid(
+        shown(single, "not_upper"), points["single-skill-brier"], "1 - upper P(true level)", 0.0, errors=_drawn(single, "not_upper")
+    )
+    section.figure(
+        "single-not-upper", figure, f"1 - upper P(true level), printed as Brier distance: exact (lines) and printed (marks). {BAND}"
+    )
     section.say(
         "A Brier score is the sum over the levels of the squared difference between the probability and the truth. Of the midpoint, "
         f"on which the paper's decisions are based, it looks like this: {_above(single)}."
         + (" Marks: the same score of the authors' raw results." if single.raw else "")
     )
     raw = {name: run.mean("brier") for name, run in single.raw.runs.items()} if single.raw else {}
-    figure = overlaid(shown(single, "brier"), raw, "Brier score of the midpoint", 0.0)
-    section.figure(
-        "single-brier", figure, "Brier score of the midpoint (less is better): exact (lines)" + (" and raw (marks)." if raw else ".")
-    )
+    figure = overlaid(shown(single, "brier"), raw, "Brier score of the midpoint", 0.0, errors=_drawn(single, "brier"), marks="raw results")
+    shown_are = "exact (lines) and raw (marks)" if raw else "exact"
+    section.figure("single-brier", figure, f"Brier score of the midpoint (less is better): {shown_are}. {BAND}")
     _gaps(single, section)
     section.say(
         "All methods under honest metrics, exactly (length: questions asked on average; accuracy, Brier score of the midpoint and 1 - "
