@@ -228,6 +228,6 @@ def settings_of(value: Any) -> dict[str, Any]:
 
 
 def said_of(value: Any, end: str = "") -> Said:
-    """What a value made of a function does, in words; with an `end`, as a sentence."""
+    """What a value made of a function does, in the words of whoever wrote it, which no catalogue has; with an `end`, as a sentence."""
     words = value.pattern
-    return say(words[:1].upper() + words[1:] + end if end else words, **settings_of(value))
+    return Said(words[:1].upper() + words[1:] + end if end else words, settings_of(value))

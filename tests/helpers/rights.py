@@ -75,6 +75,8 @@ ROWS = {
     "GET /": row(ANYONE),
     "GET /health": row(ANYONE),
     "GET /static": row(ANYONE, path="/static/quaestor.css"),
+    "GET /docs": row(ANYONE, ok=307),
+    "GET /docs/{path:path}": row(ABSENT, path="/docs/no-such-page.html"),  # its pages, where it was built: tests/test_site.py
     "GET /five-minutes": row(ANYONE),
     "GET /done": row(ANYONE),
     "GET /c/{code}": row(ANYONE),

@@ -111,6 +111,8 @@ FILES = {  # routes that send no page
     "/openid/back",
     "/health",
     "/static",
+    "/docs",
+    "/docs/{path:path}",  # the documentation is English
     "/desk{rest:path}",
     "/take/{attempt}/media/{image}",
     "/teacher/banks/template/{ending}",

@@ -3,8 +3,8 @@
 from importlib import resources
 from pathlib import Path
 
-from fastapi import FastAPI
-from fastapi.responses import RedirectResponse
+from fastapi import FastAPI, Request
+from fastapi.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from quaestor.i18n import say
@@ -16,16 +16,16 @@ SITE = Path(str(resources.files("quaestor.web"))) / "site"
 def add(app: FastAPI) -> None:
     """Serve it, or say that it is not there."""
 
+    site = StaticFiles(directory=SITE, html=True) if (SITE / "index.html").exists() else None
+
     @app.get("/docs", include_in_schema=False, name="docs")
     def front() -> RedirectResponse:
         """The first page."""
         return RedirectResponse("docs/")
 
-    if (SITE / "index.html").exists():
-        app.mount("/docs", StaticFiles(directory=SITE, html=True), name="site")
-        return
-
     @app.get("/docs/{path:path}", include_in_schema=False)
-    def missing(path: str) -> None:
-        """How to make it."""
-        raise MissingError(say("the documentation was not built for this server; in a copy of the repository “make docs” builds it"))
+    async def page(request: Request, path: str) -> Response:
+        """A page or file of it; or how to make it."""
+        if site is None:
+            raise MissingError(say("the documentation was not built for this server; in a copy of the repository “make docs” builds it"))
+        return await site.get_response(site.get_path({**request.scope, "path": path, "root_path": ""}), request.scope)
