@@ -82,6 +82,14 @@ def test_few_answers_make_curves_alike():
     assert abs(known.centre[0, 0, 1] - truth[:, 0, 1].mean()) < 0.1
 
 
+def test_a_group_without_answers_keeps_its_tables():
+    bank = SMALL["two skills in one question"]
+    frame = draw(bank, 40, 3).drop(columns=["Q1", "Q3"])
+    fit = qs.learn(bank, frame, shape="curves")
+    assert fit.bank.questions["Q1"].table == bank.questions["Q1"].table
+    assert fit.bank.questions["Q2"].table != bank.questions["Q2"].table
+
+
 def test_a_shape_is_one_of_two():
     with pytest.raises(QuaestorError, match=r"^learn: shape is one of tables, curves, got 'bent'$"):
         qs.learn(SMALL["one skill"], draw(SMALL["one skill"], 9, 1), shape="bent")

@@ -21,7 +21,7 @@ from quaestor.formats.files import BANK_ENDINGS, dump, load
 from quaestor.learn import ITERATIONS, WEIGHT, Fit, learn
 from quaestor.learn.alternatives import Alternative, Start, simplest
 from quaestor.learn.answers import Answers
-from quaestor.learn.choice import FOLDS, Choice
+from quaestor.learn.choice import FOLDS, TRIED, Choice
 from quaestor.learn.compare import Maker, held_out_log_likelihoods
 from quaestor.learn.diagnose import Diagnosis, diagnose
 from quaestor.learn.fit import HeldOut
@@ -64,17 +64,20 @@ def run(arguments: argparse.Namespace) -> int:
 
     out = Path(arguments.out)
     _check(arguments, out)
+    command = _command(arguments)
     start, answers = begin(arguments)
     if arguments.link:
         return _linked(arguments, start, answers, out)
     with _progress() as progress:
         alternative, choice = _taken(arguments, start, answers, progress)
+        if choice is not None and len(answers) > TRIED:
+            arguments.folds = 0  # people were held out already, and with many this would take most of the time
         fit, found, emptied = _learnt(arguments, start, alternative, answers, progress)
         learnt = _kept(arguments, fit, progress("bootstrap", arguments.samples))
         diagnoses = diagnose(fit)
     dump(learnt, out)
     notes = held_out_notes(fit, alternative.links == "tree", emptied, choice is not None)
-    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), _command(arguments), __version__, notes, choice)
+    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice)
     if arguments.json:
         print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes), "choice": plain_choice(choice)}, indent=1))
         return 0

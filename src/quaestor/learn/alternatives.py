@@ -13,6 +13,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value
+from quaestor.i18n import say, together
 from quaestor.learn import SHAPES, learn
 from quaestor.learn.answers import Answers
 from quaestor.learn.fit import Fit
@@ -51,6 +52,15 @@ class Alternative:
             links = ""
         needs = f"needs {self.needs}" if self.needs != "each" else ""
         return ", ".join(part for part in (self.skills, levels, needs, links, self.shape) if part)
+
+    @property
+    def words(self) -> str:
+        """The alternative in words of the reader's language."""
+        skills = say("one skill") if self.skills == ONE else say("the skills as they are")
+        levels = say("{count} {count:level|levels}", count=self.levels) if self.levels else ""
+        links = {"independent": say("not linked"), "tree": say("linked as a tree"), "all": say("all linked")}.get(self.links, "")
+        shape = say("curves of few numbers") if self.shape == "curves" else say("tables row by row")
+        return together([part for part in (skills, levels, links if self.skills != ONE else "", shape) if part], ", ")
 
     @property
     def options(self) -> dict[str, Any]:

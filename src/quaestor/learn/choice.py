@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 FOLDS = 5
-TRIED = 1000  # people that the alternatives are tried on
+TRIED = 500  # people that the alternatives are tried on
 WITHIN = 0.5  # standard errors
 BEHIND = 3.0  # standard errors in the first fold; what is farther behind is given up
 FEW, FRONT = 8, 2  # a tree takes long to learn: of more alternatives, only where other links are among the first two is one tried

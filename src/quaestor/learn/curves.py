@@ -170,7 +170,7 @@ def _derivatives(found: Array, reached: Array, met: Array, design: Array, centre
     slope = (reached - met * chance) @ design - precision * (found - centre)
     weight = met * chance * (1 - chance)
     pairs = (design[:, :, None] * design[:, None, :]).reshape(len(design), -1)
-    bend = (weight @ pairs).reshape(len(found), design.shape[1], -1)
+    bend = (weight @ pairs).reshape(len(found), design.shape[1], design.shape[1])
     return slope, bend + precision[:, :, None] * np.eye(design.shape[1])
 
 

@@ -71,6 +71,8 @@ def parts(page):
     """What stands on the page before, in and after the small ones: open proposals, small ones, refused ones."""
     found = {"open": set(), "small": set(), "refused": set()}
     for summary, inside in re.findall(r"<details[^>]*><summary>([^<]*)</summary>(.*?)</details>", page.text, re.S):
+        if "ways to learn" in summary:
+            continue
         found["refused" if "refused" in summary else "small"] = set(re.findall(r'name="proposal" value="([^"]+)"', inside))
     found["open"] = ticks(page) - found["small"] - found["refused"]
     return found
@@ -94,6 +96,8 @@ def test_proposals_are_accepted_one_by_one(kept):
     page = learnt(browser, kept, test="1")
     said = text_of(page)
     assert "Learnt from 160 answers of 40 people." in said
+    assert re.search(r"Why these numbers: \d+ ways to learn, tried on people held out", said)
+    assert page.text.count('<span class="tag right">taken</span>') == 1
     assert "Proposed, from 40 answers" in said
     assert {"questions.easy", "questions.hard"} <= ticks(page)
     browser.fill(browser.path.rpartition("/")[2], proposal="questions.easy", act="accept")

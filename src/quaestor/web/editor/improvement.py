@@ -108,7 +108,9 @@ def _proposals(request: Request, edited: EditedDraft, found: Job, status: int = 
         groups["refused" if one["state"] == "refused" else group].append(one)
     failed = unpacked(found.words) if found.state == job_queue.FAILED else ""
     notes = {name: [unpacked(text) for text in told.get(name, ())] for name in ("warnings", "left_out")}
-    return shown(request, "proposals.html", edited, status, job=found, told=told, failed=failed, wrong=wrong, **notes, **groups)
+    choice = [{**one, "words": unpacked(one["words"])} for one in told.get("choice", ())]
+    told_of = {"job": found, "told": told, "failed": failed, "wrong": wrong, "choice": choice}
+    return shown(request, "proposals.html", edited, status, **told_of, **notes, **groups)
 
 
 def _listed(edited: EditedDraft, found: Job, told: dict[str, Any]) -> list[dict[str, Any]]:

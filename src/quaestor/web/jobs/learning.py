@@ -4,6 +4,7 @@ Each proposal carries the entry that would take the present one's place, so that
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 from sqlalchemy import select
@@ -15,7 +16,9 @@ from quaestor.bankfile.sentences import question_sentence, skill_sentence
 from quaestor.errors import Problem, QuaestorError, got, placed
 from quaestor.i18n import packed, say, together
 from quaestor.learn import learn
+from quaestor.learn.alternatives import MOST
 from quaestor.learn.brief import question_entry, skill_entry
+from quaestor.learn.choice import Choice, choose
 from quaestor.learn.diagnose import diagnose
 from quaestor.learn.intervals import imprecise
 from quaestor.learn.proposals import Proposal, change, proposals
@@ -30,6 +33,8 @@ from quaestor.web.render.pictures import shares
 
 KIND = "improve"
 WEIGHTS = {"little": 2.0, "some": 10.0, "much": 50.0}  # how many answers the author's own numbers count as
+CHOSEN = "little"  # with this weight tables or curves are chosen; a larger one says that the author's tables are to count
+ENOUGH, TRIED = 20, 3  # people for a choice, and parts in which they are held out
 FEWEST = 10  # people whose answers are needed
 PARTS = {"text": say("text"), "options": say("options"), "key": say("key"), "image": say("image"), "skills": say("skills")}
 SLOW = 30  # steps after which the bar is at the middle
@@ -86,15 +91,29 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
         if not go_on(steps / (steps + SLOW)):
             raise QuaestorError(say("learning took too long and was ended; please choose fewer tests"))
 
-    fit = learn(bank, frame, weight=WEIGHTS[asked["weight"]], progress=tell)
+    weight = WEIGHTS[asked["weight"]]
+    choice = None
+    if asked["weight"] == CHOSEN and people >= ENOUGH and prod(len(skill.levels) for skill in bank.skills.values()) <= MOST:
+        choice = choose(bank, frame, folds=TRIED, weight=weight, progress=tell)
+    fit = learn(bank, frame, weight=weight, progress=tell) if choice is None else choice.learn(frame, weight=weight, progress=tell)
     learnt = imprecise(fit) if asked["intervals"] else fit.bank
     return {
         "people": people,
         "answers": len(lines),
         "left_out": [packed(words) for words in left_out(found)],
         "warnings": [packed(_said(warning)) for warning in fit.warnings],
+        "choice": [] if choice is None else _alternatives(choice),
         "proposals": [_told(document, bank, one) for one in proposals(fit, diagnose(fit), learnt)],
     }
+
+
+def _alternatives(choice: Choice) -> list[dict[str, Any]]:
+    """The ways in which the bank could be learnt, best first, as the page shows them; given up ones were tried in one part only."""
+    found = []
+    for one in (*choice.trials, *choice.given_up):
+        more, error = choice.apart(one)
+        found.append({"words": packed(one.alternative.words), "loss": one.loss, "more": more, "error": error, "taken": one is choice.taken})
+    return found
 
 
 def _said(warning: Problem) -> str:
