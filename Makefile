@@ -62,7 +62,7 @@ clean:
 	rm -rf $(VENV) build dist src/quaestor/web/site
 
 $(SITE): $(READY) $(wildcard docs/*.* docs/*/*.*)
-	@$(MAKE) --no-print-directory docs
+	$(BIN)/python -m sphinx --quiet -d build/doctrees docs src/quaestor/web/site
 	@touch $(SITE)
 
 $(READY): pyproject.toml constraints.txt

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from functools import cache
+from itertools import pairwise
 
 import pytest
 
@@ -203,6 +204,14 @@ def test_every_page_has_a_place_in_the_index():
     pages = {path.relative_to(folder).with_suffix("").as_posix() for path in found} - {"index"}
     assert [page for page in pages if page not in listed and f"{page.split('/')[0]}/*" not in listed] == []
     assert [page for page in listed if "*" not in page and page not in pages] == []
+
+
+@pytest.mark.parametrize("page", DOCS, ids=lambda page: page.stem)
+def test_headings_follow_one_another(page):
+    """Sphinx warns of a heading that skips a level, and its warnings are errors."""
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", prose(page), re.MULTILINE)]
+    assert levels[0] == 1
+    assert [after for before, after in pairwise(levels) if after > before + 1] == []
 
 
 def test_every_command_is_documented():
