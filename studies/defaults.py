@@ -32,7 +32,7 @@ REAL = {
     "fractions, 5 skills": ("fraction_subtraction", "qmatrix_15items_5skills.csv"),
     "German, 4 skills": ("german_placement", "qmatrix.csv"),
 }
-PEOPLE, OTHERS = (60, 300), 500
+PEOPLE, OTHERS = (60,), 500
 SMALL = (20, 50, 100, 200)
 QUESTIONS = 24
 SPLITS, HELD, ASKED = 10, 5, 10
