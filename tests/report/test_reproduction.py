@@ -207,7 +207,7 @@ def test_findings_stand_in_the_docs_and_on_the_page():
 
 def test_committed_results_are_small_and_hold_no_paths():
     files = [path for path in (ROOT / "studies" / "paper").iterdir() if path.suffix != ".png"]
-    assert sum(path.stat().st_size for path in files) < 400_000
+    assert sum(path.stat().st_size for path in files) < 450_000  # figures twice, in the page and as files, with bands on their curves
     for path in files:
         assert not re.search(r"/work|/tmp|/home|shared/", path.read_text(encoding="utf-8")), path.name
 
