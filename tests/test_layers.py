@@ -19,7 +19,7 @@ FLOORS = (  # from the ground up; rooms of one floor do not know one another, bu
         ("draws", "extras", "model", "registry"),
     ),
     ("bankfile", "credal"),
-    *(("formats", "inference"), ("selection",), ("session",), ("simulate", "store"), ("learn", "register")),
+    *(("formats", "inference"), ("selection",), ("session",), ("simulate", "store"), ("learn", "register", "testing")),
     *(("report",), ("web",), ("cli",)),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}

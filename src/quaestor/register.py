@@ -4,7 +4,7 @@ three methods), and put `@qs.register.score` (`stop`, `behaviour`, `rule`, `engi
 What is registered is named like what is built in: in rules, studies and saved sessions. It reaches the worker processes and machines of a
 simulation. Its name is that of the function unless `name` says another. A package declares what it registers as entry points, and the
 module is imported when the name is first asked for: `[project.entry-points."quaestor.scores"]` with `shift = "my_package.scores"`; the
-groups of the other kinds end in `stops`, `behaviours`, `rules` and `engines`.
+groups of the other kinds end in `stops`, `behaviours`, `rules` and `engines`. `quaestor.testing` checks what you wrote.
 
 Settings are what a function takes after the arguments named here, with a type where only one is right (`n: int`) and a default where one
 makes sense. A function with settings becomes a class of frozen values: `missed(2)` is a criterion. What it does in words is `words`, or the

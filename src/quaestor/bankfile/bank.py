@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile.document import read_questions, read_skills, warn_of_questions
-from quaestor.bankfile.readers import Report, fields
+from quaestor.bankfile.readers import Report, fields, without_arrays
 from quaestor.bankfile.schema import BANK_FIELDS
 from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, got, located, nearest
@@ -49,6 +49,7 @@ class Bank:
 
     def __init__(self, document: Mapping[str, Any], source: str = "", locate: Locate | None = None) -> None:
         report = Report()
+        document = without_arrays(document)
         normal = {"quaestor": FORMATS[0], **(fields(BANK_FIELDS)(document, (), report) or {})}
         if normal["quaestor"] not in FORMATS:
             first, last = FORMATS

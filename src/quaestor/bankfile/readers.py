@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import numpy as np
+
 from quaestor.bankfile.words import in_file
 from quaestor.errors import Place, Problem, StatementError, format_place, format_value, nearest
 from quaestor.i18n import say
@@ -312,3 +314,16 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
         return made if lost else dict(made)
 
     return read
+
+
+def without_arrays(value: Any) -> Any:
+    """Plain data with lists and numbers for what numpy has of them; the same thing where there is none."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if type(value) is dict:
+        changed = {key: found for key, one in value.items() if (found := without_arrays(one)) is not one}
+        return {**value, **changed} if changed else value
+    if type(value) in (list, tuple):
+        each = [without_arrays(one) for one in value]
+        return each if any(found is not one for found, one in zip(each, value, strict=True)) else value
+    return value

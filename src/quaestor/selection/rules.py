@@ -147,7 +147,16 @@ class Rules:
 
     def check(self, bank: Bank) -> None:
         """Refuse rules that name what a bank does not have."""
+        layout_of(bank)  # which refuses what is no bank
         _raise(_misfits(self, bank))
+
+
+def rules_of(stated: object) -> Rules:
+    """Rules from what a caller gives: rules, or None for the default."""
+    if not isinstance(stated, Rules | None):
+        found = format_value(stated)
+        raise RulesError([Problem("rules", "Rules(...) are expected", found, "qs.load_rules reads a file")])
+    return Rules() if stated is None else stated
 
 
 def plain(rules: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.selection.rules import Rules
+from quaestor.selection.rules import Rules, rules_of
 from quaestor.simulate.answering import Behaviour, behaviour_of
 from quaestor.simulate.behaviours import OwnBehaviour
 from quaestor.simulate.cohort import Cohort, Levels
@@ -66,7 +66,7 @@ def simulate(
     `progress` is told how many more are done. `keep="sums"`: only sums over the students, so that memory does not grow with their number;
     the curves and their errors are the same.
     """
-    rules = rules or Rules()
+    rules = rules_of(rules)
     rules.check(bank)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise QuaestorError(f"a seed is a whole number of at least 0, got {seed!r}")
@@ -100,7 +100,7 @@ def _people(bank: Bank, responses: "pd.DataFrame", seed: int) -> Cohort:
 
 
 def _students(bank: Bank, students: Students, seed: int, truth: Bank | Scattered | str | None) -> Cohort:
-    if not isinstance(truth, Bank | Scattered | None) and truth != "random":
+    if not isinstance(truth, Bank | Scattered | None) and not (isinstance(truth, str) and truth == "random"):
         raise QuaestorError(f"truth is a bank or 'random', got {truth!r}")
     apart = isinstance(truth, Scattered) or truth == "random"
     source = truth.bank if isinstance(truth, Scattered) else truth if isinstance(truth, Bank) else bank

@@ -14,7 +14,7 @@ from quaestor.inference.evidence import OPEN, Evidence, distinct_rows
 from quaestor.inference.joint import MOST, joint_of
 from quaestor.inference.layout import layout_of
 from quaestor.model.table import Array
-from quaestor.selection.rules import Rules
+from quaestor.selection.rules import Rules, rules_of
 from quaestor.selection.step import Decision, step
 from quaestor.simulate.curves import Curves
 from quaestor.simulate.metrics import METRICS
@@ -29,7 +29,7 @@ def expected(bank: Bank, rules: Rules | None = None, truth: Bank | None = None, 
 
     `truth`: the bank that the students come from, by default the centre of `bank`; a tie between levels counts 1 / (number tied).
     """
-    rules = rules or Rules()
+    rules = rules_of(rules)
     other = sorted(set(rules.document) - PLAIN)
     if other or rules.is_random:
         what = f"the rule '{other[0]}'" if other else "rules that draw at random"

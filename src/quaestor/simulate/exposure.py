@@ -15,7 +15,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError, format_value
-from quaestor.selection.rules import Rules
+from quaestor.selection.rules import Rules, rules_of
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Cohort
 from quaestor.simulate.work import taken
@@ -68,7 +68,7 @@ def exposure_table(
 
 def rates(bank: Bank, rules: Rules, students: int = 1000, seed: int = 1) -> dict[str, float]:
     """The share of simulated students that each question is asked."""
-    rules.check(bank)
+    rules_of(rules).check(bank)
     cohort, counts = Cohort(bank, bank, students, seed), np.zeros(len(bank.questions))
     for start in range(0, students, TOGETHER):
         asked = taken(bank, rules, cohort.part(start, start + TOGETHER), Behaviour()).asked
@@ -82,7 +82,7 @@ def _with(rules: Rules, chances: dict[str, float]) -> Rules:
 
 
 def _check(bank: Bank, rules: Rules, most: float, students: int, rounds: int) -> None:
-    rules.check(bank)
+    rules_of(rules).check(bank)
     if isinstance(most, bool) or not isinstance(most, int | float) or not 0 < most <= 1:
         raise QuaestorError(f"most: a share above 0 and at most 1, got {format_value(most)}")
     for name, value in (("students", students), ("rounds", rounds)):

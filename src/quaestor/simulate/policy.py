@@ -20,7 +20,7 @@ from quaestor.inference.evidence import MISSING, Evidence
 from quaestor.model.question import Question
 from quaestor.model.table import Array
 from quaestor.selection.rules import MISSING as SKIPS_MISSING
-from quaestor.selection.rules import WRONG, Rules
+from quaestor.selection.rules import WRONG, Rules, rules_of
 from quaestor.selection.scores.known import DRAWN
 from quaestor.selection.step import step
 from quaestor.simulate.run import PLAIN
@@ -43,7 +43,7 @@ def policy(
     where a skip tells nothing (a skip that counts as an answer costs no node and is always there). `texts`: with the texts and options
     of the questions; keys are never there, since a player takes answer classes.
     """
-    rules = rules or Rules()
+    rules = rules_of(rules)
     _check(bank, rules, depth, limit)
     front = _Front(bank, rules)
     listed = list(bank.questions.values())

@@ -25,7 +25,7 @@ from quaestor.credal.decisions import best
 from quaestor.errors import QuaestorError
 from quaestor.inference.evidence import MISSING, OPEN, Evidence
 from quaestor.model.table import Array, centre
-from quaestor.selection.rules import Rules
+from quaestor.selection.rules import Rules, rules_of
 from quaestor.selection.step import step
 from quaestor.simulate import simulate
 from quaestor.simulate.answering import Behaviour
@@ -72,7 +72,7 @@ def reliability(
     """Let the same students take a test twice and compare; the arguments are those of `simulate`, the second taking has the next seed."""
     if not isinstance(truth, Bank | None):
         raise QuaestorError(f"truth: a bank is expected, since the same students come twice, got {truth!r}")
-    rules = rules or Rules()
+    rules = rules_of(rules)
     first = simulate(bank, rules, students, seed, truth, behaviour)
     if first.count < 2:
         raise QuaestorError(f"students: at least 2 are compared, got {first.count}")
