@@ -310,3 +310,29 @@ def test_a_panel_for_each_skill_of_a_question():
     titles = [axes.get_title(loc="left").removesuffix(" ▲") for axes in figure.axes if axes.axison]
     assert titles == ["one", "both · adding", "both · taking away"]
     assert "a panel for each of them" in caption
+
+
+def test_intervals_that_say_what_they_mean(tmp_path, capsys):
+    out = tmp_path / "learnt.yaml"
+    assert run("single-skill", "--responses", ANSWERS, "--out", out, "--folds", 2, "--intervals", 0.8) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "of 100 shares of right answers that the bank predicts for new people like these, about 80 hold." in printed
+    assert "it predicted 36 shares in the other half" in printed
+    learnt = qs.load(out)
+    assert all(not question.table.is_precise for question in learnt.questions.values())
+    page = out.with_suffix(".html").read_text(encoding="utf-8")
+    assert "What it predicts for new people" in page
+    assert "of 25 people, from" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--intervals", "90"], "learn: --intervals: a share above 0 and below 1, such as 0.9, got 90.0; for 90 in 100 write 0.9"),
+        (["--intervals", "0"], "learn: --intervals: a share above 0 and below 1, such as 0.9, got 0.0"),
+        (["--intervals", "0.9", "--credal", "idm"], "learn: --intervals or --credal, got both"),
+    ],
+)
+def test_intervals_that_make_no_sense(tmp_path, capsys, words, said):
+    assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", *words) == 1
+    assert said in " ".join(capsys.readouterr().err.split())

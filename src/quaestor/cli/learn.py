@@ -28,7 +28,9 @@ from quaestor.learn.fit import HeldOut
 from quaestor.learn.folds import fold_of
 from quaestor.learn.intervals import LEVEL, SAMPLES, STRENGTH, bootstrap, imprecise
 from quaestor.learn.linking import link
+from quaestor.learn.options import check_level
 from quaestor.learn.sections import Untaken, untaken, without
+from quaestor.learn.verification import Verified, verify
 from quaestor.report.alternatives import choice_grid, plain_choice
 from quaestor.report.terminal import console
 
@@ -46,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fixed", metavar="IDS", help="questions and skills whose tables stay as they are, with commas between")
     parser.add_argument("--link", metavar="OLD", help="put the bank on the scale of this older one, which shares questions with it")
     parser.add_argument("--untaken", choices=("keep", "empty"), default="keep", help="whether sections that look untaken are left out")
-    parser.add_argument("--credal", choices=("idm", "bootstrap"), help="intervals: imprecise Dirichlet model, or bootstrap")
+    words = "a share such as 0.9: a bank with intervals, of whose predictions for new people 90 in 100 hold"
+    parser.add_argument("--intervals", type=float, metavar="SHARE", help=words)
+    parser.add_argument("--credal", choices=("idm", "bootstrap"), help="other intervals: imprecise Dirichlet model, or bootstrap")
     parser.add_argument("--s", type=float, default=STRENGTH, help=f"with --credal idm: its parameter ({STRENGTH:g})")
     parser.add_argument("--samples", type=int, default=SAMPLES, metavar="N", help=f"with --credal bootstrap: how many ({SAMPLES})")
     parser.add_argument("--level", type=float, default=LEVEL, help=f"with --credal bootstrap: the share inside ({LEVEL:g})")
@@ -60,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, diagnose, write and report."""
-    from quaestor.report.learning import findings, held_out_notes, summary, write_learning
+    from quaestor.report.learning import findings, held_out_notes, interval_words, summary, write_learning
 
     out = Path(arguments.out)
     _check(arguments, out)
@@ -75,17 +79,20 @@ def run(arguments: argparse.Namespace) -> int:
         fit, found, emptied = _learnt(arguments, start, alternative, answers, progress)
         learnt = _kept(arguments, fit, progress("bootstrap", arguments.samples))
         diagnoses = diagnose(fit)
+        verified = verify(fit, np.random.default_rng([arguments.seed, 2])) if arguments.intervals and arguments.folds else None
     dump(learnt, out)
     notes = held_out_notes(fit, alternative.links == "tree", emptied, choice is not None)
-    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice)
+    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice, verified)
     if arguments.json:
-        print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes), "choice": plain_choice(choice)}, indent=1))
+        print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes, verified), "choice": plain_choice(choice)}, indent=1))
         return 0
     shown = console()
     if choice is not None:
         shown.print(choice.words)
         shown.print(choice_grid(choice))
     shown.print(" ".join([summary(fit), *notes]))
+    if fit.level is not None:
+        shown.print(" ".join(interval_words(fit.level, verified)))
     for sentence in findings(fit, diagnoses, found, emptied):
         shown.print(f"- {sentence}")
     shown.print(f"Written to {out}; the page is {out.with_suffix('.html')}.")
@@ -118,6 +125,10 @@ def _linked(arguments: argparse.Namespace, start: Start, answers: Answers, out: 
 
 def _check(arguments: argparse.Namespace, out: Path) -> None:
     """Check what would otherwise fail only after the learning."""
+    check_level(arguments.intervals, "learn: --intervals")
+    if arguments.intervals is not None and (arguments.credal or arguments.link):
+        other = "--credal" if arguments.credal else "--link"
+        raise QuaestorError(f"learn: --intervals or {other}, got both")
     if arguments.folds < 0 or arguments.folds == 1:
         raise QuaestorError(f"learn: folds are at least 2, or 0 for none, got {arguments.folds}")
     if out.suffix.lower() not in BANK_ENDINGS:
@@ -179,7 +190,7 @@ def _learnt(
     is_tree = alternative.links == "tree"
     more = {"restarts": arguments.restarts, "folds": 0 if is_tree else arguments.folds}
     name = "learning and cross-validation" if more["folds"] else "learning"
-    fit = learn(bank, answers, progress=progress(name), **shared, **steps, **more)
+    fit = learn(bank, answers, progress=progress(name), intervals=arguments.intervals, **shared, **steps, **more)
     if is_tree and arguments.folds:
         fit = replace(fit, held_out=_held_out(Maker(graph), answers, arguments, {**shared, **steps}))
     if arguments.untaken == "keep":
@@ -241,7 +252,14 @@ def _command(arguments: argparse.Namespace) -> str:
     return " ".join(words)
 
 
-def _plain(fit: Fit, learnt: Bank, diagnoses: tuple[Diagnosis, ...], found: tuple[Untaken, ...], notes: list[str]) -> dict[str, Any]:
+def _plain(
+    fit: Fit,
+    learnt: Bank,
+    diagnoses: tuple[Diagnosis, ...],
+    found: tuple[Untaken, ...],
+    notes: list[str],
+    verified: Verified | None,
+) -> dict[str, Any]:
     held = fit.held_out
     return {
         "bank": {"before": fit.given.version, "learnt": learnt.version},
@@ -252,6 +270,7 @@ def _plain(fit: Fit, learnt: Bank, diagnoses: tuple[Diagnosis, ...], found: tupl
         "parameters": fit.parameters,
         "bic": fit.bic,
         "held_out": None if held is None else {"mean": held.mean, "error": held.error, "folds": held.folds, "notes": notes},
+        "intervals": None if fit.level is None else {"level": fit.level, "held_out": None if verified is None else vars(verified)},
         "steps": fit.iterations,
         "converged": fit.converged,
         "warnings": [str(warning) for warning in fit.warnings],

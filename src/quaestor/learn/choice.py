@@ -98,7 +98,7 @@ class Choice:
         """The bank that was taken, learnt from all people; `options` as in `quaestor.learn`."""
         answers = read_answers(self.start.questions, responses)
         alternative = self.taken.alternative
-        same = {name: value for name, value in options.items() if name not in ("progress", "restarts", "folds")}
+        same = {name: value for name, value in options.items() if name not in ("progress", "restarts", "folds", "intervals")}
         return learn(self.start.made(alternative, answers, **same), answers, **{**alternative.options, **options})
 
     @property

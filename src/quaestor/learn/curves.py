@@ -113,6 +113,19 @@ def maximised(counts: Array, now: Array, curves: Curves, monotone: bool) -> Arra
     return tables(found.reshape(start.shape), curves.design)
 
 
+def drawn_curves(counts: Array, now: Array, curves: Curves, monotone: bool, rng: np.random.Generator) -> Array:
+    """Tables of the family drawn given counts (questions, configurations, classes): normal numbers around the best, by their curvature."""
+    best = numbers(maximised(counts, now, curves, monotone), curves.design)
+    reached, met = _counted(counts)
+    flat = best.reshape(-1, best.shape[-1])
+    centre = curves.centre.reshape(flat.shape)
+    precision = np.broadcast_to(curves.spread**-2.0, curves.centre.shape).reshape(flat.shape)
+    _, bend = _derivatives(flat, reached, met, curves.design, centre, precision)
+    roots = np.linalg.cholesky(bend).transpose(0, 2, 1)
+    moved = np.linalg.solve(roots, rng.standard_normal((*flat.shape, 1)))[..., 0]
+    return tables(_rising(flat + moved, monotone).reshape(best.shape), curves.design)
+
+
 def shrunk(counts: Sequence[Array], learnt: Sequence[Array], families: Sequence[Curves]) -> tuple[Curves, ...]:
     """The families with means and spreads estimated from all questions with answers.
 

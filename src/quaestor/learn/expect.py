@@ -51,8 +51,8 @@ def batch(layout: Layout) -> int:
 
 def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -> Expected:
     """The expected counts of some answer patterns, weighted by `weights`, (patterns,)."""
-    chosen = _chosen(layout, patterns)
-    scores = _scores(layout, tables, chosen)
+    chosen = chosen_answers(layout, patterns)
+    scores = scores_of(layout, tables, chosen)
     if layout.profiles <= JOINT:
         log_likelihoods, configurations, profiles = _joint(layout, tables, scores, weights)
         families = [_summed(profiles, layout.sizes, layout.family(skill)) for skill in range(len(layout.names))]
@@ -70,7 +70,7 @@ def expect(layout: Layout, tables: Tables, patterns: Patterns, weights: Array) -
 
 def beliefs(layout: Layout, tables: Tables, patterns: Patterns) -> tuple[Array, Array]:
     """log P(answers) of each pattern, (patterns,), and P(configuration | answers) for every scope, (patterns, width)."""
-    scores = _scores(layout, tables, _chosen(layout, patterns))
+    scores = scores_of(layout, tables, chosen_answers(layout, patterns))
     ones = np.ones(len(patterns))
     found = _joint(layout, tables, scores, ones) if layout.profiles <= JOINT else _junction(layout, tables, scores, ones)
     return found[0], found[1]
@@ -90,12 +90,12 @@ def indicator(answers: "Array | scipy.sparse.csr_array", classes: int) -> "Array
     return (answers[:, :, None] == np.arange(classes)).reshape(len(answers), -1).astype(float)
 
 
-def _chosen(layout: Layout, patterns: Patterns) -> list["Array | scipy.sparse.csr_array"]:
+def chosen_answers(layout: Layout, patterns: Patterns) -> list["Array | scipy.sparse.csr_array"]:
     """The answers of every group as indicators, (patterns, questions * classes) each."""
     return [indicator(answers, group.classes) for group, answers in zip(layout.groups, patterns.answers, strict=True)]
 
 
-def _scores(layout: Layout, tables: Tables, chosen: list["Array | scipy.sparse.csr_array"]) -> Array:
+def scores_of(layout: Layout, tables: Tables, chosen: list["Array | scipy.sparse.csr_array"]) -> Array:
     """log P(answers to a scope's questions | configuration), for the configurations of every scope, (patterns, width)."""
     scores = np.zeros((chosen[0].shape[0], layout.width))
     for group, table, answers in zip(layout.groups, tables.groups, chosen, strict=True):

@@ -57,7 +57,9 @@ class Fit:
 
     `bank` has the learnt tables, `given` is the bank before. `log_likelihood` is that of the answers under `bank`; `trace` the objective
     after each EM step: the log-likelihood plus the logarithm of the prior (with weight 0 the log-likelihood itself). `restarts`: the final
-    objective from each start, the bank's own first. `held_out`: None without folds. `warnings` say what could not be learnt.
+    objective from each start, the bank's own first. `held_out`: None without folds. `warnings` say what could not be learnt. With
+    intervals, `bank` is credal, `level` is the share of its predictions that hold, `draws` are plausible tables (see `augmentation`), and
+    `unexplained` says how far pairs of answers are from what the bank predicts (see `residuals`).
     """
 
     given: Bank
@@ -74,6 +76,9 @@ class Fit:
     aim: Aim
     tables: Tables
     expected: Expected
+    level: float | None = None
+    draws: tuple[Tables, ...] = ()
+    unexplained: float = 0.0
 
     def __repr__(self) -> str:
         answered = f"{len(self.people)} people, {self.people.answers} answers"

@@ -15,17 +15,16 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.learn.em import run
+from quaestor.learn.calibration import around, quantiles
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Tables, answered, as_tables
 from quaestor.learn.options import is_count, is_number
+from quaestor.learn.resampled import resampled
 from quaestor.learn.work import steps
-from quaestor.model.table import Array
 
 STRENGTH = 2.0
 SAMPLES = 200
 LEVEL = 0.9
-_TOLERANCE = 1e-2  # of the EM runs on resampled people, which start at the fit
 
 
 def imprecise(fit: Fit, s: float = STRENGTH) -> Bank:
@@ -64,21 +63,7 @@ def bootstrap(
         raise QuaestorError(f"intervals: samples are a whole number of at least 2, got {samples!r}")
     if not is_number(level) or not 0 < level < 1:
         raise QuaestorError(f"intervals: level is a share between 0 and 1, got {level!r}")
-    found: list[Tables] = []
-    people = len(fit.people)
     with steps(fit.layout, fit.people.patterns, workers, cluster) as step:
-        for number, child in enumerate(rng.spawn(samples)):
-            weights = fit.people.weights(child.integers(people, size=people))
-            found.append(run(fit.layout, fit.tables, fit.aim, step, weights, _TOLERANCE, 200).tables)
-            if progress is not None:
-                progress(number + 1)
-    tails = ((1 - level) / 2, (1 + level) / 2)
-    skills = [_middle(own, [one.skills[n] for one in found], tails) for n, own in enumerate(fit.tables.skills)]
-    groups = [_middle(own, [one.groups[n] for one in found], tails) for n, own in enumerate(fit.tables.groups)]
-    low, high = (Tables(tuple(pair[end] for pair in skills), tuple(pair[end] for pair in groups)) for end in (0, 1))
+        found = resampled(fit.layout, fit.tables, fit.aim, fit.people, step, rng, samples, progress)
+    low, high = around(fit.tables, *quantiles(found, level))
     return fit.given.with_tables(as_tables(fit.given, fit.layout, low, high, answered(fit.expected.counts)))
-
-
-def _middle(own: Array, drawn: list[Array], tails: tuple[float, float]) -> tuple[Array, Array]:
-    low, high = np.quantile(np.stack(drawn), tails, axis=0)
-    return np.clip(np.minimum(low, own), 0, 1), np.clip(np.maximum(high, own), 0, 1)

@@ -14,14 +14,17 @@ from quaestor.formats.files import save
 from quaestor.learn.choice import Choice
 from quaestor.learn.diagnose import BITS, CHANCE, GAP, ByLevel, Diagnosis
 from quaestor.learn.fit import Fit
+from quaestor.learn.predictions import predict
 from quaestor.learn.proposals import proposals
 from quaestor.learn.sections import Untaken
+from quaestor.learn.verification import Verified
 from quaestor.report import page
 from quaestor.report.alternatives import RULE
 from quaestor.report.figures import COLOURS, SETTINGS, Line, curves, svg
 
 PANELS = 20  # questions in one figure
 ACROSS = 5
+CLASS = 25  # people in a class that shares are predicted for
 SHOWN = 20  # people, or violations, that a list names
 
 
@@ -36,16 +39,21 @@ def write_learning(
     version: str,
     notes: Sequence[str] = (),
     choice: Choice | None = None,
+    verified: Verified | None = None,
 ) -> None:
     """Write the page. `learnt`: the bank that was saved; `emptied`: whether sections that look untaken were left out.
 
-    `notes`: further sentences about the held-out log-likelihood; `choice`: how the bank was chosen among alternatives.
+    `notes`: further sentences about the held-out log-likelihood; `choice`: how the bank was chosen among alternatives;
+    `verified`: how its intervals did on people held out.
     """
     parts = [
         page.text(" ".join([summary(fit), *notes])),
         page.heading("What to look at"),
         page.listing(findings(fit, diagnoses, untaken, emptied)),
     ]
+    if fit.level is not None:
+        parts += [page.heading("What it predicts for new people"), page.text(" ".join(interval_words(fit.level, verified)))]
+        parts += [page.table(prediction_table(fit), 3)]
     parts += [page.heading("The skills"), page.listing(_changes(fit, learnt, "skill"))]
     parts += [page.heading("The questions"), page.text(_legend()), page.table(question_table(diagnoses), 3)]
     parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
@@ -79,6 +87,42 @@ def summary(fit: Fit) -> str:
             f" ± {2 * fit.held_out.error:.3f} (two standard errors)."
         )
     return words
+
+
+def interval_words(level: float, verified: Verified | None) -> list[str]:
+    """What the intervals mean, and how they did on people held out."""
+    share = f"{100 * level:g}"
+    words = [
+        f"The numbers are intervals: of 100 shares of right answers that the bank predicts for new people like these, about {share} hold.",
+        "This is so for the shares that the bank predicts, not for each number in it.",
+    ]
+    if verified is not None:
+        words.append(
+            f"Checked on people held out: learnt from one half of the people, it predicted {verified.shares} shares in the other half, with"
+            f" the play of chance; {verified.inside} of them ({verified.inside / verified.shares:.0%}) lay inside."
+        )
+    return words
+
+
+def prediction_table(fit: Fit) -> pd.DataFrame:
+    """The predicted shares: of people at each level, and with each answer but the lowest; in the long run, and in a class of `CLASS`."""
+    whole, some = predict(fit), predict(fit, people=CLASS)
+    named = [(skill.id, skill.levels, whole.skills[skill.id], some.skills[skill.id], 0) for skill in fit.given.skills.values()]
+    named += [(one.id, one.classes, whole.questions[one.id], some.questions[one.id], 1) for one in fit.given.questions.values()]
+    rows = [
+        {
+            "of": name,
+            "share": state,
+            "from": float(long.lower[number]),
+            "to": float(long.upper[number]),
+            f"of {CLASS} people, from": float(CLASS * short.lower[number]),
+            "to at most": float(CLASS * short.upper[number]),
+        }
+        for name, states, long, short, first in named
+        for number, state in enumerate(states)
+        if number >= first
+    ]
+    return pd.DataFrame(rows).set_index("of")
 
 
 def held_out_notes(fit: Fit, is_tree: bool, emptied: bool, is_chosen: bool = False) -> list[str]:

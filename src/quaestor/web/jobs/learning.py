@@ -20,7 +20,7 @@ from quaestor.learn.alternatives import MOST
 from quaestor.learn.brief import question_entry, skill_entry
 from quaestor.learn.choice import Choice, choose
 from quaestor.learn.diagnose import diagnose
-from quaestor.learn.intervals import imprecise
+from quaestor.learn.intervals import LEVEL
 from quaestor.learn.proposals import Proposal, change, proposals
 from quaestor.store import drafts
 from quaestor.store.attempts.answers import Usable, usable
@@ -95,15 +95,15 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
     choice = None
     if asked["weight"] == CHOSEN and people >= ENOUGH and prod(len(skill.levels) for skill in bank.skills.values()) <= MOST:
         choice = choose(bank, frame, folds=TRIED, weight=weight, progress=tell)
-    fit = learn(bank, frame, weight=weight, progress=tell) if choice is None else choice.learn(frame, weight=weight, progress=tell)
-    learnt = imprecise(fit) if asked["intervals"] else fit.bank
+    options: dict[str, Any] = {"weight": weight, "progress": tell, "intervals": LEVEL if asked["intervals"] else None}
+    fit = learn(bank, frame, **options) if choice is None else choice.learn(frame, **options)
     return {
         "people": people,
         "answers": len(lines),
         "left_out": [packed(words) for words in left_out(found)],
         "warnings": [packed(_said(warning)) for warning in fit.warnings],
         "choice": [] if choice is None else _alternatives(choice),
-        "proposals": [_told(document, bank, one) for one in proposals(fit, diagnose(fit), learnt)],
+        "proposals": [_told(document, bank, one) for one in proposals(fit, diagnose(fit))],
     }
 
 
