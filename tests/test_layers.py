@@ -14,13 +14,13 @@ from helpers.paths import SOURCE
 
 FLOORS = (  # from the ground up; rooms of one floor do not know one another, but for `errors`, which speaks through `i18n`
     *(
-        ("arrays", "i18n", "lazy", "numerals", "parent", "seeds", "version"),
+        ("arrays", "html_tables", "i18n", "lazy", "numerals", "parent", "seeds", "version"),
         ("errors", "streams"),
         ("draws", "extras", "model", "registry"),
     ),
     ("bankfile", "credal"),
     *(("formats", "inference"), ("selection",), ("session",), ("simulate", "store"), ("learn", "register", "testing")),
-    *(("report",), ("web",), ("cli",)),
+    *(("report",), ("plot",), ("web",), ("cli",)),
 )
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 PLAIN = {"numpy", "scipy", "yaml"}  # what an installation without extras brings: enough for everything up to a session

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from quaestor.version import VERSION
 
 if TYPE_CHECKING:
-    from quaestor import register, testing
+    from quaestor import plot, register, testing
     from quaestor.bankfile.bank import Bank
     from quaestor.bankfile.networks import bank_from_network
     from quaestor.credal import decisions
@@ -119,6 +119,7 @@ __all__ = [
     "minutes",
     "mode_below",
     "optimal",
+    "plot",
     "policy",
     "posterior",
     "probability_above",
@@ -170,7 +171,7 @@ _HOMES = {
     "simulate.policy": "policy",
     "simulate.retest": "Reliability reliability",
 }
-_MODULES = ("register", "testing")
+_MODULES = ("plot", "register", "testing")
 _HOME = {name: f"quaestor.{module}" for module, names in _HOMES.items() for name in names.split()}
 
 if not TYPE_CHECKING:  # hidden from type checkers, which would accept any name

@@ -21,6 +21,7 @@ from quaestor.bankfile.readers import Report, fields, without_arrays
 from quaestor.bankfile.schema import BANK_FIELDS
 from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, got, located, nearest
+from quaestor.html_tables import html_table
 from quaestor.i18n import say
 from quaestor.lazy import lazy
 from quaestor.model.network import Network, Variable
@@ -88,6 +89,15 @@ class Bank:
 
     def __repr__(self) -> str:
         return f"<Bank {self.title!r}: {len(self.skills)} skills, {len(self.questions)} questions, version {self.version}>"
+
+    def _repr_html_(self) -> str:
+        skills = [
+            (skill.title or name, ", ".join(skill.levels), ", ".join(skill.parents), sum(name in q.skills for q in self.questions.values()))
+            for name, skill in self.skills.items()
+        ]
+        numbers = "exact numbers" if self.is_precise else "intervals"
+        title = f"{self.title or 'Bank'}: {len(self.questions)} questions, {numbers}, version {self.version}"
+        return html_table(title, ("skill", "levels, lowest first", "builds on", "questions"), skills, len(skills))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return put_together, (take_apart(self),)

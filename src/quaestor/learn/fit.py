@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import Problem
+from quaestor.html_tables import html_table
 from quaestor.lazy import lazy
 from quaestor.learn.expect import Expected
 from quaestor.learn.layout import Layout, Tables, answered
@@ -83,6 +84,18 @@ class Fit:
     def __repr__(self) -> str:
         answered = f"{len(self.people)} people, {self.people.answers} answers"
         return f"<Fit: {answered}, log-likelihood {self.log_likelihood:.1f}, {self.iterations} steps>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("people", f"{len(self.people):,}"),
+            ("answers", f"{self.people.answers:,}"),
+            ("log-likelihood", f"{self.log_likelihood:,.1f}"),
+            ("free parameters", f"{self.parameters:,}"),
+            ("BIC", f"{self.bic:,.1f}"),
+            *([("held-out log-likelihood a person", f"{self.held_out.mean:.3f}")] if self.held_out is not None else []),
+            ("warnings", f"{len(self.warnings):,}"),
+        ]
+        return html_table(f"Learnt: {self.bank.title or 'a bank'}", ("", ""), rows, len(rows))
 
     @property
     def objective(self) -> float:

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from quaestor.errors import UnknownNameError, format_value, nearest
+from quaestor.html_tables import html_table, interval
 from quaestor.model.table import Array, centre
+
+MOST = 8  # skills that a short text names
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +70,21 @@ class Beliefs(Mapping[str, Bounds]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Beliefs, (dict(self.skills),)
+
+    def __repr__(self) -> str:
+        known = "exact" if self.exact else f"within {self.gap:.2g}"
+        told = (f"{name} {interval(bounds.lower[-1], bounds.upper[-1])}" for name, bounds in list(self.skills.items())[:MOST])
+        more = ", ..." if len(self.skills) > MOST else ""
+        return f"<Beliefs, {known}: P(highest level) of {', '.join(told)}{more}>"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (name, level, interval(low, high))
+            for name, bounds in self.skills.items()
+            for level, low, high in zip(bounds.states, bounds.lower, bounds.upper, strict=True)
+        ]
+        known = "exact" if self.exact else f"certified within {self.gap:.2g}"
+        return html_table(f"Beliefs, {known} ({self.method})", ("skill", "level", "probability"), rows, len(rows))
 
     def __getitem__(self, skill: str) -> Bounds:
         if skill not in self.skills:

@@ -7,7 +7,10 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from quaestor.errors import AnswerError, format_value, got
+from quaestor.html_tables import html_table, interval
 from quaestor.i18n import say
 from quaestor.model.entries import GAP, PICTURE, SOUNDS, Part, PartsError, accepted, chosen, loose, one_text
 from quaestor.model.table import Table
@@ -59,6 +62,17 @@ class Question:
     def __post_init__(self) -> None:
         for name in ("option_classes", "accept"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        return f"<Question {self.id!r}: {self.kind}, on {', '.join(self.skills)}, classes {', '.join(self.classes)}>"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for at in np.ndindex(self.table.lower.shape[:-1]):
+            ends = zip(self.table.lower[at], self.table.upper[at], strict=True)
+            rows.append((", ".join(str(level) for level in at), *(interval(low, high) for low, high in ends)))
+        head = (f"level of {', '.join(self.skills)} (0: the lowest)", *(f"P({name})" for name in self.classes))
+        return html_table(f"{self.id}: {self.text}" if self.text else self.id, head, rows, len(rows))
 
     def __reduce__(self) -> tuple[Any, ...]:
         values = (getattr(self, entry.name) for entry in fields(self))

@@ -53,7 +53,7 @@ def draw(boxes: Sequence[Box], title: str, styled: bool = True, translate: Calla
         TopologicalSorter(parents).prepare()
     except CycleError:
         return ""
-    rows = _rows(parents)
+    rows = rows_of(parents)
     widest = max(len(row) for row in rows)
     width = widest * (_BOX + _GAP) + _GAP
     height = len(rows) * _ROW - (_ROW - _HEIGHT) + 2 * _GAP
@@ -70,7 +70,7 @@ def draw(boxes: Sequence[Box], title: str, styled: bool = True, translate: Calla
     return "\n".join([head, f"<title>{name}</title>{style}<defs>{_TIP}</defs>", *edges, *drawn, "</svg>", ""])
 
 
-def _rows(parents: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
+def rows_of(parents: Mapping[str, tuple[str, ...]]) -> list[list[str]]:
     """Skills by depth; within a row ordered by the mean position of their parents, which keeps arrows short."""
     depth: dict[str, int] = {}
     for name in topological_order(dict(parents)):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from quaestor.bankfile.bank import Bank
 from quaestor.draws import Draws
 from quaestor.errors import QuaestorError, format_value, got, nearest
+from quaestor.html_tables import html_table
 from quaestor.i18n import say
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.conflict import refuse_conflict
@@ -48,6 +49,14 @@ class Ranking(Sequence[Candidate]):
     _bound: str = field(repr=False)
     _per: str | None = field(default=None, repr=False)
     row: int = field(default=0, repr=False)
+
+    def __repr__(self) -> str:
+        best = ", ".join(f"{name} {gain:.4g}" for name, gain in zip(self.ids[:5], self.gains[:5], strict=True))
+        return f"<Ranking of {len(self)} questions by {self._score or 'gain'}: {best}{', ...' if len(self) > 5 else ''}>"
+
+    def _repr_html_(self) -> str:
+        rows = ((place + 1, one.question.id, one.question.text, one.gain) for place, one in enumerate(self))
+        return html_table(f"Questions by {self._score or 'gain'}, best first", ("", "question", "text", "gain"), rows, len(self))
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -9,6 +9,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest
+from quaestor.html_tables import html_table
 from quaestor.i18n import said, say
 from quaestor.inference.conflict import refuse_conflict
 from quaestor.inference.evidence import MISSING as NOTHING
@@ -79,6 +80,18 @@ class Session:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise SessionError(got(say("a seed is a whole number of at least 0"), repr(self.seed)))
         self.rules.check(self.bank)
+
+    def __repr__(self) -> str:
+        return f"<Session on {self.bank.title or 'a bank'!r}: {len(self.asked)} asked, seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        given = [event for event in self.log if isinstance(event, Answer)]
+        texts = {name: question.text for name, question in self.bank.questions.items()}
+        rows = [(number, one.question, texts[one.question], one.answer or "skipped") for number, one in enumerate(given, 1)]
+        state = self.stopped.reason if self.stopped is not None else f"Next: {self.next.id}." if self.next is not None else ""
+        title = f"{self.bank.title or 'A test'}: {len(given)} asked. {state}"
+        asked = html_table(title, ("", "question", "text", "answer"), rows, len(rows))
+        return asked + self.beliefs._repr_html_()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Session, (self.bank, self.rules, self.seed, self.log, self.start)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quaestor.extras import from_extra
+from quaestor.html_tables import html_table
 from quaestor.model.table import Array
 from quaestor.simulate.metrics import METRICS
 
@@ -63,6 +64,23 @@ class Curves(Metrics):
     skills: tuple[str, ...]
     means: dict[str, Array]
     running: Array
+
+    def __repr__(self) -> str:
+        last = f"accuracy {self.accuracy[-1]:.3f}" if "accuracy" in self.means else f"{len(self.means)} metrics"
+        return (
+            f"<{type(self).__name__}{self._whose()}: {len(self.skills)} skills, {self.length:.1f} questions on average, {last} at the end>"
+        )
+
+    def _whose(self) -> str:
+        """Whose curves they are, in words."""
+        return " without sampling"
+
+    def _repr_html_(self) -> str:
+        steps = range(len(self.running))
+        names = [name for name in ("accuracy", "brier", "log_loss", "held_out_log_loss", "held_out_accuracy") if name in self.means]
+        columns = [getattr(self, name) for name in names]
+        rows = [(step, float(self.running[step]), *(float(column[step]) for column in columns)) for step in steps]
+        return html_table(repr(self).strip("<>"), ("questions", "still running", *names), rows, len(rows))
 
     if not TYPE_CHECKING:  # hidden from type checkers, which would accept any name as a metric
 

@@ -148,6 +148,11 @@ class Simulation(Curves):
             raise QuaestorError(f"{what}: numbers of each student are there with keep='students', got a simulation with keep='sums'")
         return self.each
 
+    __repr__ = Curves.__repr__
+
+    def _whose(self) -> str:
+        return f" of {self.count:,} students"
+
     @property
     def by_student(self) -> ByStudent:
         """The mean over the skills for each student, (students, steps), of every metric but `single_accuracy` and `set_accuracy`."""

@@ -10,6 +10,7 @@ from quaestor.bankfile.readers import Reader, Report, entries, fields, flag, ite
 from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, located, nearest
 from quaestor.formats.documents import read_document
 from quaestor.formats.files import load
+from quaestor.html_tables import html_table
 from quaestor.selection.rules import Rules, RulesError
 from quaestor.selection.rules_file import FIELDS as RULES_FIELDS
 from quaestor.selection.rules_file import made_of, read_rules
@@ -62,6 +63,13 @@ class Study:
     metrics: tuple[str, ...] = ("accuracy", "brier")
     exact: bool = False
     scatter: float = 0.0  # with a random truth: the half-width by which the bank was widened to the students' credal set
+
+    def __repr__(self) -> str:
+        return f"<Study {self.title!r}: {len(self.methods)} methods, {self.students} students, seed {self.seed}>"
+
+    def _repr_html_(self) -> str:
+        rows = [(method.name, method.rules.score, f"±{method.widen:g}" if method.widen else "as they are") for method in self.methods]
+        return html_table(repr(self).strip("<>"), ("method", "score", "numbers"), rows, len(rows))
 
     def run(
         self, workers: int = 1, cluster: Any = None, progress: Callable[[int], None] | None = None, device: str = CPU
