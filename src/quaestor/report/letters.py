@@ -102,6 +102,8 @@ def _notes(bank: Bank, rules: Rules, outcome: Outcome, graded: bool) -> list[str
     found: list[str] = []
     if outcome.set_aside:
         found.append(say("This try was set aside: it does not count."))
+    if outcome.starts:
+        found.append(say("Of skills that earlier tests measured too, this rests on what these showed as well, not on these answers alone."))
     if outcome.anew:
         found.append(say("The result was worked out anew after a question was corrected."))
     if outcome.reason in ENDED:

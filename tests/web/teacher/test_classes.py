@@ -20,15 +20,14 @@ def where(ada):
     return ada.fill("/teacher/classes", {"title": "5a", "names": "Anna\nBen\nCleo"}).headers["location"]
 
 
-def zipped(names="Ann,One\nBo,Two\n"):
+def zipped(names="Ann,One\nBo,Two\n", more=""):
     made = io.BytesIO()
     users = "".join(f"u{number},,true,student,{name},secret\n" for number, name in enumerate(names.split()))
     with ZipFile(made, "w") as packed:
         packed.writestr("classes.csv", "sourcedId,status,title\nc1,,6b\nc2,,6c\n")
         packed.writestr("users.csv", f"sourcedId,status,enabledUser,role,givenName,familyName,password\n{users}")
-        packed.writestr(
-            "enrollments.csv", "sourcedId,status,classSourcedId,userSourcedId,role\ne1,,c1,u0,student\ne2,,c2,u1,student\ne3,,c1,u9,\n"
-        )
+        rows = f"e1,,c1,u0,student\ne2,,c2,u1,student\ne3,,c1,u9,\n{more}"
+        packed.writestr("enrollments.csv", f"sourcedId,status,classSourcedId,userSourcedId,role\n{rows}")
     return made.getvalue()
 
 
@@ -113,6 +112,34 @@ def test_a_roster_is_shown_before_it_is_taken(kept, ada):
     assert "send it on the page of all classes" in page.text
 
 
+def test_who_is_in_two_classes_is_named_linked_and_erased_on_both_lists(kept, ada):
+    twice = "e4,,c2,u0,student\n"
+    page = ada.fill("/teacher/classes", {"title": ""}, files=[("file", ("roster.zip", zipped(more=twice)))])
+    assert "1 pupil is in several of these classes: Ann One." in page.text
+    carried = unescape(re.search(r'name="roster" value="([^"]*)"', page.text)[1])
+    ada.fill("/teacher/classes/roster", {"roster": carried, "class": ["c1", "c2"]})
+    with kept.read() as work:
+        first, second = work.query(Pupil).filter_by(name="Ann One").order_by(Pupil.id)
+    where = [f"/teacher/classes/{one.class_id}/pupils/{one.id}" for one in (first, second)]
+    assert f'href="{where[1]}"' in ada.get(where[0]).text
+    assert f'href="{where[0]}"' in ada.get(where[1]).text
+    assert json.loads(ada.get(f"{where[0]}/data.json").content)["also_in"] == [{"name": "Ann One", "code": second.code, "class": "6c"}]
+    assert second.code in ada.get(f"{where[0]}/data").text
+    assert "The same on the list of 6c" in ada.get(f"{where[0]}/erase").text
+    ada.fill(f"{where[0]}/erase", {"name": "Ann One"})
+    assert [ada.get(path).status_code for path in where] == [404, 404]
+    assert one(kept, Pupil).name == "Bo Two"
+
+
+def test_erasing_a_class_leaves_other_lists_alone(kept, ada):
+    page = ada.fill("/teacher/classes", {"title": ""}, files=[("file", ("roster.zip", zipped(more="e4,,c2,u0,student\n")))])
+    carried = unescape(re.search(r'name="roster" value="([^"]*)"', page.text)[1])
+    ada.fill("/teacher/classes/roster", {"roster": carried, "class": ["c1", "c2"]})
+    assert ada.fill("/teacher/classes/1/delete", {"title": "6b"}).status_code == 303
+    with kept.read() as work:
+        assert sorted(pupil.name for pupil in work.query(Pupil)) == ["Ann One", "Bo Two"]
+
+
 def test_a_test_is_published_for_a_class_and_one_code_opens_all(kept, ada, visit, where):
     first = publish(kept, ada, title="Autumn")
     with kept.read() as work:
@@ -185,6 +212,11 @@ def test_starting_from_what_is_known_is_a_choice_and_told(kept, ada, visit, wher
         code = work.query(Pupil).filter_by(name="Ben").one().code
         assert work.get(Published, test).half_life == 30
     assert "This test starts from what your earlier tests showed" in visit().get(f"/c/{code}").text
+    words = "this rests on what these showed as well"
+    take(kept, "Ben", first := publish(kept, ada, title="Autumn"))
+    take(kept, "Ben", test)
+    assert words in ada.get(f"/teacher/tests/{test}/letters").text
+    assert words not in ada.get(f"/teacher/tests/{first}/letters").text
 
 
 def test_a_pupil_moves_is_renamed_and_a_class_archived(kept, ada, where):
@@ -214,7 +246,10 @@ def test_what_is_kept_of_a_child_is_read_and_erased(kept, ada, where):
         loose = [enter(work, work.get(Published, test).code, name).id for name in ("anna", "ANNA")]
     pupil = f"{where}/pupils/1"
     page = ada.get(f"{pupil}/data").text
-    assert all(words in page for words in ("Autumn", "Q1", "50", "multiplication"))
+    assert all(words in page for words in ("Autumn", "Q1", "What is", "50", "multiplication", "no more than the others"))
+    assert "<math" in page
+    assert "$" not in page
+    assert not re.search(r"\d{4}-\d{2}-\d{2}", page.partition("<main")[2])
     found = json.loads(ada.get(f"{pupil}/data.json").content)
     assert found["name"] == "Anna"
     assert {line["question"]: line["entry"] for line in found["attempts"][0]["log"]} == {"Q1": "50", "Q2": "12"}  # whichever came first

@@ -1,5 +1,6 @@
 """A teacher's classes: lists that are made once and used by many tests, brought in from a school's own system, archived in the end."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -110,7 +111,9 @@ def make(request: Request, form: Posted) -> Response:
 def _choose(request: Request, teacher: Teacher, roster: Roster) -> Response:
     """The classes of a file, to choose from: the file itself is not kept."""
     carried = _CLASSES.dump_json(list(roster.classes)).decode()
-    return page(request, "teacher/roster.html", teacher=teacher, roster=roster, carried=carried)
+    found = Counter(pupil for one in roster.classes for pupil in one.pupils)
+    several = [pupil.name for pupil, count in found.items() if count > 1]
+    return page(request, "teacher/roster.html", teacher=teacher, roster=roster, carried=carried, several=several)
 
 
 @routes.post("/roster", name="take-roster")

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session as Work
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store import sharing, timing
+from quaestor.store.attempts.taking import state_of
 from quaestor.store.classes import child, class_lists
 from quaestor.store.classes.growth import growth_of
 from quaestor.store.models import Pupil, SchoolClass, Teacher
@@ -70,7 +71,8 @@ def _show(request: Request, number: int, pupil: int, **back: Filled) -> Response
         done = [(attempt, attempt.test) for attempt in child.attempts_of(work, whom)]
         opened = {test.id for _, test in done if sharing.extent_of(work, teacher, test)}
         grown = growth_of(work, whom)
-    known = {"others": others, "done": done, "opened": opened, "grown": grown, "factors": timing.FACTORS}
+        also = child.lists_of(work, whom)[1:] if found.teacher_id == teacher.id else []
+    known = {"also": also, "others": others, "done": done, "opened": opened, "grown": grown, "factors": timing.FACTORS}
     shown = {"time": Filled({"extra": f"{whom.extra:g}"}), "name": Filled({"name": whom.name}), **back}
     return page(request, "teacher/pupil.html", 400 if back else 200, teacher=teacher, found=found, pupil=whom, **known, back=of_page(shown))
 
@@ -117,7 +119,9 @@ def data(request: Request, number: int, pupil: int) -> Response:
     with database(request).read() as work:
         teacher, found, whom = _of(request, work, number, pupil, OWN)
         kept = child.export_child(work, whom)
-    return page(request, "teacher/child.html", teacher=teacher, found=found, pupil=whom, kept=kept)
+        attempts = [(attempt, state_of(work, attempt).session.bank) for attempt in child.kept_of(work, whom)]
+    told = [(one, attempt, bank) for one, (attempt, bank) in zip(kept["attempts"], attempts, strict=True)]
+    return page(request, "teacher/child.html", teacher=teacher, found=found, pupil=whom, kept=kept, told=told)
 
 
 @routes.get("/data.json", name="child-file")
@@ -138,9 +142,10 @@ def ask_erase(request: Request, number: int, pupil: int) -> Response:
 def _ask_erase(request: Request, number: int, pupil: int, wrong: str = "") -> Response:
     with database(request).read() as work:
         teacher, found, whom = _of(request, work, number, pupil, OWN)
-        kept = [(attempt, attempt.test) for attempt in child.attempts_of(work, whom)]
+        kept = [(attempt, attempt.test) for attempt in child.kept_of(work, whom)]
+        also = child.lists_of(work, whom)[1:]
         loose = [(attempt, attempt.test) for attempt in child.namesakes(work, teacher, whom)]
-    about = {"kept": kept, "loose": loose, "wrong": wrong}
+    about = {"also": also, "kept": kept, "loose": loose, "wrong": wrong}
     return page(request, "teacher/erase_child.html", 400 if wrong else 200, teacher=teacher, found=found, pupil=whom, **about)
 
 
