@@ -89,8 +89,8 @@ def accepted(kind: str, entry: str, answers: Iterable[str], tolerance: Fraction)
         return next((answer for answer, target in targets if target is not None and abs(value - target) <= tolerance), None)
     if kind == "choice":
         return next((answer for answer in answers if answer == entry), None)
-    wanted = _answer(entry)
-    return next((answer for answer in answers if _answer(answer) == wanted), None)
+    wanted = as_text(entry)
+    return next((answer for answer in answers if as_text(answer) == wanted), None)
 
 
 def loose(entry: str) -> str:
@@ -98,6 +98,7 @@ def loose(entry: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", entry).translate(_PUNCTUATION).casefold().split())
 
 
-def _answer(entry: str) -> str:
+def as_text(entry: str) -> str:
+    """A typed answer normalised for comparison: two that are equal here are marked alike."""
     plain = loose(entry)
     return plain.rstrip(" .!?") or plain

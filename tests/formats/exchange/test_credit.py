@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import quaestor as qs
 from quaestor.bankfile import elicit
 from quaestor.bankfile.bank import Bank
-from quaestor.formats.exchange import gift, gift_writer, moodle_writer, moodle_xml, own
+from quaestor.formats.exchange import gift, gift_writer, marking, moodle_writer, moodle_xml, own
 from quaestor.formats.exchange.checking import checked
 from quaestor.formats.exchange.credit import classes_of, credited, in_classes
 from quaestor.formats.exchange.imported import to_document
@@ -67,6 +67,29 @@ def test_other_programs_see_the_credit_and_so_do_we_without_our_own_part(form, m
     assert by_text["one?"]["options"] == PARTLY["one"]["options"]
     assert next(fields for text, fields in by_text.items() if text.startswith("text"))["accept"] == {"toad": "half"}
     assert next(fields for text, fields in by_text.items() if text.startswith("number"))["accept"] == {"9": "half"}
+
+
+@pytest.mark.parametrize(
+    ("data", "read"),
+    [
+        (b"::Q::Whose sun?{=York =%50%york =%25%Lancaster}", gift.read),
+        (b"::Q::Whose sun?{=%50%york. =York =%25%Lancaster}", gift.read),
+    ],
+)
+def test_what_cannot_be_told_from_a_better_answer_has_no_class_of_its_own(data, read):
+    found = checked(read(data, "x.gift"))
+    question = Bank(to_document(found)).questions["Q"]
+    assert question.classes == ("wrong", "half", "right")
+    assert {question.classify(entry) for entry in ("York", "york", "Lancaster", "x")} == {"wrong", "half", "right"}
+    assert found.questions["Q"]["accept"] == {"Lancaster": "half"}
+    assert any("york" in note.sentence and "50 %" in note.sentence for note in found.notes)
+
+
+def test_a_question_of_qti_that_tells_letters_apart_has_no_class_that_nobody_reaches():
+    notes = []
+    made = marking.typed(["York"], notes, {"york": 50.0})
+    assert made == {"kind": "text", "correct": "York"}
+    assert [str(note) for note in notes] == ["credit for partly right answers was left out: 'york' 50 %"]
 
 
 def test_answers_keep_their_order_and_what_a_class_is_not_worth_is_told():

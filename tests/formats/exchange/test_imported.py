@@ -94,7 +94,24 @@ def test_a_text_of_another_encoding_is_refused_with_its_line_and_never_garbled(d
 
 
 def test_a_file_of_no_known_format_is_refused_by_what_is_known():
-    with pytest.raises(
-        BankError, match=r"notes.txt:file: questions are read from one of these formats: Moodle XML, .*Aiken, GIFT, got '.txt'"
-    ):
+    words = r"notes.txt:file: questions are read from one of these formats: Moodle XML, .*Aiken, GIFT, got a file of none of them"
+    with pytest.raises(BankError, match=words):
         read_questions_bytes(b"Dear diary", "notes.txt")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "words"),
+    [
+        (b" \n", "quiz.gift", "got an empty file"),
+        (b"no package", "quiz.docx", r"got a file of none of them \(its name ends in .docx, its content is something else\)"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_told_so(data, name, words):
+    with pytest.raises(BankError, match=words):
+        read_questions_bytes(data, name)
+
+
+def test_a_gift_file_that_begins_with_a_brace_is_one_and_its_faults_have_places():
+    found = read_questions_bytes(b"{#}\n\n::Sun::It rises.{T}", "odd.gift")
+    assert [*found.questions] == ["Sun"]
+    assert [one.sentence.endswith("[line 1]") for one in found.refused] == [True]

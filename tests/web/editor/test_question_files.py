@@ -126,8 +126,18 @@ def test_scripts_in_a_file_are_text_on_the_page(browser):
 def test_a_version_goes_out_for_other_systems_and_comes_back(browser, kept, ending, reader):
     look(browser, QUIZ)
     home = keep(browser).path
+    assert f"{home}/versions/1/file.{ending}" in browser.client.get(f"{home}/versions").text
     sent = browser.client.get(f"{home}/versions/1/file.{ending}")
     assert sent.headers["content-disposition"].endswith(f'.{ending}"')
     again = to_document(reader.read(sent.content, "x"))
     assert Bank(again).version == Bank(latest(kept, home)[1]).version
     assert browser.client.get(f"{home}/versions/1/file.exe").status_code == 404
+
+
+def test_answers_that_count_by_half_are_not_called_right_in_the_form(browser, kept):
+    look(browser, b"::Frog::An amphibian?{=frog =%50%toad}\n\n::Cat::A mammal?{=cat =dog}", "x.gift")
+    home = keep(browser).path
+    half, right = (text_of(browser.client.get(f"{home}/questions/{name}")) for name in ("Frog", "Cat"))
+    assert "Other answers that count, one a line: answer -> class" in half
+    assert "Also right" not in half
+    assert "Also right, one a line" in right

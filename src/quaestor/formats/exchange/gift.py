@@ -45,7 +45,9 @@ def recognise(data: bytes, name: str) -> bool:
         text = decoded(data)[0].lstrip()
     except BankError:
         return PurePath(name).suffix.lower() == ".gift"
-    if PurePath(name).suffix.lower() not in (".gift", ".txt", "") or text.startswith(("<", "{")):
+    if PurePath(name).suffix.lower() == ".gift":
+        return bool(text)
+    if PurePath(name).suffix.lower() not in (".txt", "") or text.startswith(("<", "{")):
         return text.startswith(("::", "$CATEGORY:"))
     return text.startswith(("::", "//", "$CATEGORY:")) or bool(re.search(r"(?<!\\)\{[^{}]*(?<!\\)\}", text))
 

@@ -8,6 +8,7 @@ from quaestor.errors import QuaestorError, format_value
 from quaestor.formats.exchange.credit import FULL, PARTS, SOME, credited, in_halves
 from quaestor.formats.exchange.imported import Fields
 from quaestor.i18n import Said, say
+from quaestor.model.entries import as_text
 from quaestor.numerals import read_number
 
 FEEDBACK = say("feedback to single answers was left out")
@@ -68,7 +69,17 @@ def typed(answers: Sequence[Answer], notes: list[str]) -> Fields:
     if not right:
         raise Refused(say("no answer is fully right, or any is"))
     _note_negative([answer for answer in answers if answer.text.strip() != "*"], notes)
-    return {"kind": "text", **accepting(list(worth.items()), notes)}
+    return {"kind": "text", **accepting(apart(list(worth.items()), notes), notes)}
+
+
+def apart(answers: Sequence[tuple[str, float]], notes: list[str]) -> list[tuple[str, float]]:
+    """Typed answers without those that cannot be told from a better one (`york` from `York`): no class is left that nobody can reach."""
+    best: dict[str, float] = {}
+    for text, worth in answers:
+        best[as_text(text)] = max(worth, best.get(as_text(text), worth))
+    if lost := [f"{format_value(text)} {worth:g} %" for text, worth in answers if worth < best[as_text(text)]]:
+        notes.append(partly_right(lost))
+    return [(text, worth) for text, worth in answers if worth == best[as_text(text)]]
 
 
 def accepting(answers: Sequence[tuple[str, float]], notes: list[str]) -> Fields:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from quaestor.errors import format_value
 from quaestor.formats.exchange.credit import SOME, credited, in_halves
 from quaestor.formats.exchange.imported import Fields
-from quaestor.formats.exchange.keys import Refused, accepting, decimal, partly_right
+from quaestor.formats.exchange.keys import Refused, accepting, apart, decimal, partly_right
 from quaestor.i18n import say
 from quaestor.model.entries import loose
 from quaestor.numerals import LONGEST, read_number
@@ -90,7 +90,7 @@ def typed(answers: Sequence[str], notes: list[str], partly: Mapping[str, float] 
     found = [*right.items(), *((text.strip(), worth) for text, worth in partly.items() if text.strip() and text.strip() not in right)]
     if len(found) > MOST_OPTIONS:
         raise Refused(say("a question has at most {most} right answers, got {count:,}", most=MOST_OPTIONS, count=len(found)))
-    return {"kind": "text", **accepting(found, notes)}
+    return {"kind": "text", **accepting(apart(found, notes), notes)}
 
 
 def number(ranges: Sequence[Range], notes: list[str], partly: Sequence[tuple[Range, float]] = ()) -> Fields:

@@ -75,7 +75,9 @@ def read_questions_bytes(data: bytes, name: str) -> Imported:
         raise BankError(error.problems, name) from error
     known = ", ".join(reader.name for reader in READERS)
     rule = say("questions are read from one of these formats: {known}", known=known)
-    raise BankError([Problem("file", rule, f"'{PurePath(name).suffix}'")], name)
+    ending = PurePath(name).suffix.lower()
+    hint = say("its name ends in {ending}, its content is something else", ending=ending) if data and ending in QUESTION_ENDINGS else ""
+    raise BankError([Problem("file", rule, say("a file of none of them") if data.strip() else say("an empty file"), hint)], name)
 
 
 def read_questions(path: str | Path) -> Imported:

@@ -10,7 +10,7 @@ from quaestor.store.parts import differences
 from quaestor.web.editor.opened_draft import opened, saved, shown
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.security.forms import Form, Id, read
-from quaestor.web.teacher.access import Posted, as_file, download
+from quaestor.web.teacher.access import ELSEWHERE, Posted, as_file, download
 
 routes = APIRouter(prefix="/teacher/drafts/{draft}/versions", route_class=Patient)
 A_PAGE = 100
@@ -32,7 +32,16 @@ def show(request: Request, draft: int, start: int = 0) -> Response:
         names = {one.number: (one.by.name or one.by.email) if one.by is not None else "" for one in shown_now}
         notes = {one.number: drafts.note_of(one) for one in shown_now}
         return shown(
-            request, "versions.html", edited, listed=shown_now, notes=notes, names=names, all_listed=len(listed), first=first, a_page=A_PAGE
+            request,
+            "versions.html",
+            edited,
+            listed=shown_now,
+            notes=notes,
+            names=names,
+            all_listed=len(listed),
+            first=first,
+            a_page=A_PAGE,
+            formats={"yaml": "YAML", "xlsx": "XLSX"} | ELSEWHERE,
         )
 
 
