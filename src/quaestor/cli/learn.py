@@ -280,6 +280,10 @@ def _plain(
             one.question: {"answers": one.answers, "rest": _number(one.rest), "bits": one.information, "flags": list(one.flags)}
             for one in diagnoses
         },
+        "pairs": [
+            {"first": one.first, "second": one.second, "people": one.people, "size": one.size, "chance": one.chance}
+            for one in sorted({pair for one in diagnoses for pair in one.pairs}, key=lambda pair: -pair.size)
+        ],
     }
 
 

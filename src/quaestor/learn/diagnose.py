@@ -1,4 +1,4 @@
-"""Diagnoses of questions: those that carry no information, that do not fit the bank, or whose key looks wrong.
+"""Diagnoses of questions: those that carry no information, that do not fit the bank, that copy another, or whose key looks wrong.
 
 Every answer is compared with its prediction from the *other* answers of the same person (leave one out): P(level | others) is proportional
 to P(level | all answers) / P(answer | level), so no second inference is needed, except where the denominator is close to zero. The
@@ -6,7 +6,7 @@ thresholds are stated below. Findings of one kind are tested together over all q
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from scipy.special import chdtrc, ndtr
 
 from quaestor.i18n import say
 from quaestor.learn.chance import discoveries
+from quaestor.learn.dependence import Dependence, dependences, relearnt, spare
 from quaestor.learn.expect import batch, beliefs
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Group
@@ -58,7 +59,8 @@ class Diagnosis:
     `rest`: the correlation of the score with that on the other questions of its skills; `with_level`: with the mean relative level of its
     skills, predicted from the other answers. `information`: mutual information of question and skills under the learnt bank, in bits.
     `misfit`: the p-value of the differences between observed and predicted scores, by fifths of the people from low to high; `gap`: the
-    largest of these differences. `flags`: `key`, `nothing`, `misfit` (not beside `key`, which explains it); `words`: a sentence for each.
+    largest of these differences. `flags`: `key`, `nothing`, `misfit` (not beside `key`, which explains it), `alike`; `words`: a sentence
+    for each. `pairs`: the questions it depends on beyond the skills, the strongest first.
     """
 
     question: str
@@ -72,10 +74,32 @@ class Diagnosis:
     by_level: tuple[ByLevel, ...]
     flags: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    pairs: tuple[Dependence, ...] = ()
 
 
 def diagnose(fit: Fit) -> tuple[Diagnosis, ...]:
-    """The diagnoses of all questions of a fit, in the order of the bank."""
+    """The diagnoses of all questions of a fit, in the order of the bank.
+
+    Where questions copy one another, the others are diagnosed in a bank learnt without the copies, and misfits of these are not told.
+    """
+    pairs, found = dependences(fit), _each(fit)
+    left_out = spare(fit, pairs)
+    if left_out:
+        others = _each(relearnt(fit, left_out))
+        found = tuple(_without_misfit(one) if one.question in left_out else other for one, other in zip(found, others, strict=True))
+    return tuple(_with_pairs(one, [pair for pair in pairs if one.question in (pair.first, pair.second)]) for one in found)
+
+
+def _without_misfit(one: Diagnosis) -> Diagnosis:
+    kept = {flag: words for flag, words in zip(one.flags, one.words, strict=True) if flag != "misfit"}
+    return replace(one, flags=tuple(kept), words=tuple(kept.values()))
+
+
+def _with_pairs(one: Diagnosis, pairs: Sequence[Dependence]) -> Diagnosis:
+    return replace(one, flags=(*one.flags, "alike"), words=(*one.words, pairs[0].words), pairs=tuple(pairs)) if pairs else one
+
+
+def _each(fit: Fit) -> tuple[Diagnosis, ...]:
     found = _Sums(fit)
     step = batch(fit.layout)
     for weighed in (False, True):  # means first: the second pass subtracts them

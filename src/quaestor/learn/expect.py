@@ -90,6 +90,14 @@ def indicator(answers: "Array | scipy.sparse.csr_array", classes: int) -> "Array
     return (answers[:, :, None] == np.arange(classes)).reshape(len(answers), -1).astype(float)
 
 
+def profile_beliefs(layout: Layout, tables: Tables, patterns: Patterns) -> Array:
+    """P(profile | answers), (patterns, profiles); for layouts with at most `JOINT` profiles."""
+    with np.errstate(divide="ignore"):
+        joint = scores_of(layout, tables, chosen_answers(layout, patterns)) @ members(layout) + np.log(prior(layout, tables))
+    joint = np.exp(joint - joint.max(axis=1, keepdims=True))
+    return np.asarray(joint / joint.sum(axis=1, keepdims=True))
+
+
 def chosen_answers(layout: Layout, patterns: Patterns) -> list["Array | scipy.sparse.csr_array"]:
     """The answers of every group as indicators, (patterns, questions * classes) each."""
     return [indicator(answers, group.classes) for group, answers in zip(layout.groups, patterns.answers, strict=True)]

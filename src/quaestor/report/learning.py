@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from quaestor.bankfile.bank import Bank
 from quaestor.formats.files import save
 from quaestor.learn.choice import Choice
+from quaestor.learn.dependence import SIZE
 from quaestor.learn.diagnose import BITS, CHANCE, GAP, ByLevel, Diagnosis
 from quaestor.learn.fit import Fit
 from quaestor.learn.predictions import predict
@@ -141,7 +142,7 @@ def held_out_notes(fit: Fit, is_tree: bool, emptied: bool, is_chosen: bool = Fal
 
 
 def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken], emptied: bool) -> list[str]:
-    """Sentences, the most urgent first: warnings, untaken sections, keys, misfits, questions without information."""
+    """Sentences, the most urgent first: warnings, untaken sections, keys, copies, misfits, questions without information."""
     found = [str(warning) for warning in fit.warnings]
     if untaken:
         counts = pd.Series([one.section for one in untaken]).value_counts()
@@ -155,8 +156,25 @@ def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken
             f" were probably taken after all. {what} Rows: {who}."
         )
     for flag in ("key", "misfit", "nothing"):
-        found += [f"`{one.question}`: {' '.join(one.words)}" for one in diagnoses if one.flags[:1] == (flag,)]
+        found += [f"`{one.question}`: {' '.join(_own_words(one))}" for one in diagnoses if one.flags[:1] == (flag,)]
+        if flag == "key":
+            found += _pairs(diagnoses)
     return found or ["Nothing stands out."]
+
+
+def _own_words(one: Diagnosis) -> list[str]:
+    return [words for flag, words in zip(one.flags, one.words, strict=True) if flag != "alike"]
+
+
+def _pairs(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """Sentences about questions that are answered alike, the strongest first; many of them point to a skill that the bank lacks."""
+    pairs = sorted({pair for one in diagnoses for pair in one.pairs}, key=lambda pair: -pair.size)
+    found = [pair.words for pair in pairs[:SHOWN]]
+    if len(pairs) > SHOWN:
+        found.append(
+            f"{len(pairs) - SHOWN} more pairs are answered alike. So many are hardly copies: the questions may need another skill."
+        )
+    return found
 
 
 def question_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
@@ -239,8 +257,9 @@ def _legend() -> str:
         "`with the rest`: correlation of the score with that on other questions of the same skills; `with the level`: with the level"
         " predicted from the other answers; `bits`: information of the answer about the skills; `largest gap`: the largest difference"
         " between observed and predicted share right in a fifth of the people. A key is doubted when a correlation is negative beyond"
-        f" chance, a question tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance; of the findings of"
-        f" one kind at most {CHANCE:.0%} are expected to be chance."
+        f" chance, a question tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance, and `alike` are"
+        f" pairs whose residuals correlate by at least {SIZE:g} beyond chance; of the findings of one kind at most {CHANCE:.0%} are"
+        " expected to be chance."
     )
 
 

@@ -1,0 +1,194 @@
+"""Pairs of questions that are answered alike more often than the skills explain: copies, and questions that hang together.
+
+For two questions i and j let m_i and m_j be the mean scores, and c the covariance of the scores, that the bank foretells from the person's
+*other* answers, without those to i and j. If the bank is right, (x_i - m_i) (x_j - m_j) - c has mean 0 for every person, whatever the
+answers: unlike the correlation of residuals from all answers (Yen's Q3), whose mean is about -1 / (questions - 1), nothing has to be
+corrected. Its variance follows from the bank too, so that the sum over people, divided by its standard deviation, is close to a standard
+normal number z. The `size` of a dependence is the sum divided by those of the two variances: a correlation of residuals.
+
+P(levels | others) is proportional to P(levels | all) / (P(x_i | levels) P(x_j | levels)), so that all pairs come from matrix products.
+Tables are kept away from 0 by `LEAST`, which makes the division exact.
+
+A copy draws the levels towards itself, and the other questions then seem not to fit: `relearnt` learns without one of each pair.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from scipy.special import ndtr
+
+from quaestor.i18n import say
+from quaestor.learn.chance import discoveries
+from quaestor.learn.em import solved
+from quaestor.learn.expect import batch, beliefs, profile_beliefs
+from quaestor.learn.fit import Fit
+from quaestor.learn.layout import Group, Tables, answered, as_tables, tables_of
+from quaestor.learn.people import Patterns
+from quaestor.learn.work import steps
+from quaestor.model.table import Array
+
+CHANCE = 0.05  # false discovery rate over all pairs
+SIZE = 0.25  # smaller dependences are not told
+FEWEST = 30  # people who answered both
+MOST = 0.25  # of the questions are left out to see whether the others fit without their copies
+TOLERANCE, ITERATIONS = 0.01, 500  # of learning without them
+LEAST = 1e-6  # the smallest probability of an answer
+PATTERNS = 2000  # of more patterns of answers so many are looked at, evenly spread: they show a dependence of this size
+WHOLE = 512  # profiles; with more of them only pairs on the same skills are looked at
+CELLS = 2**22  # numbers in one batch
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Two questions, how many people answered both, the `size` of their dependence, from -1 to 1, and the p-value of none (`chance`)."""
+
+    first: str
+    second: str
+    people: int
+    size: float
+    chance: float
+
+    @property
+    def words(self) -> str:
+        """What was found, and what can be done."""
+        return say(
+            "{first} and {second} are answered alike far more often than the skills explain (residual correlation {size:.2f})."
+            " Drop one of them, or let them exclude one another.",
+            first=self.first,
+            second=self.second,
+            size=self.size,
+        )
+
+
+def dependences(fit: Fit) -> tuple[Dependence, ...]:
+    """The pairs that depend on one another beyond the skills, the largest first: at a false discovery rate of `CHANCE`, and at least
+    `SIZE`.
+    """
+    found = all_pairs(fit)
+    told = discoveries(np.array([one.chance for one in found]), CHANCE)
+    return tuple(sorted((one for one, is_told in zip(found, told, strict=True) if is_told and one.size >= SIZE), key=lambda one: -one.size))
+
+
+def all_pairs(fit: Fit) -> list[Dependence]:
+    """All pairs of questions that at least `FEWEST` people answered, in the order of the bank."""
+    names, found = list(fit.bank.questions), []
+    for positions, sums in _sums(fit):
+        for one, other in zip(*np.triu_indices(len(positions), 1), strict=True):
+            people, excess, variance, own, others = sums[:, one, other]
+            if people >= FEWEST and variance > 0:
+                first, second = names[positions[one]], names[positions[other]]
+                size = float(np.clip(excess / np.sqrt(own * others), -1, 1))
+                found.append(Dependence(first, second, round(float(people)), size, float(ndtr(-excess / np.sqrt(variance)))))
+    return found
+
+
+def spare(fit: Fit, found: Sequence[Dependence]) -> tuple[str, ...]:
+    """Questions without which no pair is left: those with most partners first, else the second of a pair. None if they were more than a
+    `MOST` of all: so many pairs are no copies but another skill.
+    """
+    left, taken = [(one.first, one.second) for one in found], []
+    while left:
+        counts = Counter(name for pair in left for name in pair)
+        taken.append(max(reversed(list(fit.bank.questions)), key=lambda name: counts[name]))
+        left = [pair for pair in left if taken[-1] not in pair]
+    return tuple(taken) if len(taken) <= MOST * fit.layout.questions else ()
+
+
+def relearnt(fit: Fit, left_out: Collection[str]) -> Fit:
+    """The fit learnt anew without the answers to these questions, from the bank as it was given."""
+    positions = [number for number, name in enumerate(fit.bank.questions) if name in left_out]
+    patterns = Patterns(
+        tuple(_emptied(answers, group, positions) for answers, group in zip(fit.people.patterns.answers, fit.layout.groups, strict=True))
+    )
+    with steps(fit.layout, patterns) as step:
+        run, aim = solved(fit.layout, tables_of(fit.given, fit.layout), fit.aim, step, fit.people.weights(), TOLERANCE, ITERATIONS)
+    made = as_tables(fit.given, fit.layout, run.tables, chosen=answered(run.expected.counts))
+    people = replace(fit.people, patterns=patterns)
+    return replace(fit, people=people, bank=fit.given.with_tables(made), tables=run.tables, expected=run.expected, aim=aim)
+
+
+def _emptied(answers: Any, group: Group, positions: Sequence[int]) -> Any:
+    within = np.flatnonzero(np.isin(group.positions, positions))
+    if scipy.sparse.issparse(answers):
+        kept = ~np.isin(np.arange(answers.shape[1]) // group.classes, within)
+        return scipy.sparse.csr_array(answers @ scipy.sparse.diags_array(kept.astype(float)))
+    found = answers.copy()
+    found[:, within] = -1
+    return found
+
+
+def _sums(fit: Fit) -> Iterator[tuple[NDArray[np.intp], Array]]:
+    """For all questions, or for those of each scope, their positions and, (5, questions, questions): people, sums of excess products and
+    of their variances, and of the variances of either score.
+    """
+    layout = fit.layout
+    tables = Tables(fit.tables.skills, tuple(_inside(table) for table in fit.tables.groups))
+    weights, count = fit.people.weights(), len(fit.people.patterns)
+    some = np.arange(count) if count <= PATTERNS else np.linspace(0, count - 1, PATTERNS).astype(int)
+    whole = layout.profiles <= WHOLE
+    scopes: Sequence[Sequence[int]] = [range(len(layout.groups))]
+    if not whole:
+        scopes = [[number for number, group in enumerate(layout.groups) if group.scope == scope] for scope in layout.blocks]
+    for chosen in scopes:
+        positions = np.concatenate([layout.groups[number].positions for number in chosen])
+        rows = [_spread(fit, tables, number, whole) for number in chosen]
+        count, states = len(positions), rows[0][0].shape[1]
+        sums = np.zeros((5, count, count))
+        step = max(min(batch(layout), CELLS // (9 * count * (count + states))), 1)
+        for start in range(0, len(some), step):
+            part = Patterns(tuple(answers[some[start : start + step]] for answers in fit.people.patterns.answers))
+            posterior = (
+                profile_beliefs(layout, tables, part) if whole else beliefs(layout, tables, part)[1][:, layout.groups[chosen[0]].block]
+            )
+            sums += _added(part.classes(layout)[:, positions], rows, posterior, weights[some[start : start + step]])
+        yield positions, sums
+
+
+def _inside(table: Array) -> Array:
+    kept = np.maximum(table, LEAST)
+    return np.asarray(kept / kept.sum(axis=-1, keepdims=True))
+
+
+def _spread(fit: Fit, tables: Tables, number: int, whole: bool) -> Array:
+    """A group's tables over the states of the posterior, (questions, states, classes)."""
+    table, group = tables.groups[number], fit.layout.groups[number]
+    if not whole:
+        return table
+    states = np.unravel_index(np.arange(int(fit.layout.profiles)), fit.layout.sizes)
+    return table[:, np.ravel_multi_index(tuple(states[skill] for skill in group.scope), group.sizes)]
+
+
+def _added(classes: NDArray[np.int16], groups: Sequence[Array], posterior: Array, weights: Array) -> Array:
+    """The sums of some patterns, (5, questions, questions). `classes`: (patterns, questions); `posterior`: (patterns, states)."""
+    given = classes >= 0
+    shape = (*classes.shape, posterior.shape[1])
+    inverse, mean, score, at = np.ones(shape), np.zeros(shape), np.zeros(classes.shape), 0
+    is_binary = all(table.shape[2] == 2 for table in groups)
+    square = mean if is_binary else np.zeros(shape)
+    for table in groups:
+        own = slice(at, at + len(table))
+        at += len(table)
+        points = np.arange(table.shape[2]) / (table.shape[2] - 1)
+        picked = np.maximum(classes[:, own], 0)
+        inverse[:, own] = 1 / table[np.arange(len(table)), :, picked]
+        mean[:, own], square[:, own] = inverse[:, own] * (table @ points), inverse[:, own] * (table @ points**2)
+        score[:, own] = points[picked]
+
+    def both(one: Array, other: Array) -> Array:
+        return np.asarray((one * posterior[:, None]) @ other.swapaxes(1, 2))
+
+    total = both(inverse, inverse)
+    m, e11 = both(mean, inverse) / total, both(mean, mean) / total
+    q, e12, e22 = (m, e11, e11) if is_binary else (both(square, inverse) / total, both(mean, square) / total, both(square, square) / total)
+    n, p, e21 = (table.swapaxes(1, 2) for table in (m, q, e12))
+    c = e11 - m * n
+    excess = (score[:, :, None] - m) * (score[:, None] - n) - c
+    variance = e22 - 2 * n * e21 - 2 * m * e12 + n**2 * q + m**2 * p + 4 * m * n * e11 - 3 * (m * n) ** 2 - c**2
+    weight = weights[:, None, None] * (given[:, :, None] & given[:, None])
+    parts = (np.ones_like(c), excess, np.maximum(variance, 0), np.maximum(q - m**2, 0), np.maximum(p - n**2, 0))
+    return np.array([(weight * part).sum(axis=0) for part in parts])
