@@ -101,3 +101,23 @@ def test_elements_of_xhtml_are_read_alike_and_some_are_put_instead():
     body = parse(b"<body><p>The <b>cat</b> <gap id='1'/> on the mat.</p><p>&lt;</p></body>")
     made = from_element(body, keep, instead=lambda element: "[[1]]" if element.tag == "gap" else None)
     assert str(made) == "The **cat** [[1]] on the mat.\n\n<"
+
+
+def in_language(language, text):
+    return f'<span lang="{language}" class="multilang">{text}</span>'
+
+
+def test_of_a_text_in_several_languages_the_first_is_kept_and_that_is_told():
+    made = from_html(
+        f"<p>{in_language('en', 'A <b>cat</b>')} {in_language('de', 'Eine <span>Katze</span>')}{in_language('fr', 'Un chat')} 1</p>", keep
+    )
+    assert str(made) == "A **cat** 1"
+    assert made.notes == ["a text stands there in several languages: only that in 'en' was kept"]
+
+
+def test_a_text_in_one_language_or_others_further_on_stay():
+    apart = f"<p>{in_language('en', 'cat')} means {in_language('de', 'Katze')}</p><p>{in_language('fr', 'chat')}</p>"
+    made = from_html(apart, keep)
+    assert (str(made), made.notes) == ("cat means Katze\n\nchat", [])
+    twice = from_html(in_language("en", "a") + in_language("en", "b") + "<i>c</i>" + in_language("de", "d"), keep)
+    assert (str(twice), twice.notes) == ("ab*c*d", [])

@@ -122,6 +122,11 @@ def test_embedded_answers():
     assert "credit for partly right answers was left out: '4:1' 50 %" in notes
 
 
+def test_embedded_answers_may_begin_and_end_with_a_separator():
+    fields, _ = only("cloze", text="<p>{1:MC:~=a~b~ } or {1:SA:~=mat}</p>")
+    assert fields["gaps"] == {"1": {"options": ["a", "b"], "correct": "a"}, "2": {"kind": "text", "correct": "mat"}}
+
+
 @pytest.mark.parametrize(
     ("kind", "inside", "words"),
     [

@@ -69,7 +69,7 @@ def _gap(kind: str, answers: list[Answer], line: Line, notes: list[str]) -> Fiel
 
 def _answers(text: str, notes: list[str]) -> list[Answer]:
     found = []
-    for one in re.split(r"(?<!\\)~", text):
+    for one in filter(str.strip, re.split(r"(?<!\\)~", text)):
         answer, *feedback = re.split(r"(?<!\\)#", one, maxsplit=1)
         if any(part.strip() for part in feedback):
             notes.append(keys.FEEDBACK)

@@ -25,6 +25,7 @@ _BLOCKS = {
 _MARKS = {"b": "**", "strong": "**", "i": "*", "em": "*", "s": "~~", "del": "~~", "strike": "~~"}
 _SILENT = {"script", "style", "head", "title", "template", "noscript", "svg"}
 _VOID = {"br", "hr", "img", "source", "input", "embed", "area", "col", "wbr", "link", "meta", "param", "track", "base"}
+_LANGUAGE, _OTHER = "multilang", "another language"  # what the end of a text in a language needs
 _ANGLE = re.compile("[<>]")
 _DATA = re.compile(r"data:[\w/+.-]{1,100};base64,[A-Za-z0-9+/=\s]*")
 _DECLARED = re.compile(r"<!DOCTYPE[^<>]{0,200}>|<\?[^<>]{0,200}>", re.I)
@@ -123,6 +124,7 @@ class Prose:
         self._item = ""  # the mark of an item that has begun
         self._waiting: list[str] = []  # text that came in several pieces
         self._silent = 0
+        self._language = ""  # in which the text before is, where it goes on in others that are left out
         self._maths: list[str] | None = None
         self._rows: list[list[str]] | None = None
 
@@ -153,6 +155,8 @@ class Prose:
     def _settle(self) -> None:
         """Put the text that came since the last element."""
         data, self._waiting = "".join(self._waiting), []
+        if data.strip() and not self._is_in_language():
+            self._language = ""
         if self._maths is not None:
             self._maths.append(data)
         elif data and not self._silent:
@@ -173,6 +177,7 @@ class Prose:
                 self.notes.append(say("a script was left out"))
         if tag in _BLOCKS:
             self._flush()
+        need = self._need(tag, attributes)
         place = len(self._now)
         begin = {"img": self._picture, "math": self._formula, "table": self._table, "ul": self._list, "ol": self._list}.get(tag)
         if begin is not None:
@@ -193,7 +198,28 @@ class Prose:
         elif tag == "annotation" and self._maths is not None and "tex" in attributes.get("encoding", "").lower():
             self._maths.clear()
         if tag not in _VOID and len(self._open) < DEEPEST:
-            self._open.append((tag, place, attributes.get("href", "") if tag == "a" else attributes.get("encoding", "")))
+            self._open.append((tag, place, need))
+            self._silent += need == _OTHER
+
+    def _need(self, tag: str, attributes: Mapping[str, str]) -> str:
+        """What the end of an element needs: an address, an encoding, or whether its text is in another language than the one before.
+
+        Moodle shows of texts side by side, each with its language (`<span class="multilang" lang="de">`), the reader's.
+        """
+        if tag == "span" and "multilang" in attributes.get("class", "").split():
+            language, before = attributes.get("lang", "?") or "?", self._language
+            if before and language != before:
+                words = say("a text stands there in several languages: only that in {language} was kept", language=format_value(before))
+                self.notes += [words] * (words not in self.notes)
+                return _OTHER
+            self._language = language
+            return _LANGUAGE
+        if not self._is_in_language():
+            self._language = ""
+        return attributes.get("href" if tag == "a" else "encoding", "")
+
+    def _is_in_language(self) -> bool:
+        return any(need in (_LANGUAGE, _OTHER) for _, _, need in self._open)
 
     def end(self, tag: str) -> None:
         """An element ends; so do those in it that were left open. An end without a beginning is passed over."""
@@ -207,7 +233,7 @@ class Prose:
                 return
 
     def _close(self, tag: str, begin: int, address: str) -> None:
-        if tag in _SILENT:
+        if tag in _SILENT or address == _OTHER:
             self._silent -= 1
         elif tag in _MARKS:
             self._wrap(begin, _MARKS[tag], _MARKS[tag])
