@@ -227,6 +227,9 @@ def test_a_pupil_moves_is_renamed_and_a_class_archived(kept, ada, where):
     assert ada.fill(f"{pupil}/move", {"class": "2"}).headers["location"] == f"{other}/pupils/1"
     assert ada.get(pupil).status_code == 404
     assert "Anna Berg" in ada.get(other).text
+    page = ada.get(f"{other}/growth").text  # even if Anna had finished tests of 5a
+    assert "nobody has finished a test of this class" in page
+    assert 'href="/teacher/banks"' in page.partition("<main")[2]
     assert ada.fill(f"{where}/archive").headers["location"] == where
     assert "Take the class up again" in ada.get(where).text
     assert "1 archived class" in ada.get("/teacher/classes").text

@@ -15,8 +15,7 @@ from quaestor.web.editor.check import graph
 from quaestor.web.editor.opened_draft import NO_CONFLICT, EditedDraft, conflict, opened, saved, shown, speaker
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import go
-from quaestor.web.security.browsers import field
-from quaestor.web.security.forms import Form, Id, Tick, read
+from quaestor.web.security.forms import Form, Id, Tick, read, with_texts
 from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 from quaestor.web.teacher.cost import cost_of
@@ -27,10 +26,13 @@ routes = APIRouter(prefix="/teacher/drafts/{draft}", route_class=Patient)
 FIELDS = ("title", "description", "language", "author", "licence", "imprecision")
 
 
-class BankFields(Form):
-    """The version of a bank that was seen; its fields are texts, checked with the bank."""
+class Change(Form):
+    """The version of a bank that was seen; its own fields are texts, checked with the bank."""
 
     seen: Id = 0
+
+
+BankFields = with_texts(Change, FIELDS)
 
 
 class Deletion(Form):
@@ -59,7 +61,8 @@ def _page(request: Request, edited: EditedDraft, status: int = 200, wrong: str =
 @routes.post("/fields", name="draft-fields")
 def write(request: Request, draft: int, form: Posted) -> Response:
     """The title and the other fields of the bank itself; what a colleague changed meanwhile is shown, not overwritten."""
-    seen, wanted = read(BankFields, form).seen, {name: field(form, name).replace("\r\n", "\n") for name in FIELDS}
+    asked = read(BankFields, form)
+    seen, wanted = asked.seen, asked.model_dump(include=set(FIELDS))
     try:
         with opened(request, draft, writing=True) as edited:
             made = drafts.change_fields(edited.work, edited.draft, edited.teacher, seen, wanted, say("title and description"))

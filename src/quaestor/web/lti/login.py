@@ -27,7 +27,9 @@ from quaestor.web.lti.framed import policy
 from quaestor.web.lti.launch import entered
 from quaestor.web.lti.message import AGAIN, LaunchError, Message, is_below, misfit, read
 from quaestor.web.render.pages import database, page, public_url, settings
-from quaestor.web.security.browsers import field, root
+from quaestor.web.security import forms
+from quaestor.web.security.browsers import root
+from quaestor.web.security.forms import Form, Tick
 from quaestor.web.security.outgoing import inner_hosts
 
 routes = APIRouter(prefix="/lti", route_class=Patient)
@@ -48,24 +50,43 @@ async def _sent(request: Request) -> Any:
 Sent = Annotated[FormData, Depends(_sent)]
 
 
+class Login(Form):
+    """What a platform sends a browser with; `_check` looks at it."""
+
+    iss: str = ""
+    login_hint: str = ""
+    target_link_uri: str = ""
+    client_id: str = ""
+    lti_message_hint: str = ""
+    lti_deployment_id: str = ""
+    lti_storage_target: str = ""
+
+
+class Launch(Form):
+    """What a browser returns with: the signed message, or an error; `browser` and `sure` come from our own page."""
+
+    state: str = ""
+    id_token: str = ""
+    error: str = ""
+    browser: str = ""
+    sure: Tick = False
+
+
 @routes.get("/login", name="lti-login")
 def login_by_link(request: Request) -> Response:
     """The platform sends a browser, by a link."""
-    return _login(request, {name: request.query_params.get(name, "") for name in FIELDS})
+    return _login(request, Login.model_validate(dict(request.query_params)))
 
 
 @routes.post("/login", name="lti-login-form")
 async def login_by_form(request: Request, form: Sent) -> Response:
     """The same, by a form."""
-    return await run_in_threadpool(_login, request, {name: field(form, name) for name in FIELDS})
+    return await run_in_threadpool(_login, request, forms.read(Login, form))
 
 
-FIELDS = ("iss", "login_hint", "target_link_uri", "client_id", "lti_message_hint", "lti_deployment_id", "lti_storage_target")
-
-
-def _login(request: Request, asked: dict[str, str]) -> Response:
+def _login(request: Request, asked: Login) -> Response:
     with database(request).read() as work:
-        platform = registrations.find(work, asked["iss"], asked["client_id"])
+        platform = registrations.find(work, asked.iss, asked.client_id)
     try:
         if platform is None:
             words = say("This learning platform is not registered here. Whoever runs this server can add it on the page of platforms.")
@@ -74,7 +95,7 @@ def _login(request: Request, asked: dict[str, str]) -> Response:
     except LaunchError as error:
         return refused(request, error, platform)
     with database(request).work() as work:
-        begun = logins.begin(work, platform, asked["lti_storage_target"])
+        begun = logins.begin(work, platform, asked.lti_storage_target)
     answer = {
         "scope": "openid",
         "response_type": "id_token",
@@ -82,23 +103,23 @@ def _login(request: Request, asked: dict[str, str]) -> Response:
         "prompt": "none",
         "client_id": platform.client_id,
         "redirect_uri": public_url(request, "lti-launch"),
-        "login_hint": asked["login_hint"],
+        "login_hint": asked.login_hint,
         "state": begun.state,
         "nonce": begun.nonce,
-        **({"lti_message_hint": asked["lti_message_hint"]} if asked["lti_message_hint"] else {}),
+        **({"lti_message_hint": asked.lti_message_hint} if asked.lti_message_hint else {}),
     }
     separator = "&" if urlsplit(platform.auth_url).query else "?"
-    return _leave(request, platform, begun, f"{platform.auth_url}{separator}{urlencode(answer)}", asked["lti_storage_target"])
+    return _leave(request, platform, begun, f"{platform.auth_url}{separator}{urlencode(answer)}", asked.lti_storage_target)
 
 
-def _check(request: Request, asked: dict[str, str], platform: Platform) -> None:
-    if not asked["login_hint"] or max(map(len, asked.values())) > MOST:
+def _check(request: Request, asked: Login, platform: Platform) -> None:
+    if not asked.login_hint or max(map(len, asked.model_dump().values())) > MOST:
         raise LaunchError("login-hint", misfit("login_hint"))
-    if not is_below(asked["target_link_uri"], own_address(request)):
+    if not is_below(asked.target_link_uri, own_address(request)):
         raise LaunchError("target", misfit("target_link_uri"))
-    if asked["lti_deployment_id"] and asked["lti_deployment_id"] not in platform.deployments:
+    if asked.lti_deployment_id and asked.lti_deployment_id not in platform.deployments:
         raise LaunchError("deployment", misfit("deployment_id"))
-    if len(asked["lti_storage_target"]) > 200:
+    if len(asked.lti_storage_target) > 200:
         raise LaunchError("storage", misfit("lti_storage_target"))
 
 
@@ -131,7 +152,7 @@ def _storage_key(state: str) -> str:
 @routes.post("/launch", name="lti-launch")
 async def launch(request: Request, form: Sent) -> Response:
     """The browser returns: with a signed message, or with the platform's refusal."""
-    return await run_in_threadpool(_launch, request, form)
+    return await run_in_threadpool(_launch, request, forms.read(Launch, form))
 
 
 @routes.get("/launch", name="lti-launched")
@@ -140,18 +161,18 @@ def launched(request: Request) -> Response:
     return refused(request, LaunchError("by-link", AGAIN), None)
 
 
-def _launch(request: Request, form: FormData) -> Response:
+def _launch(request: Request, sent: Launch) -> Response:
     with database(request).read() as work:
-        login = logins.under_way(work, field(form, "state"))
+        login = logins.under_way(work, sent.state)
         platform = login.platform if login is not None else None
     try:
         if login is None or platform is None:
             raise LaunchError("state", AGAIN)
-        if not field(form, "id_token"):
-            raise LaunchError("platform-error", _platform_error(form))
-        message = _believed(request, login, platform, field(form, "id_token"))
-        if not _is_same_browser(request, form, login):
-            return _confirm(request, form, login, message)
+        if not sent.id_token:
+            raise LaunchError("platform-error", _platform_error(sent))
+        message = _believed(request, login, platform, sent.id_token)
+        if not _is_same_browser(request, sent, login):
+            return _confirm(request, sent, login, message)
         with database(request).work() as work:
             if not logins.use(work, login):
                 raise LaunchError("used", AGAIN)
@@ -160,8 +181,8 @@ def _launch(request: Request, form: FormData) -> Response:
         return refused(request, error, platform)
 
 
-def _platform_error(form: FormData) -> str:
-    if field(form, "error") == "login_required":
+def _platform_error(sent: Launch) -> str:
+    if sent.error == "login_required":
         return say("You are not signed in to your learning platform any more. Please sign in there, then open the activity again.")
     return say("Your learning platform did not say who you are. Please open the activity again there.")
 
@@ -172,20 +193,19 @@ def _believed(request: Request, login: PlatformLogin, platform: Platform, token:
     return read(claims, platform, login.nonce, own_address(request), now())
 
 
-def _is_same_browser(request: Request, form: FormData, login: PlatformLogin) -> bool:
+def _is_same_browser(request: Request, sent: Launch, login: PlatformLogin) -> bool:
     """Whether the browser that returns is the one that we sent, or the person has confirmed who they are on our own page."""
-    brought = (request.cookies.get(_cookie_name(field(form, "state")), ""), field(form, "browser"))
+    brought = (request.cookies.get(_cookie_name(sent.state), ""), sent.browser)
     if any(compare_digest(hashed(one), login.browser) for one in brought if one):
         return True
     own = urlsplit(own_address(request))
-    return "sure" in form and request.headers.get("origin", "") == f"{own.scheme}://{own.netloc}"
+    return sent.sure and request.headers.get("origin", "") == f"{own.scheme}://{own.netloc}"
 
 
-def _confirm(request: Request, form: FormData, login: PlatformLogin, message: Message) -> Response:
+def _confirm(request: Request, sent: Launch, login: PlatformLogin, message: Message) -> Response:
     """The page on which the browser, or the person, shows that they are who the message is about."""
-    state = field(form, "state")
-    values: dict[str, Any] = {"message": message, "platform": login.platform, "state": state, "id_token": field(form, "id_token")}
-    response = page(request, "lti/confirm.html", **values, storage=login.storage, key=_storage_key(state))
+    values: dict[str, Any] = {"message": message, "platform": login.platform, "state": sent.state, "id_token": sent.id_token}
+    response = page(request, "lti/confirm.html", **values, storage=login.storage, key=_storage_key(sent.state))
     response.headers["content-security-policy"] = policy([*registrations.origins(login.platform), *filter(None, [message.origin])])
     return response
 

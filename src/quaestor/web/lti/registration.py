@@ -29,7 +29,6 @@ from quaestor.web.render import notes
 from quaestor.web.render.pages import database, go, page, public_url, settings
 from quaestor.web.render.problems import reply
 from quaestor.web.security import outgoing
-from quaestor.web.security.browsers import field
 from quaestor.web.security.forms import Filled, Form, again, read
 from quaestor.web.security.outgoing import OutgoingError, inner_hosts
 from quaestor.web.teacher.access import Posted, signed_in
@@ -49,6 +48,13 @@ class PlatformFields(Form):
     token_url: str = ""
     jwks_url: str = ""
     frames: str = ""
+
+
+class OwnRegistration(Form):
+    """Where a platform describes itself, and the token with which it lets itself be asked."""
+
+    openid_configuration: str = ""
+    registration_token: str = ""
 
 
 TOOL = "https://purl.imsglobal.org/spec/lti-tool-configuration"
@@ -207,7 +213,8 @@ def _openable(response: Response, configuration: str) -> Response:
 @routes.post("/lti/register/{secret}", name="lti-registered")
 async def register(request: Request, secret: str, form: Annotated[FormData, Depends(_sent)]) -> Response:
     """Ask the platform to register us, and keep what it says."""
-    return await run_in_threadpool(_register, request, secret, field(form, "openid_configuration"), field(form, "registration_token"))
+    asked = read(OwnRegistration, form)
+    return await run_in_threadpool(_register, request, secret, asked.openid_configuration, asked.registration_token)
 
 
 def _register(request: Request, secret: str, configuration: str, token: str) -> Response:

@@ -6,12 +6,12 @@ comes as an error with a place. `again` makes of either the form that is shown o
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Annotated, Any, NamedTuple, TypeVar, get_origin
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
 from pydantic.fields import FieldInfo
 from starlette.datastructures import FormData
 
@@ -214,7 +214,13 @@ def at_clock(sent: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 Line = Annotated[str, AfterValidator(lambda text: line(text, 200))]
+Text = Annotated[str, AfterValidator(lambda text: text.replace("\r\n", "\n"))]
 Tick = Annotated[bool, BeforeValidator(bool)]
 Sure = Annotated[bool, BeforeValidator(bool), Needed(say("please tick that you are sure"))]
 Id = Annotated[int, BeforeValidator(lambda text: browsers.whole(text) if isinstance(text, str) else text)]
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+
+
+def with_texts(kind: type[F], names: Iterable[str]) -> type[F]:
+    """A form with further fields that are texts, named where what they belong to is described, and checked with it."""
+    return create_model(kind.__name__, __base__=kind, **dict.fromkeys(names, (Text, "")))  # type: ignore[call-overload,no-any-return]

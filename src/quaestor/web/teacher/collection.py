@@ -16,10 +16,16 @@ from quaestor.web.jobs.execution import Patient
 from quaestor.web.offline.collecting import Collected, Result, checked, collect, conditions_of, summary
 from quaestor.web.offline.handed_in import HandedInError, results_in
 from quaestor.web.render.pages import database, page
-from quaestor.web.security.browsers import field
+from quaestor.web.security.forms import Form, Text, read
 from quaestor.web.teacher.access import Posted, reach_test
 
 routes = APIRouter(prefix="/teacher/tests/{number}", route_class=Patient)
+
+
+class HandedIn(Form):
+    """Codes that were scanned, one a line; files come beside them."""
+
+    codes: Text = ""
 
 
 @routes.get("/collect", name="ask-collect")
@@ -47,7 +53,8 @@ def take(request: Request, number: int, form: Posted) -> Response:
 
 def _sent(form: FormData, unread: list[str]) -> Iterator[Result]:
     """The results of a form; `unread` gets what is wrong with files that hold none."""
-    texts = [(str(say("Scanned codes")), field(form, "codes").encode())] if field(form, "codes").strip() else []
+    codes = read(HandedIn, form).codes
+    texts = [(str(say("Scanned codes")), codes.encode())] if codes else []
     files = [file for file in form.getlist("results") if isinstance(file, UploadFile) and file.filename]
     for name, content in [*texts, *((PurePath(str(file.filename)).name[:200], file.file.read()) for file in files)]:
         try:
