@@ -6,11 +6,9 @@ every row is a question. In a file without skills, those that the questions name
 """
 
 import csv
-import datetime
 import io
 import itertools
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -21,7 +19,7 @@ from quaestor.errors import BankError, Locate, Problem, closest, format_value, n
 from quaestor.extras import from_extra
 from quaestor.formats.cells import read_cell, write_cell
 from quaestor.formats.limits import LARGEST_FILE, MOST_VALUES, refusal
-from quaestor.formats.measure import widest
+from quaestor.formats.workbooks import TIMES, worksheets
 from quaestor.i18n import Said, say, together
 
 SECTIONS = {"skills": SKILL_FIELDS, "templates": TEMPLATE_FIELDS, "questions": QUESTION_FIELDS}
@@ -33,7 +31,6 @@ _BANK = [field for field in BANK_FIELDS if field not in SECTIONS]
 _MOST_COLUMNS, _MOST_ROWS = 200, 1_048_576  # columns with a name; rows, which is the limit of spreadsheet programs
 _HIGHEST_HEADER = 20  # the last row in which a sheet of another name has the names of its columns
 _BY_COLUMNS = ("questions", "skills")
-_TIMES = (datetime.datetime, datetime.date, datetime.time, datetime.timedelta)
 _LONGEST_CELL = {".csv": 131_072, ".xlsx": 32_767}  # characters; the limits of the csv module and of XLSX
 _WIDTHS = {"text": 60, "explanation": 60, "description": 60, "options": 40, "pairs": 40, "gaps": 40, "table": 40, "value": 60}
 
@@ -102,29 +99,14 @@ def read_csv(text: str) -> Read:
 
 def read_xlsx(data: bytes) -> Read:
     """What is in an XLSX file: in sheets of the names in `SHEETS`, or, of questions and skills, in those with such columns."""
-    with from_extra():
-        from openpyxl import load_workbook  # only here, as below: it takes long to import
-
     found: list[Line] = []
     problems: list[Problem] = []
-    try:
-        width = widest(io.BytesIO(data))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl warns of unknown styles and extensions, which are not read
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            for page in book.worksheets:
-                page.reset_dimensions()  # some programs write wrong dimensions, and openpyxl would stop there
-            for page, section in _sections(book.worksheets, width):
-                lines, wrong = _xlsx_lines(section, page, width)
-                found += lines
-                problems += wrong
-            titles = [page.title for page in book.worksheets]
-            book.close()
-    except (BankError, MemoryError):
-        raise
-    except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
-        rule, value = say("the file is a valid XLSX workbook"), say("a file that is broken or is no workbook")
-        raise refusal(rule, value, say("open it in a spreadsheet program and save it again as XLSX")) from error
+    with worksheets(data) as (pages, width):
+        for page, section in _sections(pages, width):
+            lines, wrong = _xlsx_lines(section, page, width)
+            found += lines
+            problems += wrong
+        titles = [page.title for page in pages]
     if not problems and not any(line.section == "questions" for line in found):
         rule = say("a workbook has a sheet of questions: one with the columns id, skill, text and others")
         raise refusal(rule, say("the sheets {names}", names=", ".join(f"'{title}'" for title in titles)))
@@ -186,7 +168,7 @@ def _cell_text(value: Any) -> Any:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, _TIMES) else str(value).strip()
+    return value if isinstance(value, TIMES) else str(value).strip()
 
 
 def _header(sheet: str, title: str, line: Sequence[str], known: Iterable[str], row: int) -> tuple[Header, list[Problem]]:
@@ -222,7 +204,7 @@ def _assemble(lines: Iterable[Line], problems: list[Problem]) -> Read:
     rows: dict[str, Line] = {}
     for line in lines:
         section, cells = line.section, line.cells
-        if dated := [column for column in ("id", "field", "value") if isinstance(cells.get(column), _TIMES)]:
+        if dated := [column for column in ("id", "field", "value") if isinstance(cells.get(column), TIMES)]:
             problems.append(_a_date(section, line, dated[0]))
             continue
         if stray := cells.pop("", ""):
@@ -273,7 +255,7 @@ def _fields(place: str, line: Line) -> tuple[dict[str, Any], list[Problem]]:
     content: dict[str, Any] = {}
     problems: list[Problem] = []
     for column, value in line.cells.items():
-        if isinstance(value, _TIMES):
+        if isinstance(value, TIMES):
             problems.append(_a_date(f"{place}.{column}", line, column))
             content[column] = UNREADABLE
         elif value != "":

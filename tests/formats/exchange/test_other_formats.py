@@ -1,5 +1,6 @@
 """Surveys, quiz sheets, forms and Word documents in small files of our own, also broken ones."""
 
+import datetime
 import io
 import json
 import random
@@ -9,6 +10,7 @@ import pytest
 from openpyxl import Workbook
 
 from quaestor.errors import BankError
+from quaestor.formats.exchange import quiz_sheets
 from quaestor.formats.exchange.registry import read_questions_bytes
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
@@ -50,6 +52,31 @@ KAHOOT = "Question - max 120 characters,Answer 1 - max 5 characters,Answer 2,Tim
 )
 def test_the_right_answer_of_a_sheet_is_a_place_a_letter_or_a_text(row, right):
     assert next(iter(read(KAHOOT + row, "quiz.csv").questions.values()))["correct"] == right
+
+
+def test_a_number_that_is_a_place_and_also_another_option_is_told():
+    found = read(KAHOOT + "Which?,2,3,,2\nWhat?,1,2,,2\nWho?,7,8,,1", "quiz.csv")
+    assert [note.sentence for note in found.notes] == [
+        "Which: the right answer '2' was read as the number of an option, not as its text [row 2]"
+    ]
+
+
+def test_a_fraction_that_became_a_date_is_refused_and_not_an_option():
+    rows = [
+        ["Question", "Answer 1", "Answer 2", "Correct answer"],
+        ["Half of 3/2?", datetime.datetime(2026, 4, 3), "1/4", 1],
+        ["What?", "a", "b", 1],
+    ]
+    found = read(book(Quiz=rows), "quiz.xlsx")
+    assert [*found.questions] == ["What"]
+    assert refused(found) == {"Half of 3 2": "a cell holds text or a number, got a date, 2026-04-03 00:00:00 (format the column as text)"}
+
+
+def test_rows_beyond_the_limit_are_told(monkeypatch):
+    monkeypatch.setattr(quiz_sheets, "MOST_ROWS", 3)
+    found = read(KAHOOT + "Which?,a,b,,2\nWhat?,a,b,,2\nWho?,a,b,,1", "quiz.csv")
+    assert len(found.questions) == 2
+    assert "of a sheet the first 3 rows were read" in found.notes[0].sentence
 
 
 def test_a_row_of_a_sheet_that_is_no_question_says_why():

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile.bank import table_rows
-from quaestor.errors import BankError, NetworkError, format_value
+from quaestor.errors import NetworkError, format_value
 from quaestor.formats import json_text, uai
 from quaestor.formats.exchange.encoding import decoded
 from quaestor.formats.exchange.html import from_html
 from quaestor.formats.exchange.imported import Collection, Fields, Imported
+from quaestor.formats.exchange.json_forms import as_map, as_maps, parsed, word
 from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
 from quaestor.formats.exchange.marking import as_number, check_options
@@ -33,32 +34,26 @@ _Tables = dict[str, tuple[tuple[str, ...], Table]]  # the parents of a variable,
 
 def recognise(data: bytes, name: str) -> bool:
     """Whether this is JSON with a survey."""
-    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") or b'"survey"' not in data:
-        return False
-    try:
-        found = json_text.parse(decoded(data)[0])
-    except BankError:
-        return False
-    return isinstance(found, dict) and {"survey", "skills", "questions"} <= found.keys()
+    return {"survey", "skills", "questions"} <= parsed(data, "survey").keys()
 
 
 def read(data: bytes, name: str) -> Imported:
     """The skills and questions of a survey."""
     survey = json_text.parse(decoded(data)[0])
-    about = _map(survey["survey"])
-    found = Collection(_word(about, "accessCode") or PurePath(name).stem)
+    about = as_map(survey["survey"])
+    found = Collection(word(about, "accessCode") or PurePath(name).stem)
     tables = _tables(survey, found)
     levels, variables = _skills(survey, tables, found)
-    description = from_html(_word(about, "description"), lambda _: "")
+    description = from_html(word(about, "description"), lambda _: "")
     found.bank |= {"description": text} if (text := str(description)) else {}
-    found.bank |= {"language": _word(about, "language")} if _word(about, "language") else {}
+    found.bank |= {"language": word(about, "language")} if word(about, "language") else {}
     found.note("survey", NO_KEY)
     kept = {"accessCode", "description", "language"}
     if others := [key for key in about if key not in kept]:
         found.note("survey", say("settings of the survey were left out: {names}", names=", ".join(others)))
-    for number, question in enumerate(_list(survey["questions"]), 1):
+    for number, question in enumerate(as_maps(survey["questions"]), 1):
         notes: list[str] = []
-        place, title = say("question {number}", number=number), _word(question, "name")
+        place, title = say("question {number}", number=number), word(question, "name")
         try:
             fields = _question(question, tables, levels, variables, notes)
         except Refused as refused:
@@ -68,22 +63,9 @@ def read(data: bytes, name: str) -> Imported:
     return found.finished()
 
 
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: Any) -> list[Mapping[str, Any]]:
-    return [_map(one) for one in value] if isinstance(value, list) else []
-
-
-def _word(holder: Mapping[str, Any], name: str) -> str:
-    value = holder.get(name, "")
-    return value.strip() if isinstance(value, str) else ""
-
-
 def _tables(survey: Mapping[str, Any], found: Collection) -> _Tables:
     """The tables of the model; a variable whose table is none is told and left out."""
-    if text := _word(survey, "modelData"):
+    if text := word(survey, "modelData"):
         try:
             network = uai.read(text)
         except NetworkError as error:
@@ -91,8 +73,8 @@ def _tables(survey: Mapping[str, Any], found: Collection) -> _Tables:
         return {variable.name: (variable.parents, variable.table) for variable in network.variables}
     sizes: dict[str, int] = {}
     made: _Tables = {}
-    for number, variable in enumerate(_list(_map(survey.get("model")).get("variables")), 1):
-        name, place = _word(variable, "name"), say("variable {number} of the model", number=number)
+    for number, variable in enumerate(as_maps(as_map(survey.get("model")).get("variables")), 1):
+        name, place = word(variable, "name"), say("variable {number} of the model", number=number)
         try:
             sizes[name] = _size(variable)
             made[name] = _declared(variable, sizes)
@@ -127,13 +109,13 @@ def _skills(survey: Mapping[str, Any], tables: _Tables, found: Collection) -> tu
     """The levels of the skills, and the skill that a variable stands for; their tables become fields of the bank."""
     levels: dict[str, list[str]] = {}
     variables: dict[str, str] = {}
-    for skill in _list(survey["skills"]):
-        own = unique(clean_name(_word(skill, "name")), levels)
+    for skill in as_maps(survey["skills"]):
+        own = unique(clean_name(word(skill, "name")), levels)
         states: list[str] = []
-        for state in _list(skill.get("states")):
-            states.append(unique(clean_name(_word(state, "name")), states))
+        for state in as_maps(skill.get("states")):
+            states.append(unique(clean_name(word(state, "name")), states))
         levels[own] = states
-        variables[_variable(skill, _word(skill, "name"))] = own
+        variables[_variable(skill, word(skill, "name"))] = own
     stated: dict[str, Fields] = {}
     for variable, own in variables.items():
         parents, table = tables.get(variable, ((), None))
@@ -155,8 +137,8 @@ def _variable(holder: Mapping[str, Any], name: str) -> str:
 def _question(
     question: Mapping[str, Any], tables: _Tables, levels: dict[str, list[str]], skills: dict[str, str], notes: list[str]
 ) -> Fields:
-    answers = _list(question.get("answers"))
-    names = list(dict.fromkeys(_variable(answer, _word(question, "name")) for answer in answers))
+    answers = as_maps(question.get("answers"))
+    names = list(dict.fromkeys(_variable(answer, word(question, "name")) for answer in answers))
     if len(names) != 1:
         raise Refused(say("all answers of a question are states of one variable, got {count}", count=len(names)))
     if names[0] not in tables:
@@ -164,7 +146,7 @@ def _question(
     parents, table = tables[names[0]]
     if not parents or any(parent not in skills for parent in parents):
         raise Refused(say("a question depends on skills, got {names}", names=", ".join(parents) or say("none")))
-    texts = [prose_of(_word(answer, "text")) for answer in answers]
+    texts = [prose_of(word(answer, "text")) for answer in answers]
     states = [as_number(str(answer.get("state", ""))) for answer in answers]
     if sorted(states) != list(range(table.shape[-1])):
         raise Refused(say("each state of a question has one answer, got {states}", states=", ".join(map(str, states))))
@@ -176,9 +158,9 @@ def _question(
         notes.append(say("settings of the question were left out: {names}", names=", ".join(lost)))
     if lost := [key for key in _ANSWER_LEFT_OUT if any(answer.get(key) not in (None, False, "", []) for answer in answers)]:
         notes.append(say("settings of the question were left out: {names}", names=", ".join(lost)))
-    explanation = _word(question, "explanation")
+    explanation = word(question, "explanation")
     return {
-        "text": line_starts(prose_of(_word(question, "question"))),
+        "text": line_starts(prose_of(word(question, "question"))),
         "options": {text: classes[int(state)] for text, state in zip(texts, states, strict=True)},
         **({"explanation": line_starts(prose_of(explanation))} if explanation else {}),
         "skills": [skills[parent] for parent in parents],

@@ -15,7 +15,7 @@ from quaestor.formats.exchange import marking
 from quaestor.formats.exchange.imported import Collection, Fields, Imported
 from quaestor.formats.exchange.keys import Refused
 from quaestor.formats.exchange.markdown import line_starts, prose_of
-from quaestor.formats.exchange.tables import MOST_ROWS, Rows, csv_rows, is_workbook, workbook
+from quaestor.formats.exchange.tables import MOST_ROWS, Dated, Rows, csv_rows, is_workbook, workbook
 from quaestor.i18n import said, say
 
 _HIGHEST_HEADER = 20  # the last row in which the names of columns may stand
@@ -85,6 +85,8 @@ def read(data: bytes, name: str) -> Imported:
         header = _header(rows)
         if header is None:
             continue
+        if len(rows) == MOST_ROWS:
+            found.note(title, say("of a sheet the first {most:,} rows were read", most=MOST_ROWS))
         for number, line in _lines(rows, header):
             place = say("{sheet}, row {row}", sheet=title, row=number) if title else say("row {row}", row=number)
             notes: list[str] = []
@@ -108,6 +110,8 @@ def _lines(rows: Rows, header: _Header) -> Iterator[tuple[int, list[str]]]:
 
 def _question(line: list[str], header: _Header, notes: list[str]) -> Fields:
     """The fields of a row."""
+    if dates := [cell for name in ("text", "option", "right") for cell in header.cells(line, name) if isinstance(cell, Dated)]:
+        raise Refused(say("a cell holds text or a number, got a date, {date} (format the column as text)", date=dates[0]))
     if not header.cell(line, "text"):
         raise Refused(say("the question has no text"))
     stated = header.cell(line, "kind")
@@ -121,15 +125,18 @@ def _question(line: list[str], header: _Header, notes: list[str]) -> Fields:
         fields["explanation"] = line_starts(prose_of(explanation))
     if kind == "text":
         return {**fields, **marking.typed(header.cells(line, "option"), notes)}
-    right = _right(header.cell(line, "right"), header.cells(line, "option"))
+    right = _right(header.cell(line, "right"), header.cells(line, "option"), notes)
     judged = [(option, position in right) for position, option in enumerate(options) if option]
     return {**fields, **marking.choice(judged, kind == "choices" or len(right) > 1, notes)}
 
 
-def _right(cell: str, options: list[str]) -> set[int]:
+def _right(cell: str, options: list[str], notes: list[str]) -> set[int]:
     """The positions of the right options: a cell has numbers from 1, letters from A, or the text of one."""
     words = [word.strip() for word in re.split(r"[,;|]", cell)]
     if all(word.isdecimal() and len(word) < 3 and 1 <= int(word) <= len(options) for word in words):
+        if any(word in options and options[int(word) - 1] != word for word in words):
+            rule = say("the right answer {answer} was read as the number of an option, not as its text", answer=format_value(cell))
+            notes.append(rule)
         return {int(word) - 1 for word in words}
     if cell in options:
         return {options.index(cell)}

@@ -2,19 +2,20 @@
 
 import csv
 import io
-import warnings
 from typing import Any
 
-from quaestor.errors import BankError
-from quaestor.extras import from_extra
 from quaestor.formats.exchange.encoding import decoded
 from quaestor.formats.limits import LARGEST_FILE, refusal
-from quaestor.formats.measure import widest
+from quaestor.formats.workbooks import TIMES, worksheets
 from quaestor.i18n import say
 
 Rows = list[list[str]]
 MOST_ROWS = 20_000
 _SIGN = b"xl/workbook.xml"
+
+
+class Dated(str):
+    """The text of a cell that a spreadsheet program took for a date, such as `3/4`: what stood there is not known."""
 
 
 def is_workbook(data: bytes) -> bool:
@@ -24,29 +25,15 @@ def is_workbook(data: bytes) -> bool:
 
 def workbook(data: bytes, most: int = MOST_ROWS) -> dict[str, Rows]:
     """The sheets of a workbook by name, at most so many rows of each; numbers as people write them, nothing where a cell is empty."""
-    with from_extra():
-        from openpyxl import load_workbook  # only here: it takes long to import
-
     found: dict[str, Rows] = {}
     letters = 0
-    try:
-        width = widest(io.BytesIO(data))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # openpyxl warns of unknown styles and extensions, which are not read
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-            for page in book.worksheets:
-                page.reset_dimensions()  # some programs write wrong dimensions, and openpyxl would stop there
-                rows = [[_text(cell) for cell in line] for line in page.iter_rows(max_col=width, max_row=most, values_only=True)]
-                letters += sum(len(cell) for row in rows for cell in row)
-                if letters > LARGEST_FILE:  # a text that many cells share is there once in the file
-                    raise refusal(say("the cells of a sheet hold at most {most:,} characters", most=LARGEST_FILE), say("more"))
-                found[page.title] = rows
-            book.close()
-    except (BankError, MemoryError):
-        raise
-    except Exception as error:  # a damaged workbook can raise almost anything in zipfile, the XML parser or openpyxl
-        rule, value = say("the file is a valid XLSX workbook"), say("a file that is broken or is no workbook")
-        raise refusal(rule, value, say("open it in a spreadsheet program and save it again as XLSX")) from error
+    with worksheets(data) as (pages, width):
+        for page in pages:
+            rows = [[_text(cell) for cell in line] for line in page.iter_rows(max_col=width, max_row=most, values_only=True)]
+            letters += sum(len(cell) for row in rows for cell in row)
+            if letters > LARGEST_FILE:  # a text that many cells share is there once in the file
+                raise refusal(say("the cells of a sheet hold at most {most:,} characters", most=LARGEST_FILE), say("more"))
+            found[page.title] = rows
     return found
 
 
@@ -71,6 +58,8 @@ def _text(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, TIMES):
+        return Dated(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value).strip()
