@@ -61,6 +61,24 @@ def test_pictures_lie_beside_the_bank_and_go_with_it(convert, tmp_path):
     assert convert("bank.yaml", "own/bank.json")[1] == "wrote own/sign.png\nwrote own/go.png\nwrote own/bank.json\n"
     assert (tmp_path / "own" / "go.png").read_bytes() == picture + b"1"
     assert convert("bank.yaml", "bank.json")[1] == "wrote bank.json\n"
+
+
+def test_a_bank_is_not_written_beside_another_picture_of_the_same_name(convert, tmp_path):
+    question = {"skill": "a", "right": [0.1, 0.9], "kind": "number", "correct": 3, "media": "b.png", "text": "![a](a.png)?"}
+    for name in ("a.png", "b.png"):
+        (tmp_path / name).write_bytes(b"\x89PNG\r\n\x1a\n0000" + name.encode())
+    qs.dump(qs.Bank({"skills": {"a": {}}, "questions": {"q": question}}), tmp_path / "bank.yaml")
+    convert("bank.yaml", "quiz.xml")
+    folder = tmp_path / "there"
+    folder.mkdir()
+    (folder / "b.png").write_bytes(b"another")
+    for source in ("quiz.xml", "bank.yaml"):
+        code, _, wrong = convert(source, "there/bank.json")
+        assert code != 0
+        assert "there/b.png: this file is already there, with another content" in wrong
+    assert [path.name for path in folder.iterdir()] == ["b.png"]
+    assert convert("quiz.xml", "nowhere/bank.json")[0] != 0
+    assert not (tmp_path / "nowhere").exists()
     (tmp_path / "there" / "sign.png").write_bytes(b"another")
     code, _, err = convert("quiz.xml", "there/bank.yaml")
     assert (code, "already there" in err) == (1, True)

@@ -63,7 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
         imported = read_questions(source)
         report = _import(imported, arguments)
         _write(imported.to_bank(arguments.skills_by), arguments, imported.media, report)
-        _save_media(imported.media, target, arguments.json)
     if arguments.json:
         print(json.dumps({"wrote": target, **report}, ensure_ascii=False, indent=1))
     else:
@@ -112,9 +111,8 @@ def _write(bank: Bank, arguments: argparse.Namespace, media: dict[str, bytes] | 
         if not arguments.json:
             _print("what other programs will not see of it", exported.notes)
     else:
+        _save_media(_beside(bank, arguments.source) if media is None else media, arguments.target, arguments.json)
         dump(bank, arguments.target)
-        if media is None:
-            _save_media(_beside(bank, arguments.source), arguments.target, arguments.json)
 
 
 def _beside(bank: Bank, source: str) -> dict[str, bytes]:
@@ -141,14 +139,18 @@ def _import(imported: Imported, arguments: argparse.Namespace) -> dict[str, obje
 
 
 def _save_media(media: dict[str, bytes], target: str, is_quiet: bool) -> None:
-    """Pictures and sounds go beside a bank file, which names them; those that are there already stay."""
-    if _ending(target) not in BANK_ENDINGS:
+    """Pictures and sounds go beside a bank file, which names them; those that are there already stay.
+
+    Where another file has such a name nothing is written, nor is the bank then, which would show it.
+    """
+    if _ending(target) not in BANK_ENDINGS or not Path(target).parent.is_dir():  # the bank's file is refused there
         return
-    for name, content in media.items():
-        path = Path(target).parent / name
-        if path.exists() and path.read_bytes() != content:
-            raise QuaestorError(f"{path}: this file is already there, with another content; write into another folder")
-        if path.exists():
+    places = {Path(target).parent / name: content for name, content in media.items()}
+    present = {path for path in places if path.exists()}
+    if others := [path for path in present if not path.is_file() or path.read_bytes() != places[path]]:
+        raise QuaestorError(f"{min(others)}: this file is already there, with another content; write into another folder")
+    for path, content in places.items():
+        if path in present:
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         save(content, path)
