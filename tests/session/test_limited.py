@@ -1,5 +1,7 @@
 """Steps within a limit on time: what they claim is true, and the test goes on."""
 
+from time import monotonic, sleep
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ from helpers.slow_banks import slow_document
 from quaestor.report.slowness import told_cost
 from quaestor.selection.dry_run import DryRun
 from quaestor.session import limited
-from quaestor.session.limited import blindly, cost, decide, decided, path, why, within
+from quaestor.session.limited import OverTimeError, blindly, cost, decide, decided, path, why, within
 
 SMALL = qs.Bank(slow_document(skills=3, questions=3))
 SLOW = qs.Bank(slow_document(skills=5, levels=3))
@@ -101,6 +103,7 @@ def test_why_and_path_are_told_in_time_or_not_at_all():
     assert path(slow, 0.1) is None
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # where it rings while Python clears something away
 def test_the_cost_of_a_bank_is_told_as_far_as_it_was_seen():
     small = cost(qs.Session(SMALL), 60.0)
     assert not small.is_cut
@@ -115,3 +118,27 @@ def test_a_cost_in_words():
     assert "at least 2.5 s after 4 questions on several skills" in told
     assert "What takes longer than 3 s goes on with results that are true but rough." in told
     assert "longer than a server can wait" in told_cost(SLOW, None, 3)
+
+
+def test_a_ring_that_python_drops_is_rung_again(monkeypatch):
+    monkeypatch.setattr(limited, "AGAIN", 0.05)
+    dropped = []
+
+    class Cleared:
+        def __del__(self):
+            try:
+                sleep(0.2)
+            except OverTimeError:
+                dropped.append(True)
+
+    def last_five_seconds():
+        thing = Cleared()
+        del thing
+        while monotonic() < begun + 5:
+            pass
+
+    begun = monotonic()
+    with pytest.raises(OverTimeError), limited.within(0.05):
+        last_five_seconds()
+    assert dropped
+    assert monotonic() < begun + 4

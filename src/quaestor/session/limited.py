@@ -30,6 +30,7 @@ from quaestor.session.explain.reasons import Change, Explanation, WhyQuestion
 from quaestor.session.explain.why import explain, why_question
 from quaestor.session.session import Session, Stop
 
+AGAIN = 1.0  # seconds after which it rings again: Python drops what is raised while it clears something away
 WHOLE, BOUNDS = 0.6, 0.3  # shares of the time: for the step as it should be, for bounds where that was not enough
 
 
@@ -149,7 +150,7 @@ def within(seconds: float) -> Iterator[None]:
         raise OverTimeError
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6), AGAIN)
     try:
         yield
     finally:

@@ -19,6 +19,19 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     "{count} things to mend first",
     "{count} things to mend in {name}",
     "{count} times in {all}",
+    "of a sheet the first {most:,} rows were read",
+    "It has become easier: of takers like these, {before} were right in the first {since} answers, {after} in the {later} since then."
+    " It may be known by now: another question in its place tells more.",
+    "It has become harder: of takers like these, {before} were right in the first {since} answers, {after} in the {later} since then."
+    " Have a look at its text, and at what was taught.",
+    "It is being tried out and does not count. {count} answers say: right {shares} (nine in ten such ranges hold). About {more} more"
+    " {more:answer|answers} make it ready for use.",
+    "It is being tried out and does not count. {count} answers say: right {shares} (nine in ten such ranges hold). That is enough to use"
+    " it: learn the bank from these answers.",
+    "a step looks at no more than {most} sets of answers (here there are {answers} answers)",
+    "looking {ahead} questions ahead, it is expected to tell most",
+    "Easier or harder than at first: by at least {points} points, compared with what the same takers’ other answers let expect. However"
+    " often you look, at most one test in {count} ever names a question that stayed the same.",
     "{count:,} combinations of levels",
     "A wrong entry: at least {count} takers and half of those who answered, or at least {strong} and a fifth of the strong,"
     " typed the same.",
