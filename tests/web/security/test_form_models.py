@@ -14,6 +14,7 @@ import quaestor.web
 from quaestor.errors import QuaestorError
 from quaestor.i18n import say
 from quaestor.store.publishing import MissingError
+from quaestor.web.editor.part_pages import PartFields
 from quaestor.web.render.language import translate
 from quaestor.web.security.forms import (
     Filled,
@@ -136,3 +137,18 @@ def small_form_context():
     """What the checks of some forms know besides."""
     test = type("Test", (), dict.fromkeys(("minutes", "per_browser", "per_address", "opens", "closes")) | {"by_list": False})
     return {"bank": quaestor.load("multiplication"), "classes": {"1": "5b"}, "test": test}
+
+
+def test_the_form_of_an_entry_keeps_what_was_written_in_yaml_as_it_was_typed():
+    sent = [
+        ("id", " q\n1 "),
+        ("copy", "q0"),
+        ("statement", "  a: 1\n  b: 2\n"),
+        ("text", " One?\r\nTwo? "),
+        ("option", " x"),
+        ("option", ""),
+    ]
+    found = read(PartFields, FormData([*sent, ("seen", "7"), ("strange", "y")]))
+    assert (found.id, found.copied, found.seen, found.statement, found.option) == ("q 1", "q0", 7, "  a: 1\n  b: 2\n", [" x", ""])
+    assert found.model_dump()["text"] == "One?\nTwo?"
+    assert not hasattr(found, "strange")

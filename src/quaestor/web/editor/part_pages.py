@@ -5,12 +5,14 @@ from collections.abc import Container
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import count, starmap
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
+from pydantic import AfterValidator, Field
 from starlette.datastructures import FormData, UploadFile
 
+from quaestor.bankfile.statements import STATEMENT_FIELDS
 from quaestor.errors import Problem, QuaestorError
 from quaestor.i18n import said, say
 from quaestor.model.entries import GAP
@@ -29,7 +31,7 @@ from quaestor.web.editor.vocabulary import LEVELS, told
 from quaestor.web.editor.vocabulary import written as in_file
 from quaestor.web.jobs.execution import Patient
 from quaestor.web.render.pages import climbs
-from quaestor.web.security import browsers
+from quaestor.web.security.forms import AsTyped, Form, Id, Tick, read, with_texts
 from quaestor.web.security.uploads import draw_anew
 from quaestor.web.teacher.access import Posted
 
@@ -55,6 +57,45 @@ WROTE = {
 FIRST_LETTER = {Section.skills: "S", Section.templates: "T", Section.questions: "Q"}
 
 
+class Rows(Form):
+    """An entry as its form has it: rows, ticks and what was seen. Its further fields are texts of the bank file, checked with the bank."""
+
+    id: Annotated[str, AfterValidator(lambda text: line(text, 100))] = ""
+    seen: Id = 0
+    old: str = ""
+    copied: str = Field("", alias="copy")
+    check: Tick = False
+    another: Tick = False
+    pilot: Tick = False
+    statement: Annotated[str, AsTyped()] = ""
+    level: list[str] = Field(default_factory=list)
+    parents: list[str] = Field(default_factory=list)
+    skills: list[str] = Field(default_factory=list)
+    option: list[str] = Field(default_factory=list)
+    group_of: list[str] = Field(default_factory=list)
+    is_right: list[str] = Field(default_factory=list)
+    truth: str = ""
+    left: list[str] = Field(default_factory=list)
+    belongs: list[str] = Field(default_factory=list)
+    others: str = ""
+    items: str = ""
+    gap_name: list[str] = Field(default_factory=list)
+    gap_kind: list[str] = Field(default_factory=list)
+    gap_right: list[str] = Field(default_factory=list)
+    gap_options: list[str] = Field(default_factory=list)
+    gap_tolerance: list[str] = Field(default_factory=list)
+
+
+TEXTS = tuple(dict.fromkeys((*part_form.PLAIN, *STATEMENT_FIELDS, *part_form.SKILL_PLAIN, "way")))
+PartFields = with_texts(Rows, TEXTS)
+
+
+class Place(Form):
+    """Where an entry is to stand."""
+
+    to: Id = 0
+
+
 @dataclass
 class Written:
     """What a form said: the id, the entry, what cannot be read in it, and the form's fields as they were typed."""
@@ -65,23 +106,24 @@ class Written:
     typed: dict[str, Any] = field(default_factory=dict)
 
 
-def _read(request: Request, edited: EditedDraft, form: FormData, section: Section, old: str) -> Written:
-    fields = {key: in_file(key, value) for key, value in form.items() if isinstance(value, str)}
-    if levels := [one.strip() for one in _texts(form, "level") if one.strip()]:
+def _read(edited: EditedDraft, asked: Rows, image: str | None, section: Section, old: str) -> Written:
+    sent = asked.model_dump(include={*TEXTS, "statement"})
+    fields = {key: in_file(key, value) for key, value in sent.items() if value}
+    if levels := [one.strip() for one in asked.level if one.strip()]:
         fields["levels"] = " | ".join(levels)
-    name = line(browsers.field(form, "id"), 100) or (old if old != NEW else _named(edited, section, fields.get("title", "")))
-    if (image := _image_name(form, edited.edition.media)) is not None:
+    name = asked.id or (old if old != NEW else _named(edited, section, fields.get("title", "")))
+    if image is not None:
         fields["media"] = image
-    before = _before(edited, form, section, old)
+    if asked.pilot:
+        fields["pilot"] = "yes"
+    before = _before(edited, asked, section, old)
     if section is Section.skills:
-        parents = _texts(form, "parents")
-        entry, problems = part_form.read_skill(fields, parents, before)
-        typed: dict[str, Any] = {**fields, "parents": parents}
+        entry, problems = part_form.read_skill(fields, asked.parents, before)
+        typed: dict[str, Any] = {**fields, "parents": asked.parents}
     else:
-        rows, skills, template = _rows(form), _texts(form, "skills"), _template(edited, fields.get("template", ""))
-        parts = _parts(form)
-        entry, problems = part_form.read_question(fields, rows, skills, template, before, parts)
-        typed = {**fields, "skills": skills, "pilot": bool(fields.get("pilot")), "parts": parts.with_empty_rows()}
+        rows, template, parts = _rows(asked), _template(edited, fields.get("template", "")), _parts(asked, fields)
+        entry, problems = part_form.read_question(fields, rows, asked.skills, template, before, parts)
+        typed = {**fields, "skills": asked.skills, "pilot": asked.pilot, "parts": parts.with_empty_rows()}
         typed["options"] = part_form.typed_rows(rows, entry, template, before)
     if not name or name.startswith("~") or climbs(name):
         problems.append(Problem("id", say("each has a short name of its own"), f"'{name}'"))
@@ -109,39 +151,34 @@ def _image_name(form: FormData, taken: Container[str]) -> str | None:
     return next(one for number in count(1) if (one := name if number == 1 else f"{stem}-{number}{dot}{ending}") not in taken)
 
 
-def _rows(form: FormData) -> list[tuple[str, str | bool]]:
+def _rows(asked: Rows) -> list[tuple[str, str | bool]]:
     """Options as a form has them: with a class chosen for each, or with ticks at the right ones."""
-    texts, groups, ticked = _texts(form, "option"), _texts(form, "group_of"), set(_texts(form, "is_right"))
-    if groups:
-        return list(zip(texts, groups, strict=False))
-    return [(text, str(place) in ticked) for place, text in enumerate(texts)]
+    if asked.group_of:
+        return list(zip(asked.option, asked.group_of, strict=False))
+    return [(text, str(place) in asked.is_right) for place, text in enumerate(asked.option)]
 
 
-def _parts(form: FormData) -> Parts:
+def _parts(asked: Rows, fields: dict[str, str]) -> Parts:
     """Pairs, items and gaps as a form has them; rows that are empty are left out."""
-    pairs = [pair for pair in zip(_texts(form, "left"), _texts(form, "belongs"), strict=False) if any(one.strip() for one in pair)]
-    columns = (_texts(form, f"gap_{name}") for name in ("name", "kind", "right", "options", "tolerance"))
+    pairs = [pair for pair in zip(asked.left, asked.belongs, strict=False) if any(one.strip() for one in pair)]
+    columns = (asked.gap_name, asked.gap_kind, asked.gap_right, asked.gap_options, asked.gap_tolerance)
     gaps = [gap for gap in starmap(Gap, zip(*columns, strict=False)) if gap.name.strip() or gap.right.strip() or gap.options.strip()]
     named = {gap.name.strip() for gap in gaps}
-    found = dict.fromkeys(name.strip() for name in GAP.findall(browsers.field(form, "text")))
-    gaps += [Gap(name) for name in found if name not in named and browsers.field(form, "kind") == "gaps"]
-    return Parts(browsers.field(form, "truth"), pairs, browsers.field(form, "others"), browsers.field(form, "items"), gaps)
+    found = dict.fromkeys(name.strip() for name in GAP.findall(fields.get("text", "")))
+    gaps += [Gap(name) for name in found if name not in named and fields.get("kind") == "gaps"]
+    return Parts(asked.truth, pairs, asked.others, asked.items, gaps)
 
 
-def _before(edited: EditedDraft, form: FormData, section: Section, old: str) -> part_form.Entry:
+def _before(edited: EditedDraft, asked: Rows, section: Section, old: str) -> part_form.Entry:
     """The entry that the form showed: as it was in the edition that was seen, or the one that a new one was copied from."""
-    seen = drafts.seen_document(edited.work, edited.draft, browsers.whole(browsers.field(form, "seen")))
-    found = part(seen, (section, browsers.field(form, "copy") if old == NEW else old))
+    seen = drafts.seen_document(edited.work, edited.draft, asked.seen)
+    found = part(seen, (section, asked.copied if old == NEW else old))
     return found if isinstance(found, dict) else {}
 
 
 def _template(edited: EditedDraft, name: str) -> part_form.Entry:
     found = part(edited.document, ("templates", name)) if name else None
     return found if isinstance(found, dict) else {}
-
-
-def _texts(form: FormData, name: str) -> list[str]:
-    return [value for value in form.getlist(name) if isinstance(value, str)]
 
 
 @routes.get("/{name:path}", name="part")
@@ -224,9 +261,10 @@ def _live(request: Request, edited: EditedDraft, section: Section, old: str, wri
 @routes.post("/~preview", name="preview")
 def preview(request: Request, draft: int, section: Section, form: Posted) -> Response:
     """What a form means while it is being written; nothing is saved."""
-    old = browsers.field(form, "old") or NEW
+    asked = read(PartFields, form)
+    old = asked.old or NEW
     with opened(request, draft) as edited:  # nobody else makes us read a form
-        written = _read(request, edited, form, section, old)
+        written = _read(edited, asked, _image_name(form, edited.edition.media), section, old)
         live = _live(request, edited, section, old, written)
         return shown(request, "live.html", edited, section=section.value, id=written.name, **live)
 
@@ -240,11 +278,12 @@ def write(request: Request, draft: int, section: Section, name: str, form: Poste
     if "drop" in form:
         return _drop(request, draft, section, name)
     if "to" in form:
-        return _move(request, draft, section, name, browsers.field(form, "to"))
-    seen, copy = browsers.whole(browsers.field(form, "seen")), browsers.field(form, "copy")
+        return _move(request, draft, section, name, read(Place, form).to)
+    asked = read(PartFields, form)
+    seen, copy = asked.seen, asked.copied
     with opened(request, draft) as edited:  # nobody else makes us read a form
-        written = _read(request, edited, form, section, name)
-        if written.problems or "check" in form:
+        written = _read(edited, asked, _image_name(form, edited.edition.media), section, name)
+        if written.problems or asked.check:
             return _form(request, edited, section, name, written, 400 if written.problems else 200, seen=seen, copy=copy)
     try:
         sent = _image(form)
@@ -263,7 +302,7 @@ def write(request: Request, draft: int, section: Section, name: str, form: Poste
     except drafts.ChangedError as error:
         with opened(request, draft) as edited:
             return _form(request, edited, section, name, written, 409, copy=copy, **conflict(error, edited.teacher))
-    return saved(request, edited, made, "part", section=section.value, name=NEW if "another" in form else written.name)
+    return saved(request, edited, made, "part", section=section.value, name=NEW if asked.another else written.name)
 
 
 class TakenError(QuaestorError):
@@ -319,14 +358,14 @@ def _drop(request: Request, draft: int, section: Section, name: str) -> Response
     return saved(request, edited, made, "list-parts", section=section.value)
 
 
-def _move(request: Request, draft: int, section: Section, name: str, to: str) -> Response:
+def _move(request: Request, draft: int, section: Section, name: str, to: int) -> Response:
     """Put an entry at another place."""
 
     def put(document: Document, _: Edition) -> Document:
-        return moved(document, section, name, max(0, browsers.whole(to) - 1)) if part(document, (section, name)) is not None else document
+        return moved(document, section, name, max(0, to - 1)) if part(document, (section, name)) is not None else document
 
     with opened(request, draft, writing=True) as edited:
         if part(edited.document, (section, name)) is None:
             raise MissingError(say("there is no such entry"))
-        made = drafts.rewrite(edited.work, edited.draft, edited.teacher, put, say("{name} moved to place {place}", name=name, place=to[:9]))
+        made = drafts.rewrite(edited.work, edited.draft, edited.teacher, put, say("{name} moved to place {place}", name=name, place=to))
     return saved(request, edited, made, "part", section=section.value, name=name)

@@ -57,8 +57,12 @@ class Needed(NamedTuple):
     words: str
 
 
-class Secret:
-    """A field that is taken as it was typed, and never shown again."""
+class AsTyped:
+    """A field that is taken as it was typed, with the spaces around it."""
+
+
+class Secret(AsTyped):
+    """The same, and never shown again."""
 
 
 @dataclass
@@ -128,7 +132,7 @@ def _fields(kind: type[Form]) -> dict[str, FieldInfo]:
 def _value(kind: type[Form], form: FormData, name: str, prefix: str) -> Any:
     if get_origin(_fields(kind)[name].annotation) is list:
         return browsers.fields(form, prefix + name)
-    if _is(kind, name, Secret):
+    if _is(kind, name, AsTyped):
         return str(form.get(prefix + name, ""))
     return browsers.field(form, prefix + name)
 
