@@ -7,11 +7,12 @@ import pandas as pd
 import pytest
 
 import quaestor as qs
-from oracles.learning import draw, school
+from oracles.learning import draw, likelihood, profiles, school
 from quaestor.errors import QuaestorError
 from quaestor.learn import answers, work
 from quaestor.learn.answers import read_answers
-from quaestor.learn.sections import sections, untaken, without
+from quaestor.learn.sections import _all_wrong, _log_likelihood, sections, untaken, without
+from quaestor.learn.skeleton import skeleton
 from quaestor.learn.versions import versions_of
 
 SECTION = [f"Q{n}" for n in range(12, 24)]
@@ -99,6 +100,50 @@ def test_sections_of_another_table():
 def test_nobody_has_a_right_answer():
     zeros = pd.DataFrame(0, index=range(6), columns=[f"Q{n}" for n in range(24)])
     assert untaken(qs.learn(school(), zeros)) == ()
+
+
+def ability(people, seed, width=4, spread=1.5):
+    """Right answers to four sections on one continuous ability and a little of each section's own, all taken; and the Q-matrix."""
+    rng = np.random.default_rng(seed)
+    level = spread * rng.normal(size=(people, 1)) + np.repeat(0.5 * rng.normal(size=(people, 4)), width, axis=1)
+    right = rng.random(level.shape) < 1 / (1 + np.exp(rng.normal(size=4 * width) - level))
+    frame = pd.DataFrame(right.astype(int), columns=[f"Q{n}" for n in range(4 * width)])
+    return frame, pd.DataFrame(np.repeat(np.eye(4, dtype=int), width, axis=0), index=frame.columns, columns=list("abcd"))
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_weak_people_are_not_absent(levels):
+    """Nothing is flagged where all sections were taken, even in a bank with too few levels and no links between the skills."""
+    for seed in range(3):
+        frame, matrix = ability(400, seed)
+        assert (frame[["Q0", "Q1", "Q2", "Q3"]] == 0).all(axis=1).sum() > 10
+        assert untaken(qs.learn(skeleton(matrix, levels), frame)) == ()
+        assert untaken(qs.learn(school(seed), draw(school(seed), 300, seed))) == ()
+
+
+def test_the_mixture_by_hand():
+    """log P(answers) by listing, for each person, which of the all-wrong sections were not taken."""
+    frame, matrix = ability(40, 1)
+    frame.iloc[:3, 4:] = 0
+    frame.iloc[3, 1:4] = 0
+    bank = skeleton(matrix, 2)
+    fit = qs.learn(bank, frame)
+    places = list(sections(fit).values())
+    worst, possible = _all_wrong(fit, places)
+    some = np.flatnonzero(worst.any(axis=1))
+    made = versions_of(fit, some, fit.people.patterns.classes(fit.layout)[some], worst[some], places)
+    shares = np.array([0.1, 0.2, 0.05, 0.3])
+    expected = 0.0
+    for row in frame.to_numpy():
+        total = 0.0
+        for left in product((False, True), repeat=4):
+            if any(is_left and row[own].any() for is_left, own in zip(left, places, strict=True)) or all(left):
+                continue  # a right answer is none of a section that was not taken; those who took nothing are left out
+            chance = np.prod(np.where(left, shares, 1 - shares))
+            kept = {f"Q{n}": ("wrong", "right")[row[n]] for own, is_left in zip(places, left, strict=True) if not is_left for n in own}
+            total += chance * sum(likelihood(fit.bank, profile, kept) for profile in profiles(fit.bank))
+        expected += np.log(total)
+    assert _log_likelihood(fit, fit.tables, made, shares, fit.people.weights() @ possible) == pytest.approx(expected)
 
 
 def test_versions_by_hand():

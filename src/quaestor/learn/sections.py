@@ -4,8 +4,9 @@ Tables of answers often hold 0 both for a wrong answer and for none. A *section*
 `chance` be the probability that all answers in a section are of the worst class, given the person's other answers. If a share u of the
 people did not take the section, an all-wrong one is untaken with probability u / (u + (1 - u) * chance). This is a mixture model; u and the
 bank are estimated together by EM, starting with all of them untaken. An all-wrong section counts as answers with the probability that it
-was taken, so that weak people who did take it stay in the data. Sections with a probability above one half are flagged; the sum of
-`1 - probability` over them is the expected number of false alarms.
+was taken, so that weak people who did take it stay in the data. Weak people alone can look like a share of untaken sections, so nothing is
+flagged unless the mixture explains the answers better than a bank without it, by the Bayesian information criterion. Sections with a
+probability above one half are then flagged; the sum of `1 - probability` over them is the expected number of false alarms.
 """
 
 from collections.abc import Sequence
@@ -111,7 +112,8 @@ def _estimated(
     fit: Fit, versions: Versions, possible: Array, workers: int, cluster: Any, progress: Progress | None
 ) -> tuple[Array, Array] | None:
     """EM of the mixture: P(all wrong | taken) and P(untaken | all wrong) for each pattern with an all-wrong section, (patterns, sections)
-    each; None if nobody has other answers. `possible`: the number of people with at least `FEWEST` answers in each section, (sections,).
+    each; None if nobody has other answers, or if the mixture is not better than a bank without it. `possible`: the number of people with
+    at least `FEWEST` answers in each section, (sections,).
     """
     worst, weights = versions.worst, fit.people.weights()
     probability = worst.astype(float)
@@ -119,20 +121,40 @@ def _estimated(
     tables = tables_of(fit.given, fit.layout)
     if not versions.counted(weights, probability).any():
         return None
+    shares = np.zeros(worst.shape[1])
     with steps(fit.layout, versions.all, workers, cluster) as step:
+        taken = versions.counted(weights, np.zeros(worst.shape))
+        plain = run(fit.layout, tables, fit.aim, step, taken, 0.1, 100, progress)
         for _ in range(ROUNDS):
-            tables = run(fit.layout, tables, fit.aim, step, versions.counted(weights, probability), 0.1, 100, progress).tables
-            before = probability
+            found = run(fit.layout, tables, fit.aim, step, versions.counted(weights, probability), 0.1, 100, progress)
+            tables, before = found.tables, probability
             probability = np.zeros(worst.shape)
             for number in np.flatnonzero(worst.any(axis=0)).tolist():
                 own = worst[:, number]
                 chance[own, number] = _all_worst(fit, tables, versions, number)
-                share = _share(chance[own, number], weights[versions.patterns[own]], float(possible[number]))
+                share = shares[number] = _share(chance[own, number], weights[versions.patterns[own]], float(possible[number]))
                 odds = share + (1 - share) * chance[own, number]
                 probability[own, number] = share / np.maximum(odds, 1e-300)
             if np.abs(probability - before).max() < 0.01:
                 break
-    return chance, probability
+    prior = found.trace[-1] - found.expected.log_likelihood
+    gain = _log_likelihood(fit, found.tables, versions, shares, possible) + prior - plain.trace[-1]
+    return (chance, probability) if gain > int((shares > 0).sum()) / 2 * np.log(len(fit.people)) else None
+
+
+def _log_likelihood(fit: Fit, tables: Tables, versions: Versions, shares: Array, possible: Array) -> float:
+    """log P(answers) of the mixture; `shares`: P(a section is untaken), `possible`: people with enough answers in it, (sections,) each.
+
+    Versions without any answer are left out, which makes it a little too small: nothing is known of those who have them.
+    """
+    weights, count = fit.people.weights(), len(fit.people.patterns)
+    untaken = np.where(versions.worst, shares, 0.0)
+    with np.errstate(divide="ignore"):
+        logs = log_likelihoods(fit.layout, tables, versions.all) + np.log(versions.counted(np.ones(count), untaken))
+    each = logs[:count]
+    np.logaddexp.at(each, versions.patterns[versions.source], logs[count:])
+    right = possible - weights[versions.patterns] @ versions.worst
+    return float(weights @ each + right @ np.log1p(-np.minimum(shares, 1 - 1e-12)))
 
 
 def _all_worst(fit: Fit, tables: Tables, versions: Versions, number: int) -> Array:
