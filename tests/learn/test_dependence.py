@@ -94,6 +94,17 @@ def test_copies_are_found_and_no_others_are_blamed(model):
     assert misfits <= 4  # of 200 to 240 questions
 
 
+def test_a_copy_that_has_become_the_skill_is_found():
+    """Other questions tell so little that the levels become the answers to the pair, which then explain it."""
+    bank = qs.Bank({"skills": {"a": {}}, "questions": {f"Q{n}": {"skill": "a", "right": [0.4, 0.6]} for n in range(12)}})
+    frame = draw(bank, 400)
+    frame["Q8"] = frame["Q3"]
+    fit = qs.learn(bank, frame)
+    pair = next(one for one in all_pairs(fit) if (one.first, one.second) == ("Q3", "Q8"))
+    assert pair.size < dependence.SIZE
+    assert [(one.first, one.second) for one in dependences(fit)] == [("Q3", "Q8")]
+
+
 def test_a_pair_is_told_once_with_what_to_do():
     bank = school()
     frame = draw(bank, 300)

@@ -35,6 +35,7 @@ from quaestor.model.table import Array
 CHANCE = 0.05  # false discovery rate over all pairs
 SIZE = 0.25  # smaller dependences are not told
 FEWEST = 30  # people who answered both
+CLOSE = 0.7  # a pair whose scores correlate by as much is looked at in a bank learnt without one of them
 MOST = 0.25  # of the questions are left out to see whether the others fit without their copies
 TOLERANCE, ITERATIONS = 0.01, 500  # of learning without them
 LEAST = 1e-6  # the smallest probability of an answer
@@ -70,8 +71,53 @@ def dependences(fit: Fit) -> tuple[Dependence, ...]:
     `SIZE`.
     """
     found = all_pairs(fit)
+    close = _close(fit)
+    found = [_apart(fit, one) if (one.first, one.second) in close and one.size < SIZE else one for one in found]
     told = discoveries(np.array([one.chance for one in found]), CHANCE)
     return tuple(sorted((one for one, is_told in zip(found, told, strict=True) if is_told and one.size >= SIZE), key=lambda one: -one.size))
+
+
+def _close(fit: Fit) -> set[tuple[str, str]]:
+    """Pairs whose scores correlate by at least `CLOSE`. If other questions tell little, the levels may have become those of such a pair,
+    which then explain it.
+    """
+    some, names = _some(fit), list(fit.bank.questions)
+    classes = Patterns(tuple(answers[some] for answers in fit.people.patterns.answers)).classes(fit.layout)
+    weights, given = fit.people.weights()[some][:, None], (classes >= 0).astype(float)
+    score = np.where(classes >= 0, classes, 0.0)
+    n, x, xx, xy = ((weights * one).T @ other for one, other in ((given, given), (score, given), (score**2, given), (score, score)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        raw = (n * xy - x * x.T) / np.sqrt((n * xx - x**2) * (n * xx.T - x.T**2))
+    order = np.concatenate([group.positions for group in fit.layout.groups]).argsort()  # the order of a pair is that of `all_pairs`
+    return {
+        (names[one], names[other])
+        for one, other in zip(*np.nonzero(raw >= CLOSE), strict=True)
+        if one != other and order[one] < order[other]
+    }
+
+
+def _apart(fit: Fit, pair: Dependence) -> Dependence:
+    """The pair in a bank learnt without its second question, whose table is then that at the levels of the others."""
+    without, names, weights = relearnt(fit, [pair.second]), list(fit.bank.questions), fit.people.weights()
+    position = names.index(pair.second)
+    number = next(number for number, group in enumerate(fit.layout.groups) if position in group.positions)
+    group, within = fit.layout.groups[number], int(np.flatnonzero(fit.layout.groups[number].positions == position)[0])
+    counts = fit.aim.prior.groups[number][within].copy()
+    for start in range(0, len(weights), batch(fit.layout)):
+        part = slice(start, start + batch(fit.layout))
+        at = beliefs(fit.layout, without.tables, without.people.patterns.part(part.start, part.stop))[1][:, group.block]
+        answers = fit.people.patterns.part(part.start, part.stop).classes(fit.layout)[:, position]
+        counts += (weights[part, None] * at).T @ (answers[:, None] == np.arange(group.classes))
+    tables = [table.copy() for table in without.tables.groups]
+    tables[number][within] = (counts + LEAST) / (counts + LEAST).sum(axis=1, keepdims=True)
+    found = all_pairs(replace(fit, tables=Tables(without.tables.skills, tuple(tables))))
+    return next(one for one in found if (one.first, one.second) == (pair.first, pair.second))
+
+
+def _some(fit: Fit) -> NDArray[np.intp]:
+    """The patterns that are looked at."""
+    count = len(fit.people.patterns)
+    return np.arange(count) if count <= PATTERNS else np.linspace(0, count - 1, PATTERNS).astype(np.intp)
 
 
 def all_pairs(fit: Fit) -> list[Dependence]:
@@ -128,8 +174,7 @@ def _sums(fit: Fit) -> Iterator[tuple[NDArray[np.intp], Array]]:
     """
     layout = fit.layout
     tables = Tables(fit.tables.skills, tuple(_inside(table) for table in fit.tables.groups))
-    weights, count = fit.people.weights(), len(fit.people.patterns)
-    some = np.arange(count) if count <= PATTERNS else np.linspace(0, count - 1, PATTERNS).astype(int)
+    weights, some = fit.people.weights(), _some(fit)
     whole = layout.profiles <= WHOLE
     scopes: Sequence[Sequence[int]] = [range(len(layout.groups))]
     if not whole:
