@@ -24,7 +24,7 @@ from quaestor.learn.sections import untaken
 from quaestor.learn.skeleton import skeleton
 
 RESULTS = Path(__file__).with_name("faults")
-REPETITIONS, PEOPLE = 10, 400
+REPETITIONS, PEOPLE = 50, 400
 FIRST, SECOND = "Q3", "Q8"
 BLAMED = {"key", "misfit", "alike"}
 
