@@ -15,7 +15,7 @@ from inspect import Parameter, getdoc, signature
 from string import Formatter
 from typing import Any, ClassVar, Generic, TypeVar
 
-from quaestor.errors import QuaestorError, format_value, got, nearest, placed
+from quaestor.errors import QuaestorError, format_value, got, nearest
 from quaestor.i18n import Said, say
 
 Thing = TypeVar("Thing")
@@ -32,6 +32,13 @@ _KINDS |= {kind.__name__: words for kind, words in _KINDS.items() if isinstance(
 
 class RegisterError(QuaestorError):
     """Something that cannot be registered, or is not what it was registered as."""
+
+
+class SettingError(RegisterError):
+    """A setting of another kind than it was declared with: the `rule` in words, and the `value` as it is shown."""
+
+    rule: str
+    value: str
 
 
 class Registry(dict[str, Thing], Generic[Thing]):
@@ -219,7 +226,9 @@ def _check_settings(value: Any) -> None:
         each = found if isinstance(found, tuple) and one.type not in _KINDS else (found,)
         is_right = all(isinstance(part, kinds) and (bool in kinds or not isinstance(part, bool)) for part in each)
         if not is_right and not (found is None and one.default is None):
-            raise RegisterError(placed(f"{value.name}.{one.name}", got(words, format_value(found))))
+            error = SettingError.at(f"{value.name}.{one.name}", got(words, format_value(found)))
+            error.rule, error.value = words, format_value(found)
+            raise error
 
 
 def settings_of(value: Any) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from quaestor.bankfile.readers import Reader, Report, entries, fields, flag, items, list_or, map_or, name, number, one_of, word
 from quaestor.bankfile.words import in_file
-from quaestor.errors import BankError, Locate, Place, Problem, QuaestorError, Words, format_value, located, nearest
+from quaestor.errors import BankError, Locate, Place, Problem, Words, format_value, located, nearest
 from quaestor.formats.documents import read_document
 from quaestor.i18n import say
-from quaestor.registry import Named, RegisterError, Registry
+from quaestor.registry import Named, Registry, SettingError
 from quaestor.selection.own_rules import RULES
 from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
 from quaestor.selection.scores.known import BOUNDS, SCORES
@@ -77,15 +77,9 @@ def made_of(known: Registry[Any], kind: str, setting: Any, place: Place, report:
         report.error(inside, say("the settings are {names}", names=names) if names else say("the settings are none"), setting)
     except CriterionError as error:
         report.error(inside, error.rule, error.value.strip("'"))
-    except RegisterError as error:
-        report.error(inside, *ruled(error))
+    except SettingError as error:
+        report.error(inside, error.rule, Words(error.value))
     return None
-
-
-def ruled(error: QuaestorError) -> tuple[str, Words]:
-    """The rule and the value of an error that says `place: rule, got value`."""
-    rule, _, value = str(error).partition(", got ")
-    return rule.partition(": ")[2] or rule, Words(value)
 
 
 def _setting(value: Any, is_word: bool) -> Any:
