@@ -50,8 +50,8 @@ def test_what_is_claimed_of_orders_stands_in_the_table():
 
 
 def doc_rows(heading):
-    """The rows of the table in docs/learning.md with this heading: first cell, then numbers of the others."""
-    lines = (ROOT / "docs" / "learning.md").read_text(encoding="utf-8").splitlines()
+    """The rows of the table in docs/skills-from-answers.md with this heading: first cell, then numbers of the others."""
+    lines = (ROOT / "docs" / "skills-from-answers.md").read_text(encoding="utf-8").splitlines()
     start = next(number for number, line in enumerate(lines) if line == heading)
     rows = [line.strip("| ").split(" | ") for line in lines[start + 2 : lines.index("", start)]]
     return {first: [float(number) for cell in others for number in re.findall(r"-?[\d,]*\.\d+", cell)] for first, *others in rows}
@@ -76,7 +76,7 @@ def test_the_steps_are_those_that_the_docs_name():
     made = study()
     assert made.steps(15) == [4, 8, 11]
     assert made.steps(10) == [2, 5, 8]
-    words = " ".join((ROOT / "docs" / "learning.md").read_text(encoding="utf-8").split())
+    words = " ".join((ROOT / "docs" / "skills-from-answers.md").read_text(encoding="utf-8").split())
     assert "(after 4, 8 and 11 of them)" in words
     assert "(after 2, 5 and 8 of the 10)" in words
 

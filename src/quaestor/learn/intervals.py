@@ -5,7 +5,7 @@ strength `s` could move a probability: a row of N expected answers and learnt pr
 sampling error, and it treats the expected counts as observed although the levels are latent: its intervals are narrow wherever there are
 many answers, even if these say little about the levels. The *bootstrap* asks how much the tables vary between samples of people: people
 are resampled with replacement, the bank is learnt again, and each number gets the central percentile interval with probability `level`.
-docs/learning.md has the coverage of both in simulations.
+docs/learnt-intervals.md has the coverage of both in simulations.
 """
 
 from collections.abc import Callable

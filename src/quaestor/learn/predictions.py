@@ -2,7 +2,7 @@
 
 A prediction is made with each of the plausible tables of a fit, and its interval holds the middle of what they say: of 200 numbers, 180 for
 a level of 0.9. Since plausible tables vary together, this is narrower than what a credal bank of the same level can say of many predictions
-at once: its intervals are chosen number by number. docs/learning.md has the coverage of both.
+at once: its intervals are chosen number by number. docs/learnt-intervals.md has the coverage of both.
 """
 
 from collections.abc import Mapping
