@@ -12,6 +12,7 @@ from rich.console import Console
 
 import quaestor as qs
 from helpers.paths import ROOT
+from oracles.learning import draw
 from quaestor.cli import answer_files, main
 from quaestor.cli import learn as command
 from quaestor.cli.answer_files import read_file, tables
@@ -342,3 +343,61 @@ def test_intervals_that_say_what_they_mean(tmp_path, capsys):
 def test_intervals_that_make_no_sense(tmp_path, capsys, words, said):
     assert run("single-skill", "--responses", ANSWERS, "--out", tmp_path / "x.yaml", *words) == 1
     assert said in " ".join(capsys.readouterr().err.split())
+
+
+def two_skills(people, seed=1):
+    """Answers to twelve questions, six on each of two skills, and the Q-matrix."""
+    names = [f"Q{n}" for n in range(12)]
+    questions = {name: {"skill": "ab"[number % 2], "right": [0.1, 0.9]} for number, name in enumerate(names)}
+    bank = qs.Bank({"skills": {"a": {}, "b": {"parents": ["a"], "strength": 0.3}}, "questions": questions})
+    matrix = pd.DataFrame({"a": [1, 0] * 6, "b": [0, 1] * 6}, index=pd.Index(names, name="question"))
+    return draw(bank, people, seed), matrix
+
+
+def test_skills_are_found_in_answers_alone(tmp_path, capsys):
+    frame, _ = two_skills(250)
+    frame.to_csv(tmp_path / "answers.csv", index=False)
+    words = ["--responses", tmp_path / "answers.csv", "--out", tmp_path / "new.yaml", "--shape", "curves", "--graph", "all", "--levels", 2]
+    assert run(*words, "--folds", 3) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "taken: 2 skills found, 2 levels, all links, curves" in printed
+    assert "The skills were learnt anew for each fold, without the people held out." in printed
+    assert tuple(qs.load(tmp_path / "new.yaml").skills) == ("skill 1", "skill 2")
+    page = (tmp_path / "new.html").read_text(encoding="utf-8")
+    assert "2 skills were found in the answers. They have no names" in page
+    assert "found again" in page
+    assert run(*words, "--folds", 3, "--skills", 2, "--json") == 0
+    found = json.loads(capsys.readouterr().out)["choice"]["found"]
+    assert (found["skills"], found["taken"], found["samples"]) == (2, True, 20)
+    assert {name: len(row["skills"]) for name, row in found["questions"].items()} == {f"Q{n}": 1 for n in range(12)}
+    assert run(*words, "--folds", 3, "--skills", 1) == 0
+    assert tuple(qs.load(tmp_path / "new.yaml").skills) == ("ability",)
+
+
+def test_a_wrong_row_of_a_matrix_is_told(tmp_path, capsys):
+    frame, matrix = two_skills(300)
+    matrix.loc["Q2"] = [0, 1]
+    frame.to_csv(tmp_path / "answers.csv", index=False)
+    matrix.to_csv(tmp_path / "matrix.csv")
+    words = ["--matrix", tmp_path / "matrix.csv", "--responses", tmp_path / "answers.csv", "--out", tmp_path / "new.yaml"]
+    words += ["--levels", 2, "--graph", "all", "--shape", "tables", "--needs", "each", "--folds", 0]
+    assert run(*words) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "`Q2`: It is said to need b. Answers of people held out are predicted better if it needs a (log loss lower by" in printed
+    page = (tmp_path / "new.html").read_text(encoding="utf-8")
+    assert "Which skills the questions need" in page
+    assert "needs others" in page
+    assert run(*words, "--json") == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [(row["question"], row["stated"], row["found"], row["kind"]) for row in rows] == [("Q2", ["b"], ["a"], "other")]
+
+
+def test_where_skills_cannot_be_looked_for(tmp_path, capsys):
+    frame, matrix = two_skills(20)
+    frame.to_csv(tmp_path / "answers.csv", index=False)
+    matrix.to_csv(tmp_path / "matrix.csv")
+    words = ["--responses", tmp_path / "answers.csv", "--out", tmp_path / "new.yaml", "--skills", 2]
+    assert run("--matrix", tmp_path / "matrix.csv", *words) == 1
+    assert "learn: --skills is for answers alone, got it with --matrix" in capsys.readouterr().err
+    assert run("single-skill", *words) == 1
+    assert "learn: --skills is for a start without a bank, got it with 'single-skill'" in capsys.readouterr().err

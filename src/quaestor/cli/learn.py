@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         diagnoses = diagnose(fit)
         verified = verify(fit, np.random.default_rng([arguments.seed, 2])) if arguments.intervals and arguments.folds else None
     dump(learnt, out)
-    notes = held_out_notes(fit, alternative.links == "tree", emptied, choice is not None)
+    notes = held_out_notes(fit, alternative, emptied, choice is not None)
     write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice, verified)
     if arguments.json:
         print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes, verified), "choice": plain_choice(choice)}, indent=1))
@@ -187,11 +187,11 @@ def _learnt(
     if emptied:
         answers = without(answers, found)
         bank = graph(answers)
-    is_tree = alternative.links == "tree"
-    more = {"restarts": arguments.restarts, "folds": 0 if is_tree else arguments.folds}
+    is_learnt = alternative.is_learnt
+    more = {"restarts": arguments.restarts, "folds": 0 if is_learnt else arguments.folds}
     name = "learning and cross-validation" if more["folds"] else "learning"
     fit = learn(bank, answers, progress=progress(name), intervals=arguments.intervals, **shared, **steps, **more)
-    if is_tree and arguments.folds:
+    if is_learnt and arguments.folds:
         fit = replace(fit, held_out=_held_out(Maker(graph), answers, arguments, {**shared, **steps}))
     if arguments.untaken == "keep":
         found = untaken(fit, **work, progress=progress("sections"))
@@ -199,7 +199,7 @@ def _learnt(
 
 
 def _held_out(maker: Maker, answers: Answers, arguments: argparse.Namespace, options: dict[str, Any]) -> HeldOut:
-    """The held-out log-likelihoods where the tree, too, is learnt anew for each fold."""
+    """The held-out log-likelihoods where tree and skills, too, are learnt anew for each fold."""
     some = answers.chosen(answers.counts > 0)
     if arguments.folds > len(some):
         raise QuaestorError(f"learn: at most as many folds as people, got {arguments.folds} for {len(some)}")
@@ -260,6 +260,8 @@ def _plain(
     notes: list[str],
     verified: Verified | None,
 ) -> dict[str, Any]:
+    from quaestor.report.needed_skills import plain_rows
+
     held = fit.held_out
     return {
         "bank": {"before": fit.given.version, "learnt": learnt.version},
@@ -284,6 +286,7 @@ def _plain(
             {"first": one.first, "second": one.second, "people": one.people, "size": one.size, "chance": one.chance}
             for one in sorted({pair for one in diagnoses for pair in one.pairs}, key=lambda pair: -pair.size)
         ],
+        "rows": plain_rows(diagnoses),
     }
 
 

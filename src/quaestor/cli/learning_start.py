@@ -21,6 +21,8 @@ def add_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matrix", metavar="FILE", help="instead of a bank: a Q-matrix (CSV), a row a question, a column a skill")
     parser.add_argument("--responses", required=True, metavar="FILE", help="the answers: CSV, XLSX or Parquet, a row a person")
     parser.add_argument("--person", metavar="COLUMN", help="a column of the answers that names the people")
+    words = "without a bank or a Q-matrix: how many skills are looked for in the answers; 1 for one skill (default: chosen)"
+    parser.add_argument("--skills", type=int, metavar="N", help=words)
     parser.add_argument("--levels", type=int, metavar="N", help="without a bank: levels of every skill (default: chosen from 2 to 5)")
     parser.add_argument("--needs", choices=NEEDS, help="with --matrix: how the skills of a question combine (default: chosen)")
     parser.add_argument("--graph", choices=GRAPHS, help="the links between skills (default: those of the bank; without one, chosen)")
@@ -35,11 +37,13 @@ def begin(arguments: argparse.Namespace) -> tuple[Start, Answers]:
     if arguments.bank is not None and arguments.matrix is not None:
         raise QuaestorError(f"{arguments.command}: a bank or --matrix, got both")
     if arguments.bank is not None:
-        for name in ("levels", "needs"):
+        for name in ("levels", "needs", "skills"):
             if getattr(arguments, name) is not None:
                 raise QuaestorError(f"{arguments.command}: --{name} is for a start without a bank, got it with '{arguments.bank}'")
         bank = load(arguments.bank)
         return begun(bank, read_file(arguments.responses, bank, arguments.person))
+    if arguments.skills is not None and arguments.matrix is not None:
+        raise QuaestorError(f"{arguments.command}: --skills is for answers alone, got it with --matrix")
     if arguments.graph == "given":
         raise QuaestorError(f"{arguments.command}: --graph given is for a bank, got none")
     matrix = read_matrix(arguments.matrix) if arguments.matrix else None
@@ -49,13 +53,13 @@ def begin(arguments: argparse.Namespace) -> tuple[Start, Answers]:
 def told(arguments: argparse.Namespace) -> dict[str, Any]:
     """What is not open."""
     links = None if arguments.graph == "given" else arguments.graph
-    return {"levels": arguments.levels, "links": links, "shape": arguments.shape, "needs": arguments.needs}
+    return {"levels": arguments.levels, "links": links, "shape": arguments.shape, "needs": arguments.needs, "skills": arguments.skills}
 
 
 def only_one(start: Start, arguments: argparse.Namespace) -> Alternative | None:
     """The bank to learn where nothing is open; None where there is something to choose."""
-    open_ones, _ = alternatives(start, told(arguments), limited=False)
-    return open_ones[0] if len(open_ones) == 1 else None
+    open_ones, _ = alternatives(start, told(arguments), limited=False, most=2)
+    return open_ones[0] if len(open_ones) == 1 and not open_ones[0].found else None
 
 
 def chosen(

@@ -51,9 +51,19 @@ class Answers:
         found: NDArray[np.intp] = np.diff(self.cells.indptr) if scipy.sparse.issparse(self.cells) else (self.cells >= 0).sum(axis=1)
         return found
 
+    @property
+    def class_numbers(self) -> Classes:
+        """Class numbers, (people, questions), -1 for no answer."""
+        return _dense(self.cells)
+
     def chosen(self, people: NDArray[np.bool_]) -> "Answers":
         """The answers of the people whose entry in the mask, (people,), is true."""
         return replace(self, cells=self.cells[np.flatnonzero(people)], names=self.names[people])
+
+    def drawn(self, rng: np.random.Generator) -> "Answers":
+        """The answers of as many people, drawn with replacement."""
+        people = rng.integers(len(self), size=len(self))
+        return replace(self, cells=self.cells[people], names=self.names[people])
 
     def without(self, rows: NDArray[np.intp], positions: NDArray[np.intp]) -> "Answers":
         """The answers with the cells (rows[i], positions[i]) emptied."""

@@ -19,6 +19,7 @@ from quaestor.learn.expect import batch, beliefs
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Group
 from quaestor.learn.people import Patterns
+from quaestor.learn.q_matrix import RowCheck, can_check, check_rows
 from quaestor.model.question import Question
 from quaestor.model.table import Array
 
@@ -59,8 +60,9 @@ class Diagnosis:
     `rest`: the correlation of the score with that on the other questions of its skills; `with_level`: with the mean relative level of its
     skills, predicted from the other answers. `information`: mutual information of question and skills under the learnt bank, in bits.
     `misfit`: the p-value of the differences between observed and predicted scores, by fifths of the people from low to high; `gap`: the
-    largest of these differences. `flags`: `key`, `nothing`, `misfit` (not beside `key`, which explains it), `alike`; `words`: a sentence
-    for each. `pairs`: the questions it depends on beyond the skills, the strongest first.
+    largest of these differences. `flags`: `key`, `nothing`, `misfit` (not beside `key`, which explains it), `skills`, `alike`; `words`: a
+    sentence for each. `row`: whether it needs the skills that are stated (see `q_matrix`), where there are several. `pairs`: the questions
+    it depends on beyond the skills, the strongest first.
     """
 
     question: str
@@ -74,6 +76,7 @@ class Diagnosis:
     by_level: tuple[ByLevel, ...]
     flags: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    row: RowCheck | None = None
     pairs: tuple[Dependence, ...] = ()
 
 
@@ -87,12 +90,22 @@ def diagnose(fit: Fit) -> tuple[Diagnosis, ...]:
     if left_out:
         others = _each(relearnt(fit, left_out))
         found = tuple(_without_misfit(one) if one.question in left_out else other for one, other in zip(found, others, strict=True))
+    rows = {row.question: row for row in check_rows(fit, np.random.default_rng(0))} if can_check(fit) else {}
+    found = tuple(_with_row(one, rows.get(one.question)) for one in found)
     return tuple(_with_pairs(one, [pair for pair in pairs if one.question in (pair.first, pair.second)]) for one in found)
 
 
 def _without_misfit(one: Diagnosis) -> Diagnosis:
     kept = {flag: words for flag, words in zip(one.flags, one.words, strict=True) if flag != "misfit"}
     return replace(one, flags=tuple(kept), words=tuple(kept.values()))
+
+
+def _with_row(one: Diagnosis, row: RowCheck | None) -> Diagnosis:
+    if row is None or row.kind != "other" or "key" in one.flags:
+        return replace(one, row=row)
+    at = one.flags.index("misfit") if "misfit" in one.flags else len(one.flags)  # it may explain a misfit
+    flags, words = (*one.flags[:at], "skills", *one.flags[at:]), (*one.words[:at], row.words, *one.words[at:])
+    return replace(one, row=row, flags=flags, words=words)
 
 
 def _with_pairs(one: Diagnosis, pairs: Sequence[Dependence]) -> Diagnosis:

@@ -12,8 +12,9 @@ assert WITHIN == 0.5  # what RULE says
 RULE = (
     "Every bank was learnt from some people and tried on others; the log loss is that of an answer of people held out (smaller is better),"
     " the error that of the difference to the bank taken, on the same people. Of all banks that are worse than the best by at most half a"
-    " standard error, the one with the fewest free numbers is taken. Those with one fold were far behind in it, and were given up. Where a"
-    " bank states its skills, levels and links, others are shown only."
+    " standard error, the one with the fewest free numbers is taken; skills found in the answers only if they predict better than one skill"
+    " by two standard errors. Those with one fold were far behind in it, and were given up. Where a bank states its skills, levels and"
+    " links, others are shown only."
 )
 SHOWN = 12
 
@@ -36,4 +37,7 @@ def plain_choice(choice: Choice | None) -> dict[str, Any] | None:
     if choice is None:
         return None
     rows = choice.table().reset_index().to_dict(orient="records")
-    return {"taken": choice.taken.name, "why": choice.words, "people": choice.people, "folds": choice.folds, "alternatives": rows}
+    from quaestor.report.needed_skills import plain_found
+
+    shown = {"taken": choice.taken.name, "why": choice.words, "people": choice.people, "folds": choice.folds, "alternatives": rows}
+    return {**shown, "found": plain_found(choice.found)}

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from quaestor.bankfile.bank import Bank
 from quaestor.formats.files import save
+from quaestor.learn.alternatives import Alternative
 from quaestor.learn.choice import Choice
 from quaestor.learn.dependence import SIZE
 from quaestor.learn.diagnose import BITS, CHANCE, GAP, ByLevel, Diagnosis
@@ -22,6 +23,7 @@ from quaestor.learn.verification import Verified
 from quaestor.report import page
 from quaestor.report.alternatives import RULE
 from quaestor.report.figures import COLOURS, SETTINGS, Line, curves, svg
+from quaestor.report.needed_skills import needed_parts
 
 PANELS = 20  # questions in one figure
 ACROSS = 5
@@ -57,6 +59,7 @@ def write_learning(
         parts += [page.table(prediction_table(fit), 3)]
     parts += [page.heading("The skills"), page.listing(_changes(fit, learnt, "skill"))]
     parts += [page.heading("The questions"), page.text(_legend()), page.table(question_table(diagnoses), 3)]
+    parts += needed_parts(diagnoses, None if choice is None else choice.found)
     parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
     parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(diagnoses)]
     parts += [page.table(level_table(diagnoses), 3)]
@@ -126,11 +129,13 @@ def prediction_table(fit: Fit) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("of")
 
 
-def held_out_notes(fit: Fit, is_tree: bool, emptied: bool, is_chosen: bool = False) -> list[str]:
+def held_out_notes(fit: Fit, taken: Alternative, emptied: bool, is_chosen: bool = False) -> list[str]:
     """What a reader must know about the held-out log-likelihood: which choices were made with and without the held-out people."""
     if fit.held_out is None:
         return []
-    notes = ["The tree was learnt anew for each fold, without the people held out."] if is_tree else []
+    learnt = [*(["the skills"] if taken.found else []), *(["the tree"] if taken.links == "tree" else [])]
+    verb = "were" if taken.found else "was"
+    notes = [f"{' and '.join(learnt).capitalize()} {verb} learnt anew for each fold, without the people held out."] if learnt else []
     if is_chosen:
         notes.append("The bank was chosen by people held out, so that this number is a little too good.")
     if emptied:
@@ -155,7 +160,7 @@ def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken
             f"{len(untaken)} sections look untaken, all answers wrong where that is hard to believe ({listed}); about {taken:.1f} of them"
             f" were probably taken after all. {what} Rows: {who}."
         )
-    for flag in ("key", "misfit", "nothing"):
+    for flag in ("key", "skills", "misfit", "nothing"):
         found += [f"`{one.question}`: {' '.join(_own_words(one))}" for one in diagnoses if one.flags[:1] == (flag,)]
         if flag == "key":
             found += _pairs(diagnoses)
