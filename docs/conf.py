@@ -39,7 +39,7 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#9cc7f0", "color-brand-content": "#9cc7f0"},
 }
 
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?!how-to/|[\w-]+\.md)([^)#]+)(?:#[^)]*)?\)")
+_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?!how-to/|notebooks/|tutorials/|[\w-]+\.md)([^)#]+)(?:#[^)]*)?\)")
 
 
 def notebook(text: str) -> str:
