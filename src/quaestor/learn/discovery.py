@@ -70,7 +70,7 @@ def found_matrix(answers: Answers, skills: int) -> "pd.DataFrame | None":
         matrix = _better(answers, matrix)
     if (matrix.sum(axis=0) < 2).any():
         return None
-    order = np.argsort(-matrix.sum(axis=0), kind="stable")
+    order = np.lexsort((matrix.argmax(axis=0), -matrix.sum(axis=0)))  # of equal ones, that of the first question
     return pd.DataFrame(matrix[:, order], index=list(answers.columns), columns=[f"skill {number + 1}" for number in range(skills)])
 
 
