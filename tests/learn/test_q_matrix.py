@@ -168,3 +168,10 @@ def test_what_cannot_be_checked_is_refused():
     ):
         check_rows(fit, np.random.default_rng(0))
     assert all(one.row is None for one in diagnose(fit))
+
+
+def test_of_many_people_some_are_looked_at(monkeypatch):
+    monkeypatch.setattr("quaestor.learn.q_matrix.PEOPLE", 400)
+    rows = [("b",) if number == 2 else row for number, row in enumerate(ROWS)]
+    found = {one.question: one for one in check_rows(learnt(rows, draw(truth(), 600, 1)), np.random.default_rng(0))}
+    assert (found["Q2"].kind, found["Q2"].found) == ("other", ("a",))
