@@ -1,9 +1,9 @@
 """Skills found in answers alone: which questions need the same skill, for a given number of skills.
 
 Factors (see `factors`) give the first rows of a Q-matrix, one skill for each question. Then, in turn, a bank with these rows is learnt,
-with two levels for each skill and all links between skills, and every question gets the row that explains its answers best (see
-`q_matrix`), until nothing changes. How many skills there are is decided by people held out, in `choice`: all of this is
-done anew without them.
+with all links between skills, and every question gets the row that explains its answers best (see `q_matrix`), until nothing changes:
+with two levels for each skill, and then with three if these explain the answers better by BIC. How many skills there are is decided by
+people held out, in `choice`: all of this is done anew without them.
 
 Rows differ from sample to sample. `stability` finds them again in people drawn with replacement: the share of samples that give a question
 the same skills.
@@ -21,6 +21,7 @@ from quaestor.extras import from_extra
 from quaestor.learn import learn
 from quaestor.learn.answers import Answers
 from quaestor.learn.factors import correlations, high_answers, likely_factors, loadings
+from quaestor.learn.fit import Fit
 from quaestor.learn.graphs import every_link
 from quaestor.learn.q_matrix import best_rows
 from quaestor.learn.skeleton import skeleton
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
 MOST = 6  # skills
 LEAST = 3  # questions for each skill, on the whole
 PEOPLE = 100  # with an answer to both, for most pairs of questions
-LEVELS = 2
+LEVELS = (2, 3)  # that rows are found with; three only where they explain the answers better
+PROFILES = 243  # with more combinations of levels the rows stay those of two levels
 ROUNDS = 8
 SAMPLES = 20
 SURE = 0.8  # of the samples, for a row to be called stable
@@ -61,33 +63,47 @@ def found_matrix(answers: Answers, skills: int) -> "pd.DataFrame | None":
     if skills < 1 or skills > len(answers.columns) // 2:
         raise QuaestorError(f"discovery: at least one skill, and two questions for each, got {skills} for {len(answers.columns)} questions")
     pull = loadings(correlations(high_answers(answers)), skills)
-    matrix = np.eye(skills, dtype=int)[pull.argmax(axis=1)]
-    seen: list[Array] = []
-    while skills > 1 and len(seen) < ROUNDS and not any((matrix == before).all() for before in seen):
-        if (matrix.sum(axis=0) < 2).any():
-            return None
-        seen.append(matrix)
-        matrix = _better(answers, matrix)
-    if (matrix.sum(axis=0) < 2).any():
+    matrix: Array | None = np.eye(skills, dtype=int)[pull.argmax(axis=1)]
+    best = -np.inf
+    for levels in LEVELS if skills > 1 else ():
+        if levels**skills > PROFILES or matrix is None:
+            break
+        found, bic = _settled(answers, matrix, levels)
+        if found is None or bic <= best:
+            break
+        matrix, best = found, bic
+    if matrix is None or (matrix.sum(axis=0) < 2).any() or (skills > 1 and best == -np.inf):
         return None
     order = np.lexsort((matrix.argmax(axis=0), -matrix.sum(axis=0)))  # of equal ones, that of the first question
     return pd.DataFrame(matrix[:, order], index=list(answers.columns), columns=[f"skill {number + 1}" for number in range(skills)])
 
 
-def _better(answers: Answers, matrix: Array) -> Array:
-    """The rows that explain the answers best, given what the questions say of the skills under these rows."""
+def _settled(answers: Answers, matrix: Array, levels: int) -> tuple[Array | None, float]:
+    """Rows that no longer change, and the BIC of a bank with them, the larger the better; None where a skill is left without questions."""
+    seen: list[Array] = []
+    while True:
+        if (matrix.sum(axis=0) < 2).any():
+            return None, -np.inf
+        fit = _learnt(answers, matrix, levels)
+        seen.append(matrix)
+        better = matrix.copy()
+        for position, scope in best_rows(fit).items():
+            better[position] = 0
+            better[position, [int(fit.layout.names[skill]) for skill in scope]] = 1
+        if len(seen) == ROUNDS or any((better == before).all() for before in seen):
+            return matrix, -fit.bic
+        matrix = better
+
+
+def _learnt(answers: Answers, matrix: Array, levels: int) -> Fit:
+    """A bank with these rows and all links between its skills."""
     with from_extra():
         import pandas as pd
 
     names = [str(number) for number in range(matrix.shape[1])]
     classes = dict(zip(answers.columns, answers.classes, strict=True))
-    bank = skeleton(pd.DataFrame(matrix, index=list(answers.columns), columns=names), LEVELS, classes=classes)
-    fit = learn(every_link(bank), answers, tolerance=_LOOSE * len(answers))
-    found = matrix.copy()
-    for position, scope in best_rows(fit).items():
-        found[position] = 0
-        found[position, [int(fit.layout.names[skill]) for skill in scope]] = 1
-    return found
+    bank = skeleton(pd.DataFrame(matrix, index=list(answers.columns), columns=names), levels, classes=classes)
+    return learn(every_link(bank), answers, tolerance=_LOOSE * len(answers))
 
 
 @dataclass(frozen=True)
