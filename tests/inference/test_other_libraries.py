@@ -7,25 +7,12 @@ import pytest
 
 import quaestor as qs
 from helpers import random_models
+from helpers.agrum import agrum
 
 
 def ask_pyagrum(network, evidence, targets):
     """The posteriors by lazy propagation."""
-    gum = pytest.importorskip("pyagrum", reason="pyAgrum is not installed (extra `dev` or `bench`)")
-    other = gum.BayesNet()
-    for variable in network.variables:
-        other.add(gum.LabelizedVariable(variable.name, "", list(variable.states)))
-    for variable in network.variables:
-        for parent in variable.parents:
-            other.addArc(parent, variable.name)
-    for variable in network.variables:
-        table = other.cpt(variable.name)
-        above = [name for name in reversed(table.names) if name != variable.name]
-        axes = (*(variable.parents.index(name) for name in above), len(variable.parents))
-        table[:] = np.ascontiguousarray(np.transpose(variable.table.lower, axes))
-    engine = gum.LazyPropagation(other)
-    engine.setEvidence(evidence)
-    engine.makeInference()
+    engine = agrum(network, evidence)[1]
     return {target: engine.posterior(target).toarray() for target in targets}
 
 

@@ -9,9 +9,13 @@ that is decided on and m = sum_k k P(k | answers) the expected level number (0: 
     reliability   the correlation of m in the two takings: parallel forms
     error         sqrt E (m - true level number)^2: the standard error of measurement, in levels
 
+Both takings have one distribution of d. So P(d = k) is counted over both together: that is the kappa of Scott (and Fleiss); Cohen's, with a
+distribution for each, has the same limit.
+
 In credal banks d and P are of the centre of the bounds. Sources: Y. Cui, M. J. Gierl, H.-H. Chang, "Estimating classification consistency
-and accuracy for cognitive diagnostic assessment", Journal of Educational Measurement 49, 2012; J. Cohen, "A coefficient of agreement for
-nominal scales", 1960; F. M. Lord, M. R. Novick, "Statistical theories of mental test scores", 1968 (parallel forms).
+and accuracy for cognitive diagnostic assessment", Journal of Educational Measurement 49, 2012; W. A. Scott, "Reliability of content
+analysis: the case of nominal scale coding", Public Opinion Quarterly 19, 1955; J. Cohen, "A coefficient of agreement for nominal scales",
+1960; F. M. Lord, M. R. Novick, "Statistical theories of mental test scores", 1968 (parallel forms).
 """
 
 from dataclasses import dataclass, fields
