@@ -74,11 +74,15 @@ class Links(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.links, self.loaded, self.ids, self.inline = set(), set(), set(), []
+        self.links, self.said, self.loaded, self.ids, self.inline = set(), set(), set(), set(), []  # said: links of the text itself
+        self.inside = False
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
+        self.inside |= tag == "article"
+        if self.inside and tag == "a":
+            self.said.add(found.get("href", ""))
         self.ids |= {found[name] for name in ("id", "name") if found.get(name)}
         if found.get("href"):
             (self.loaded if tag == "link" else self.links).add(found["href"])
@@ -87,11 +91,53 @@ class Links(HTMLParser):
         if (tag == "script" and "src" not in found) or tag == "style" or any(name == "style" or name.startswith("on") for name in found):
             self.inline.append(self.get_starttag_text())
 
+    def handle_endtag(self, tag):
+        self.inside &= tag != "article"
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("sphinx")
     return build(tmp_path_factory.mktemp("docs"))
+
+
+def pages_linked(path):
+    """The pages of the site that a page or notebook links to, as files of docs/."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+    links = re.findall(
+        r"(?<!!)\[[^\]]+\]\(([^)#:\s]+\.(?:md|ipynb))(?:#[^)]*)?\)", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    )
+    return {found for link in links if (found := (path.parent / link).resolve()).is_relative_to(DOCS)}
+
+
+SOURCES = [path for pattern in ("*.md", "*/*.md", "notebooks/*.ipynb") for path in sorted(DOCS.glob(pattern))]
+
+
+def test_links_to_pages_stay_links_and_others_become_names():
+    """Without building the site: what its configuration makes of a page before it is read."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location("site_conf", DOCS / "conf.py")
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    source = [
+        "[a](../notebooks/study.ipynb), [b](../tutorials/teacher.md#x), [c](../policy.md), [d](add-a-score.md), [e](../../benchmarks/README.md#x)"
+    ]
+    conf.only_inside(None, "how-to/tasks", source)
+    kept, _, name = source[0].rpartition(", ")
+    assert kept == "[a](../notebooks/study.ipynb), [b](../tutorials/teacher.md#x), [c](../policy.md), [d](add-a-score.md)"
+    assert name == "e (`benchmarks/README.md` in the repository)"
+
+
+@pytest.mark.long
+def test_every_link_to_a_page_is_a_link_on_the_site(site):
+    assert len(pages := {path: pages_linked(path) for path in SOURCES}) > 40
+    assert {path.parent.name for found in pages.values() for path in found} >= {"docs", "how-to", "notebooks"}
+    for path, wanted in pages.items():
+        page = (site / path.relative_to(DOCS)).with_suffix(".html")
+        found = {(page.parent / unquote(urlsplit(link).path)).resolve() for link in Links(page).said}
+        assert {one.name for one in wanted if (site / one.relative_to(DOCS)).with_suffix(".html") not in found} == set(), path.name
 
 
 @pytest.mark.long
