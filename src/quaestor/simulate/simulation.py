@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import TIED
 from quaestor.errors import QuaestorError
 from quaestor.extras import from_extra
@@ -17,6 +18,7 @@ from quaestor.simulate.each import ByStudent, Each, Rows, in_order
 from quaestor.simulate.identity import Identity
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import METRICS
+from quaestor.simulate.responses import as_responses
 from quaestor.simulate.run import Record
 from quaestor.simulate.totals import PerStudent, Spread, Total, Values, stretched, totals_of
 
@@ -183,6 +185,15 @@ class Simulation(Curves):
     def asked(self) -> NDArray[np.object_]:
         """The ids of the questions by student and step, empty after the end."""
         return np.array([*self.questions, ""], dtype=object)[self.asked_places]
+
+    def responses(self, bank: Bank) -> "pd.DataFrame":
+        """The answers as a table of class names, as `qs.learn` takes it: one row per student, one column per question of the bank.
+
+        A cell is empty where the question was not asked, or skipped.
+        """
+        if tuple(bank.questions) != self.questions:
+            raise QuaestorError("responses: the bank that was simulated, got one with other questions")
+        return as_responses(bank, self.asked_places, self.answers)
 
     def error(self, metric: str = "accuracy") -> Array:
         """The standard error of a curve: of the mean over students of their means over skills, (steps,).
