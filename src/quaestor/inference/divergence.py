@@ -12,8 +12,8 @@ information approach to computerized adaptive testing", Applied Psychological Me
 
 import numpy as np
 
-from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.bankfile.bank import Bank, check_bank
+from quaestor.errors import QuaestorError, format_value, is_among, nearest
 from quaestor.inference.lookahead import Group, lookahead
 from quaestor.model.table import Array
 
@@ -23,7 +23,8 @@ def information(bank: Bank, skill: str) -> Array:
 
     0 for questions that do not ask the skill, infinite where an answer is possible at one level and impossible at the next.
     """
-    if skill not in bank.skills:
+    check_bank(bank)
+    if not is_among(skill, bank.skills):
         hint = nearest(skill, bank.skills) if isinstance(skill, str) else ""
         raise QuaestorError(f"skill: one of the bank's, got {format_value(skill)}" + (f" ({hint})" if hint else ""))
     ahead = lookahead(bank.centre(), targets=[skill])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, nearest
+from quaestor.errors import QuaestorError, is_among, nearest, several
 from quaestor.extras import from_extra
 from quaestor.model.question import Question
 
@@ -160,8 +160,9 @@ def _class(question: Question, value: Any) -> int | None:
 def held_out(bank: Bank, questions: Sequence[str], columns: Collection[str] = ()) -> NDArray[np.intp] | None:
     """The positions of the held-out questions, which are predicted but never asked; each has a column in the responses."""
     place = {name: number for number, name in enumerate(bank.questions)}
+    questions = several("holdout", questions, "a list of questions is expected")
     for name in questions:
-        if name not in place:
+        if not is_among(name, place):
             hint = nearest(name, place)
             raise QuaestorError(f"holdout: a question of the bank, got '{name}'" + (f" ({hint})" if hint else ""))
         if name not in columns:
