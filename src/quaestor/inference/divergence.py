@@ -19,7 +19,12 @@ from quaestor.model.table import Array
 
 
 def information(bank: Bank, skill: str) -> Array:
-    """J of every question between each level of a skill and the next, (questions, levels - 1); of a credal bank that of its centre.
+    """How well every question separates each level of a skill from the next, (questions, levels - 1): the divergence of Jeffreys, in nats.
+
+    J(k) = sum over answers a of (P(a | k) - P(a | k + 1)) log(P(a | k) / P(a | k + 1)), the counterpart of item information where levels
+    are few: on a fine scale, levels a small step d apart, it is I d^2 with the information I of Fisher. Where each question asks one skill
+    alone, the sum over the questions of a test is the information of the test. Of a credal bank it is that of its centre. Sources:
+    Jeffreys (1946); Chang and Ying (1996), Applied Psychological Measurement 20.
 
     0 for questions that do not ask the skill, infinite where an answer is possible at one level and impossible at the next.
     """
