@@ -247,7 +247,9 @@ class Simulation(Curves):
     def _unknown(self, metric: object, known: Iterable[str]) -> QuaestorError:
         if is_among(metric, METRICS) and not self.totals:
             return QuaestorError(f"no {metric}: {UNKNOWN}")
-        return QuaestorError(got(f"a metric is one of {', '.join(known)}", format_kind(metric), nearest(metric, known)))
+        return QuaestorError(
+            got(f"a metric is one of {', '.join(known)}", format_kind(metric), "" if is_among(metric, METRICS) else nearest(metric, known))
+        )
 
     def by_level(self, metric: str = "accuracy") -> Array:
         """The means for each true level, (steps, skills, levels); NaN where nobody has it."""
