@@ -39,7 +39,8 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#9cc7f0", "color-brand-content": "#9cc7f0"},
 }
 
-_OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?!how-to/|notebooks/|tutorials/|[\w-]+\.md)([^)#]+)(?:#[^)]*)?\)")
+DOCS = Path(__file__).parent
+_LINK = re.compile(r"(?<!!)\[([^\]]+)\]\((\.\./[^)#]+)(?:#[^)]*)?\)")
 
 
 def notebook(text: str) -> str:
@@ -73,7 +74,15 @@ class NotebookParser(MystParser):
 
 def only_inside(app: Sphinx, name: str, source: list[str]) -> None:
     """Links to files of the repository that are no pages of the site become their names."""
-    source[0] = _OUTSIDE.sub(r"\1 (`\2` in the repository)", source[0])
+    folder = (DOCS / name).parent
+
+    def reached(link: re.Match[str]) -> str:
+        target = (folder / link[2]).resolve()
+        if target.is_relative_to(DOCS.resolve()):
+            return link[0]
+        return f"{link[1]} (`{target.relative_to(DOCS.resolve().parent).as_posix()}` in the repository)"
+
+    source[0] = _LINK.sub(reached, source[0])
 
 
 def formula(self: Any, node: Any, display: str = "inline") -> None:

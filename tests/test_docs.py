@@ -234,12 +234,33 @@ def test_every_score_is_documented():
     assert [name for name in SCORES if f"`{name}`" not in text] == []
 
 
-def test_api_page_is_current():
+def made_api():
     spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
     assert spec is not None
     assert spec.loader is not None
     make_api = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make_api)
+    return make_api
+
+
+def test_every_public_name_has_its_place_on_the_api_page():
+    listed = " ".join(made_api().GROUPS.values()).split()
+    assert sorted(name for name in listed if "." not in name) == sorted(qs.__all__)
+
+
+def test_signatures_on_the_api_page_are_short_and_pictures_are_there():
+    text = made_api().page()
+    shown = [line for block in re.findall(r"^```text\n(.*?)^```$", text, re.DOTALL | re.MULTILINE) for line in block.splitlines()]
+    assert max(map(len, shown)) <= 120
+    assert [name for name in qs.plot.__all__ if f"#### `plot.{name}`" not in text] == []
+    assert dir(qs.plot) == sorted(qs.plot.__all__)
+    for name in ("Lookahead", "Situation", "Criterion", "Curves"):
+        assert f"### `{name}`" in text
+    assert "`.from_json(bank: Bank, text: str) -> Session`" in text
+
+
+def test_api_page_is_current():
+    make_api = made_api()
     assert make_api.PAGE.read_text(encoding="utf-8") == make_api.page(), "run `make docs`"
     if sys.version_info < (3, 13):  # later versions of Python write help a little differently
         assert make_api.COMMANDS_PAGE.read_text(encoding="utf-8") == make_api.commands(), "run `make docs`"

@@ -419,7 +419,7 @@ def test_names_are_taken_once():
     qs.register.score(spread)  # a cell of a notebook runs again
     with pytest.raises(RegisterError, match=r"score spread: a name that is free, got that of .*test_register:spread"):
         qs.register.score(missed_by_all, name="spread")
-    with pytest.raises(RegisterError, match=r"score entropy: a name that was registered"):
+    with pytest.raises(RegisterError, match=r"score entropy: what was registered can be removed, got what is built in"):
         qs.register.remove("score", "entropy")
     with pytest.raises(RegisterError, match=r"kind is one of score, stop, behaviour, rule, engine, got 'scores'"):
         qs.register.remove("scores", "spread")

@@ -38,6 +38,11 @@ def test_every_task_begins_with_a_short_program():
     assert {name: lines for name, lines in counted.items() if lines > LINES} == {}
 
 
+def test_first_programs_need_no_file_of_the_repository():
+    """Whoever installed the package can run them."""
+    assert {name for name, found in tasks().items() if re.search(r"[\"'](?:docs|examples|studies|tests)/", found[1])} == set()
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebooks_run(path, monkeypatch):
     """Their code, cell by cell, without a kernel; with one, and with what they show, in a long test."""
@@ -74,11 +79,15 @@ class Links(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.links, self.loaded, self.ids, self.inline = set(), set(), set(), []
+        self.links, self.said, self.loaded, self.ids, self.inline = set(), set(), set(), set(), []  # said: links of the text itself
+        self.inside = False
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag, attrs):
         found = dict(attrs)
+        self.inside |= tag == "article"
+        if self.inside and tag == "a":
+            self.said.add(found.get("href", ""))
         self.ids |= {found[name] for name in ("id", "name") if found.get(name)}
         if found.get("href"):
             (self.loaded if tag == "link" else self.links).add(found["href"])
@@ -86,6 +95,9 @@ class Links(HTMLParser):
             self.loaded.add(found["src"])
         if (tag == "script" and "src" not in found) or tag == "style" or any(name == "style" or name.startswith("on") for name in found):
             self.inline.append(self.get_starttag_text())
+
+    def handle_endtag(self, tag):
+        self.inside &= tag != "article"
 
 
 def test_links_between_pages_stay_links():
@@ -103,6 +115,43 @@ def test_links_between_pages_stay_links():
 def site(tmp_path_factory):
     pytest.importorskip("sphinx")
     return build(tmp_path_factory.mktemp("docs"))
+
+
+def pages_linked(path):
+    """The pages of the site that a page or notebook links to, as files of docs/."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown")
+    links = re.findall(
+        r"(?<!!)\[[^\]]+\]\(([^)#:\s]+\.(?:md|ipynb))(?:#[^)]*)?\)", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    )
+    return {found for link in links if (found := (path.parent / link).resolve()).is_relative_to(DOCS)}
+
+
+SOURCES = [path for pattern in ("*.md", "*/*.md", "notebooks/*.ipynb") for path in sorted(DOCS.glob(pattern))]
+
+
+def test_links_to_pages_stay_links_and_others_become_names():
+    """Without building the site: what its configuration makes of a page before it is read."""
+    pytest.importorskip("sphinx")
+    spec = importlib.util.spec_from_file_location("site_conf", DOCS / "conf.py")
+    conf = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(conf)
+    kept = "[a](../notebooks/study.ipynb), [b](../tutorials/teacher.md#x), [c](../policy.md), [d](add-a-score.md), "
+    source = [f"{kept}[e](../../benchmarks/README.md#x)"]
+    conf.only_inside(None, "how-to/tasks", source)
+    assert source == [f"{kept}e (`benchmarks/README.md` in the repository)"]
+
+
+@pytest.mark.long
+def test_every_link_to_a_page_is_a_link_on_the_site(site):
+    pages = {path: pages_linked(path) for path in SOURCES}
+    assert len(pages) > 40
+    assert {path.parent.name for found in pages.values() for path in found} >= {"docs", "how-to", "notebooks"}
+    for path, wanted in pages.items():
+        page = (site / path.relative_to(DOCS)).with_suffix(".html")
+        found = {(page.parent / unquote(urlsplit(link).path)).resolve() for link in Links(page).said}
+        assert {one.name for one in wanted if (site / one.relative_to(DOCS)).with_suffix(".html") not in found} == set(), path.name
 
 
 @pytest.mark.long

@@ -101,6 +101,46 @@ def test_a_stop_that_looks_at_others_is_told():
         testing.check_stop(crowded())
 
 
+def test_a_stop_that_branches_is_told_what_to_write_instead():
+    @qs.register.stop
+    def branching(now, n: int = 2):
+        """enough was asked"""
+        if now.questions > n:
+            return True
+        return now.minutes > 5
+
+    words = r"stop branching: it serves many takers at once.*write `return now.questions > 5`, got an `if`"
+    for call in (lambda: testing.check_stop(branching()), lambda: qs.simulate(testing.bank(), qs.Rules(stop=branching()), 5)):
+        with pytest.raises(qs.QuaestorError, match=words):
+            call()
+
+    @qs.register.stop
+    def failing(now):
+        """it fails otherwise"""
+        raise ValueError("of another kind")
+
+    with pytest.raises(ValueError, match="of another kind"):
+        testing.check_stop(failing())
+
+
+@pytest.mark.parametrize("call", [lambda name: qs.rank(testing.bank(), score=name), testing.check_score], ids=["rank", "check"])
+def test_gains_that_are_none_or_of_another_shape_are_said_with_the_name_of_the_score(call):
+    @qs.register.score
+    def forgot(ahead, bound, draws):
+        return ahead.spread(lambda group: group.answers[0])  # without [..., -1]
+
+    @qs.register.score
+    def nothing(ahead, bound, draws):
+        return ahead.spread(lambda group: np.full(group.answers[0].shape[:2], np.nan))
+
+    with pytest.raises(
+        qs.QuaestorError, match=r"^score forgot: one number for each taker and table, shape \(takers, tables\) = \(\d, \d\), got"
+    ):
+        call("forgot")
+    with pytest.raises(qs.QuaestorError, match=r"^score nothing: a finite gain for every question, got nan for \w+ \(taker 0\)"):
+        call("nothing")
+
+
 def test_a_rule_that_looks_at_others_is_told():
     @qs.register.rule
     def turns(now):

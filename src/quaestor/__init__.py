@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from quaestor.model.question import Question
     from quaestor.model.skill import Skill
     from quaestor.model.table import Table
+    from quaestor.report.writing import write_study
     from quaestor.selection.ranking import Candidate, Ranking, rank
     from quaestor.selection.rules import Content, Exposure, Robust, Rules, RulesError, Variety
     from quaestor.selection.rules_file import load_rules
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from quaestor.simulate.optimum import Optimum, optimal
     from quaestor.simulate.policy import policy
     from quaestor.simulate.retest import Reliability, reliability
+    from quaestor.simulate.study import Study, StudyError, load_study
 
 __version__ = VERSION
 
@@ -90,6 +92,8 @@ __all__ = [
     "Simulation",
     "Skill",
     "Stop",
+    "Study",
+    "StudyError",
     "Table",
     "Variable",
     "Variety",
@@ -113,6 +117,7 @@ __all__ = [
     "link",
     "load",
     "load_rules",
+    "load_study",
     "loss_below",
     "max_questions",
     "min_questions",
@@ -134,6 +139,7 @@ __all__ = [
     "sprt",
     "testing",
     "write_network",
+    "write_study",
 ]
 
 _HOMES = {
@@ -154,6 +160,7 @@ _HOMES = {
     "model.question": "Question",
     "model.skill": "Skill",
     "model.table": "Table",
+    "report.writing": "write_study",
     "selection.ranking": "Candidate Ranking rank",
     "selection.rules": "Content Exposure Robust Rules RulesError Variety",
     "selection.rules_file": "load_rules",
@@ -170,6 +177,7 @@ _HOMES = {
     "simulate.optimum": "Optimum optimal",
     "simulate.policy": "policy",
     "simulate.retest": "Reliability reliability",
+    "simulate.study": "Study StudyError load_study",
 }
 _MODULES = ("plot", "register", "testing")
 _HOME = {name: f"quaestor.{module}" for module, names in _HOMES.items() for name in names.split()}

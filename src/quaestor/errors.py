@@ -1,9 +1,13 @@
 """Everything that can go wrong, said so that it can be mended: where, which rule, which value."""
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
+from numbers import Integral, Real
+from pathlib import Path
+from types import UnionType
 from typing import Any, Literal, Self
 
 from quaestor.i18n import Said, said, say, together
@@ -160,3 +164,62 @@ def format_value(value: object) -> str:
     text = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text[:81])
     shown = text if len(text) <= 80 else f"{text[:77]}..."
     return value if isinstance(value, Said) and shown == value else shown
+
+
+# Arguments of the wrong kind, refused where they are given
+
+Kinds = type | UnionType | tuple[type, ...]
+
+
+def expect(place: str, value: object, kinds: Kinds, rule: str, error: type[QuaestorError] = QuaestorError) -> None:
+    """Refuse what is none of these kinds; `rule` says what is expected instead."""
+    if not isinstance(value, kinds):
+        raise error.at(place, got(rule, format_kind(value)))
+
+
+def format_kind(value: object) -> str:
+    """Show something of the wrong kind: words and numbers as they are, other things by what they are (`a Bank`)."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return format_value(value)
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+
+
+def is_among(value: object, known: Container[Any]) -> bool:
+    """Whether a word or number is one of those known; arrays, tables and lists, which Python compares otherwise, never are."""
+    return isinstance(value, str | int | float | None) and value in known
+
+
+def expect_flag(place: str, value: object) -> None:
+    """Refuse what is neither true nor false; numpy has its own of both."""
+    if type(value).__name__ not in ("bool", "bool_"):
+        raise QuaestorError.at(place, got("True or False is expected", format_kind(value)))
+
+
+def expect_number(place: str, value: object, least: float = 0, most: float = float("inf"), whole: bool = False) -> None:
+    """Refuse what is no number between these two, both allowed."""
+    if not isinstance(value, Integral if whole else Real) or isinstance(value, bool) or not least <= float(value) <= most:
+        what = "a whole number" if whole else "a number"
+        ends = f"of at least {least:g}" if most == float("inf") else f"from {least:g} to {most:g}"
+        raise QuaestorError.at(place, got(f"{what} {ends}", format_kind(value)))
+
+
+def expect_call(place: str, value: object) -> None:
+    """Refuse what is neither None nor a function."""
+    expect(place, value, Callable | None, "a function, or None, is expected")  # type: ignore[arg-type]
+
+
+def path_of(place: str, value: object) -> Path:
+    """The path of a file or folder, from its name."""
+    expect(place, value, str | os.PathLike, "the name of a file, or a Path, is expected")
+    return Path(value)  # type: ignore[arg-type]
+
+
+def several(place: str, value: object, rule: str) -> list[Any]:
+    """A list of what is given; one word is none, since its letters would be taken for words."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        try:
+            return list(value)
+        except TypeError:  # an array of numpy that is one number
+            pass
+    raise QuaestorError.at(place, got(rule, format_kind(value)))

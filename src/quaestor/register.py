@@ -14,6 +14,7 @@ first line of its docstring; settings may stand in it in braces.
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from quaestor.errors import expect, is_among
 from quaestor.registry import RegisterError, check_function, named_by, place_of
 
 if TYPE_CHECKING:
@@ -146,12 +147,13 @@ def remove(kind: str, name: str) -> None:
     from quaestor.simulate.behaviours import BEHAVIOURS
 
     known = {registry.kind: registry for registry in (SCORES, SIMPLE, BEHAVIOURS, RULES, ENGINES)}
-    if kind not in known:
+    if not is_among(kind, known):
         raise RegisterError(f"kind is one of {', '.join(known)}, got {kind!r}")
     known[kind].remove(name)
 
 
 def _name(function: Any, name: str) -> str:
+    expect("name", name, str, "a text is expected")
     return name or getattr(function, "__name__", "")
 
 

@@ -15,7 +15,7 @@ from inspect import Parameter, getdoc, signature
 from string import Formatter
 from typing import Any, ClassVar, Generic, TypeVar
 
-from quaestor.errors import QuaestorError, format_value, got, nearest
+from quaestor.errors import QuaestorError, format_kind, format_value, got, is_among, nearest
 from quaestor.i18n import Said, say
 
 Thing = TypeVar("Thing")
@@ -75,8 +75,11 @@ class Registry(dict[str, Thing], Generic[Thing]):
 
     def remove(self, name: str) -> None:
         """Take away what was added."""
-        if name in self._built_in or name not in self:
-            raise RegisterError(f"{self.kind} {name}: a name that was registered, got another")
+        if is_among(name, self._built_in):
+            raise RegisterError(f"{self.kind} {name}: what was registered can be removed, got what is built in")
+        if not is_among(name, self):
+            hint = nearest(name, [one for one in self if self.is_own(one)])
+            raise RegisterError(got(f"{self.kind}: a name that was registered", format_kind(name), hint))
         del self[name]
         self._homes.pop(name, None)
         for names in self.marks.values():

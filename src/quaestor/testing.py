@@ -9,9 +9,9 @@ from itertools import permutations
 
 import numpy as np
 
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import Bank, check_bank
 from quaestor.draws import Draws
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, expect, expect_number
 from quaestor.inference.chooser import ENGINES, Chooser
 from quaestor.inference.engine import Bracket
 from quaestor.inference.engines.enumeration import EnumerationEngine
@@ -41,6 +41,7 @@ class ContractError(QuaestorError, AssertionError):
 
 def bank(width: float = 0.0) -> Bank:
     """Two skills of two levels, one built on the other, and five questions; the rows of `same` are equal and exact."""
+    expect_number("width", width, 0, 0.1)
 
     def right(low: float, high: float) -> list[object]:
         return [[p - width, p + width] if width else p for p in (low, high)]
@@ -84,6 +85,7 @@ def check_score(name: str, equal_rows: bool = False) -> None:
 
 def check_stop(criterion: Criterion) -> None:
     """It says the same of one taker and of many, is read back from a file as what it was, and says why in words."""
+    expect("check_stop", criterion, Criterion, "a criterion is expected, such as qs.max_questions(4) or what a registered one gives")
     rules = Rules(score="entropy", stop=any_of(MaxQuestions(4), criterion))
     _check_document(rules)
     _check_known(bool(str(criterion.words)), f"stop {criterion.name}: says in words what holds when it stops, got nothing")
@@ -93,6 +95,7 @@ def check_stop(criterion: Criterion) -> None:
 
 def check_rule(rule: OwnRule) -> None:
     """It leaves the same questions to one taker and to many, is read back from a file as what it was, and says in words what it does."""
+    expect("check_rule", rule, OwnRule, "a rule is expected, such as what a registered one gives")
     rules = Rules(score="entropy", narrow=(rule,))
     _check_document(rules)
     _check_known(bool(str(rule.words)), f"rule {rule.name}: says in words what it does, got nothing")
@@ -117,6 +120,9 @@ def check_engine(name: str, on: Bank | None = None, near: float = NEAR) -> None:
     `on`: a small bank that it fits, where `bank` is none.
     """
     _check_known(ENGINES.knows(name), f"engine {name}: an engine that is registered, got none")
+    if on is not None:
+        check_bank(on, "on")
+    expect_number("near", near)
     entry, tried = ENGINES[name], 0
     for one in (bank(0.05), bank(0.1)) if on is None else (on,):
         first, second, *_ = one.questions

@@ -101,7 +101,7 @@ def test_check_goes_on_after_a_bad_file(run, in_an_empty_folder):
     (in_an_empty_folder / "bank.yaml").write_text(BROKEN)
     code, out, _ = run("check", "bank.yaml", "missing.json", "fractions")
     assert code == 1
-    assert "missing.json:file: the file can be read, got No such file or directory\nmissing.json: 1 error, no warnings\n" in out
+    assert "missing.json:file: a file that exists is expected, got none\nmissing.json: 1 error, no warnings\n" in out
     assert out.endswith("fractions: 5 skills, 44 questions; no errors, no warnings\n")
 
 
@@ -200,17 +200,17 @@ def test_convert_writes_a_template(run):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["show", "missing.yaml"], "missing.yaml:file: the file can be read, got No such file or directory"),
+        (["show", "missing.yaml"], "missing.yaml:file: a file that exists is expected, got none"),
         (["show", "fractoins"], "fractoins:file: a file, or the name of a bundled bank, got 'fractoins' (did you mean 'fractions'?)"),
         (["show", "quaestor.pdf"], "quaestor.pdf:file: a bank file ends in one of .yaml, .yml, .json, .csv, .xlsx, "),
         (["show", "."], ".:file: a bank file ends in one of .yaml, .yml, .json, .csv, .xlsx, "),
         (["show", "folder.yaml"], "folder.yaml:file: the file can be read, got Is a directory"),
         (["show", "x" * 300], "bundled banks: animals, four-skills, fractions"),
         (["show", "x" * 300 + ".yaml"], "file: the file can be read, got File name too long"),
-        (["show", "missing.uai"], "missing.uai: file: the file can be read, got No such file or directory"),
+        (["show", "missing.uai"], "missing.uai: file: a file that exists is expected, got none"),
         (["show", "x.uai", "--json"], "x.uai: --svg and --json are for banks, got a network"),
         (["show", "german", "--svg", "nowhere/x.svg"], "nowhere/x.svg: the file can be written, got No such file or directory"),
-        (["convert", "missing.json", "b.yaml"], "missing.json:file: the file can be read, got No such file or directory"),
+        (["convert", "missing.json", "b.yaml"], "missing.json:file: a file that exists is expected, got none"),
         (["convert", "german", "nowhere/b.yaml"], "nowhere/b.yaml: the file can be written, got No such file or directory"),
         (["convert", "german", "folder.yaml"], "folder.yaml: the file can be written, got Is a directory"),
         (
@@ -311,5 +311,5 @@ def test_a_name_that_is_no_text_can_be_shown():
     name = b"caf\xe9.yaml"
     ended = in_a_process("check", os.fsdecode(name), capture_output=True, environment={"PYTHONIOENCODING": "utf-8"})
     assert ended.returncode == 1
-    assert b"No such file" in ended.stdout
+    assert b"a file that exists is expected" in ended.stdout
     assert b"Traceback" not in ended.stderr

@@ -323,8 +323,8 @@ def test_the_seed_is_used_and_saved(run, folder):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["nothing.yaml"], "nothing.yaml:file: the file can be read, got No such file or directory"),
-        (["bank.yaml", "--rules", "none.yaml"], "none.yaml:file: the file can be read, got No such file or directory"),
+        (["nothing.yaml"], "nothing.yaml:file: a file that exists is expected, got none"),
+        (["bank.yaml", "--rules", "none.yaml"], "none.yaml:file: a file that exists is expected, got none"),
         (["bank.yaml", "--rules", "bad.yaml"], "bad.yaml:among: a whole number of at least 1, got 0 [line 1]"),
         (["bank.yaml", "--rules", "other.yaml"], "first: a question of the bank, got 'Q77'"),
         (["bank.yaml", "--session", "bad.json"], "bad.json: a saved session is JSON, got Expecting value"),

@@ -372,7 +372,7 @@ def test_networks_pass_through_files(tmp_path, ending):
 
 def test_errors_name_the_file(tmp_path):
     path = tmp_path / "x.uai"
-    assert message(read_network, path) == f"{path}: file: the file can be read, got No such file or directory"
+    assert message(read_network, path) == f"{path}: file: a file that exists is expected, got none"
     path.write_bytes("BAYES ö".encode("latin-1"))
     assert message(read_network, path).startswith(f"{path}: file: text is encoded as UTF-8, got byte 0xf6")
     path.write_text("BAYES")

@@ -43,7 +43,7 @@ def test_a_new_question_is_what_the_likelihood_says():
     ("fixed", "words"),
     [
         (["Q3"], r"^learn: fixed names questions and skills of the bank, got 'Q3'$"),
-        ("Q1", r"^learn: fixed is a list of ids of questions and skills, got 'Q1'$"),
+        ("Q1", r"^learn: fixed: a list of ids of questions and skills is expected, got 'Q1'$"),
     ],
 )
 def test_what_cannot_be_fixed(fixed, words):

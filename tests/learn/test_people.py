@@ -178,7 +178,7 @@ def test_options_that_make_no_sense(options, words):
 
 
 def test_no_bank():
-    with pytest.raises(QuaestorError, match=r"^learn: a bank is expected, as qs.load gives it, got str$"):
+    with pytest.raises(QuaestorError, match=r"^learn: a bank is expected, as qs.load gives it, got 'fractions'$"):
         qs.learn("fractions", FRAME)
 
 

@@ -97,16 +97,16 @@ def test_information_is_a_sum_or_that_of_questions():
 @pytest.mark.parametrize(
     ("draw", "words"),
     [
-        (lambda: beliefs(3), "beliefs: a Beliefs or a Session is expected, got int"),
+        (lambda: beliefs(3), "beliefs: a Beliefs or a Session is expected, got 3"),
         (lambda: course(answered(BANK), "S9"), "skill: one of the bank's, got 'S9'"),
         (lambda: course(answered(BANK), "S1", "high"), "level: one of "),
         (lambda: curves({}), "curves: 1 to 8 can be told apart, got 0"),
-        (lambda: curves({"a": 1}), "curves.a: a Curves is expected, got int"),
+        (lambda: curves({"a": 1}), "curves.a: a simulation, or a dict of name: simulation, is expected, got 1"),
         (lambda: curves(qs.expected(BANK, qs.Rules(stop=qs.max_questions(1))), "speed"), "metric: one of accuracy"),
-        (lambda: exposure(None), "exposure: a Simulation is expected, got NoneType"),
+        (lambda: exposure(None), "exposure: a Simulation is expected, got None"),
         (lambda: class_map({}), "class_map: beliefs of at least one person, got none"),
         (lambda: information(BANK, "S1", ["Q99"]), "questions: a question of the bank, got 'Q99'"),
-        (lambda: network("four-skills"), "bank: a Bank is expected, got str"),
+        (lambda: network("four-skills"), "bank: a Bank is expected, got 'four-skills'"),
     ],
 )
 def test_what_cannot_be_drawn_is_said(draw, words):

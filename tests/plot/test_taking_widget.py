@@ -54,5 +54,5 @@ def test_texts_are_escaped():
 
 
 def test_only_a_session_is_taken():
-    with pytest.raises(QuaestorError, match="session: a Session is expected, got Bank"):
+    with pytest.raises(QuaestorError, match="session: a Session is expected, got a Bank"):
         take(qs.load("fractions"))

@@ -325,7 +325,7 @@ def test_all_problems_of_a_file_come_together(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("missing.yaml", None, "file: the file can be read, got No such file or directory"),
+        ("missing.yaml", None, "file: a file that exists is expected, got none"),
         ("rules.txt", "{}", "file: a file ends in one of .yaml, .yml, .json, got '.txt'"),
         ("rules.yaml", "score: [", "file: "),
         ("rules.json", "{", "file: "),

@@ -346,7 +346,7 @@ def test_tables():
     assert table.index.tolist() == [0, 1, 2, 3]
     assert table["brier"].to_numpy() == pytest.approx(x.brier)
     assert list(expected(sessions.bank(), qs.Rules(stop=qs.max_questions(3))).table().columns) == ["running", *METRICS]
-    with pytest.raises(AttributeError, match=r"^no accurracy$"):
+    with pytest.raises(AttributeError, match=r"^no accurracy \(did you mean 'accuracy'\?\)$"):
         _ = x.accurracy
 
 

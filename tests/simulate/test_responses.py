@@ -1,5 +1,7 @@
 """Answers of real people: what they did not answer is not asked, and what is held out is only foretold."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +12,7 @@ from quaestor.errors import QuaestorError
 from quaestor.inference.lookahead import lookahead
 from quaestor.model.table import centre
 from quaestor.simulate import Behaviour, simulate
-from quaestor.simulate.responses import read_responses
+from quaestor.simulate.responses import read_cells, read_responses
 
 BANK = sessions.bank()
 
@@ -302,3 +304,37 @@ def test_real_people_take_no_behaviour_and_no_truth():
     for wrong in ({"behaviour": Behaviour(slips=1.0)}, {"truth": BANK}):
         with pytest.raises(QuaestorError, match="responses: real people answer as they did, got a truth or a behaviour as well"):
             simulate(BANK, responses=frame, **wrong)
+
+
+def test_a_column_of_people_is_refused_with_what_to_do():
+    frame = pd.DataFrame({"person": ["a", "b"], "Q1": [0, 1], "Q2": [1, 1]})
+    bank = qs.load("single-skill")
+    hint = "got 'person' (if it names the people, read the file with index_col='person' or take frame.set_index('person'), else drop it)"
+    for call in (lambda: qs.learn(bank, frame), lambda: qs.simulate(bank, responses=frame)):
+        with pytest.raises(qs.QuaestorError, match=re.escape(hint)):
+            call()
+    assert len(read_responses(bank, frame.set_index("person"))) == 2
+    with pytest.raises(qs.QuaestorError, match=r"got 'QQ1' \(did you mean 'Q1'\?\)"):
+        read_responses(bank, frame.rename(columns={"person": "QQ1"}))
+    with pytest.raises(qs.QuaestorError, match=r"got 'person'$"):
+        read_responses(bank, frame.assign(form="A"))
+
+
+def test_simulated_answers_as_a_table(tmp_path):
+    """What is written is what is read: a cell is the class name of the answer, or empty."""
+    bank = qs.load("fractions")
+    found = qs.simulate(bank, qs.Rules(stop=qs.max_questions(6)), students=20, seed=3, behaviour=qs.Behaviour(skipping=0.3))
+    table = found.responses(bank)
+    assert list(table.columns) == list(bank.questions)
+    for student in range(20):
+        given = {
+            question: bank.questions[question].classes[code]
+            for question, code in zip(found.asked[student], found.answers[student], strict=True)
+            if question and code >= 0
+        }
+        assert table.loc[student].dropna().to_dict() == given
+    table.to_csv(tmp_path / "answers.csv", index_label="person")
+    again = pd.read_csv(tmp_path / "answers.csv", index_col="person")
+    np.testing.assert_array_equal(read_cells(bank, again), read_cells(bank, table))
+    with pytest.raises(qs.QuaestorError, match="the bank that was simulated"):
+        found.responses(qs.load("single-skill"))

@@ -12,7 +12,7 @@ from copy import deepcopy
 from dataclasses import FrozenInstanceError
 from itertools import product
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,19 +20,34 @@ from quaestor.bankfile.document import read_questions, read_skills, warn_of_ques
 from quaestor.bankfile.readers import Report, fields, without_arrays
 from quaestor.bankfile.schema import BANK_FIELDS
 from quaestor.bankfile.statements import STATEMENT_FIELDS
-from quaestor.errors import BankError, Locate, Problem, QuaestorError, format_value, got, located, nearest
+from quaestor.errors import (
+    BankError,
+    Locate,
+    Problem,
+    QuaestorError,
+    UnknownNameError,
+    expect,
+    format_value,
+    got,
+    is_among,
+    located,
+    nearest,
+    several,
+)
 from quaestor.html_tables import html_table
 from quaestor.i18n import say
 from quaestor.lazy import lazy
 from quaestor.model.network import Network, Variable
 from quaestor.model.question import Question
 from quaestor.model.skill import Skill
-from quaestor.model.table import Table
+from quaestor.model.table import Table, check_rng
 
 FORMATS = (1, 2)  # in format 2, words know how many options a question has; a document that names none has format 1
 NEWEST = FORMATS[-1]
 _PART = 200  # questions that are pickled together
 _SMALL = 1e-9  # probabilities below this keep all their digits
+
+Thing = TypeVar("Thing")
 
 
 class Bank:
@@ -69,8 +84,8 @@ class Bank:
         warn_of_questions(questions, knows_chance, report)
         self.__dict__.update(
             _document=normal,
-            skills=MappingProxyType({skill.id: skill for skill in skills.values() if skill is not None}),
-            questions=MappingProxyType({question.id: question for question in questions}),
+            skills=MappingProxyType(_ById({skill.id: skill for skill in skills.values() if skill is not None})),
+            questions=MappingProxyType(_ById({question.id: question for question in questions})),
             _warned=(report.warnings, locate),
             source=source,
         )
@@ -167,13 +182,14 @@ class Bank:
 
     def vertex(self, rng: np.random.Generator) -> "Bank":
         """A precise bank of the set: one vertex of every row, drawn at random."""
+        check_rng(rng)
         return self if self.is_precise else self._changed(lambda table: table.vertex(rng))
 
     def subset(self, questions: Iterable[str]) -> "Bank":
         """The bank with only these questions, in the order of the bank; all skills stay."""
-        wanted = list(questions)
+        wanted = several("questions", questions, "a list of ids is expected")
         for question_id in wanted:
-            if question_id not in self.questions:
+            if not is_among(question_id, self.questions):
                 raise QuaestorError(got(say("unknown question"), format_value(question_id), nearest(question_id, self.questions)))
         kept = {name: fields for name, fields in self._document["questions"].items() if name in wanted}
         return Bank({**self._document, "questions": kept})
@@ -184,10 +200,16 @@ class Bank:
         All other statements stay, unless the bank has an `imprecision`: it would widen the new tables too, so then all tables become
         explicit and the imprecision is dropped.
         """
-        for name in tables:
+        expect("tables", tables, Mapping, "a map from ids to tables is expected")
+        for name, table in tables.items():
             if name not in self.skills and name not in self.questions:
                 hint = nearest(name, [*self.skills, *self.questions])
                 raise QuaestorError(got(say("unknown skill or question"), format_value(name), hint))
+            expect(f"tables.{name}", table, Table, "a Table is expected")
+            shape = (self.skills[name] if name in self.skills else self.questions[name]).table.shape
+            if table.shape != shape:
+                rule = f"a table of shape {shape} is expected"
+                raise QuaestorError.at(f"tables.{name}", got(rule, f"one of shape {table.shape}"))
         if self._document.get("imprecision"):
             tables = {**{variable.name: variable.table for variable in self.network.variables}, **tables}
         document = {**self._document, "skills": {**self._document["skills"]}, "questions": {**self._document["questions"]}}
@@ -207,6 +229,11 @@ class Bank:
 
     def _changed(self, change: Callable[[Table], Table]) -> "Bank":
         return self.with_tables({variable.name: change(variable.table) for variable in self.network.variables})
+
+
+def check_bank(bank: object, place: str = "bank", error: type[QuaestorError] = QuaestorError) -> None:
+    """Refuse what is no bank."""
+    expect(place, bank, Bank, "a bank is expected, as qs.load gives it", error)
 
 
 def take_apart(bank: Bank, between: Callable[[], object] = lambda: None) -> tuple[Any, ...]:
@@ -230,8 +257,8 @@ def put_together(apart: tuple[Any, ...], between: Callable[[], object] = lambda:
         questions.update((question.id, question) for question in made)
         between()
     found = object.__new__(Bank)
-    named = MappingProxyType({skill.id: skill for skill in skills})
-    found.__dict__.update(_document=document, skills=named, questions=MappingProxyType(questions), _warned=(warned, None))
+    named = MappingProxyType(_ById({skill.id: skill for skill in skills}))
+    found.__dict__.update(_document=document, skills=named, questions=MappingProxyType(_ById(questions)), _warned=(warned, None))
     found.__dict__.update(source=source, **known)
     return found
 
@@ -240,7 +267,20 @@ def _unread_sections(document: object, normal: Mapping[str, Any]) -> bool:
     """Whether a section was written but nothing of it could be read, so that references to it cannot be checked."""
     if not isinstance(document, Mapping):
         return True
-    return any(document.get(section) not in (None, "", {}) and not normal.get(section) for section in ("skills", "templates", "questions"))
+    written = [name for name in ("skills", "templates", "questions") if not _is_nothing(document.get(name))]
+    return any(not normal.get(name) for name in written)
+
+
+def _is_nothing(value: object) -> bool:
+    return is_among(value, (None, "")) or (isinstance(value, Mapping) and not value)
+
+
+class _ById(dict[str, Thing]):
+    """What a bank has, by id; an unknown one is refused with a proposal."""
+
+    def __missing__(self, name: object) -> Thing:
+        kind = next((type(one).__name__.lower() for one in self.values()), "id")
+        raise UnknownNameError(f"unknown {kind}, got {format_value(name)}", nearest(name, self))
 
 
 _SKILL_STATEMENTS = {"prior", "shares", "strength", "table", "confidence"}

@@ -14,9 +14,9 @@ import numpy as np
 
 from quaestor.bankfile.bank import NEWEST, Bank, table_rows
 from quaestor.bankfile.statements import MOST_ROWS
-from quaestor.errors import NetworkError, format_value, got
+from quaestor.errors import NetworkError, expect, format_kind, got
 from quaestor.i18n import listed, say
-from quaestor.model.network import Network, Variable
+from quaestor.model.network import A_NETWORK, Network, Variable
 from quaestor.model.table import Table
 
 
@@ -37,6 +37,7 @@ def bank_from_network(network: Network, skills: Iterable[str | int], hidden: Ite
     left = _summed_out(network, unseen)
     for variable in left.values():
         _check_shape(variable, wanted, left)
+    expect("title", title, str, "a text is expected")
     levels = {name: left[name].states for name in wanted}
     questions = [variable for variable in left.values() if variable.name not in wanted]
     document = {
@@ -56,8 +57,9 @@ def bank_from_network(network: Network, skills: Iterable[str | int], hidden: Ite
 
 
 def _names(network: Network, variables: Iterable[str | int]) -> list[str]:
-    if isinstance(variables, str):
-        raise NetworkError(got(say("a list of variables is expected"), format_value(variables)))
+    expect("network", network, Network, A_NETWORK, NetworkError)
+    if isinstance(variables, str) or not isinstance(variables, Iterable):
+        raise NetworkError(got(say("a list of variables is expected"), format_kind(variables)))
     return list(dict.fromkeys(network.names[network.index(variable)] for variable in variables))
 
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from quaestor.bankfile.words import in_file
-from quaestor.errors import Place, Problem, StatementError, format_place, format_value, nearest
+from quaestor.errors import Place, Problem, StatementError, format_place, format_value, is_among, nearest
 from quaestor.i18n import say
 from quaestor.model.table import RowFault
 from quaestor.numerals import read_number
@@ -142,9 +142,9 @@ def file_name(value: Any, place: Place, report: Report) -> str | None:
 
 def flag(value: Any, place: Place, report: Report) -> bool | None:
     """`true` or `false`."""
-    if value in (True, "true"):
+    if is_among(value, (True, "true")):
         return True
-    if value in (False, "false"):
+    if is_among(value, (False, "false")):
         return False
     report.error(place, say("true or false is expected"), value)
     return None
@@ -277,7 +277,7 @@ def one_of(*words: str) -> Reader:
 
     def read(value: Any, place: Place, report: Report) -> str | None:
         value = in_file(value, words) if isinstance(value, str) else value
-        if value in words:
+        if is_among(value, words):
             return str(value)
         report.error(place, say("one of {words} is expected", words=", ".join(words)), value, nearest(value, words))
         return None
@@ -291,7 +291,7 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
     """
 
     def read(value: Any, place: Place, report: Report) -> dict[str, Any] | None:
-        if value is None or value == "":
+        if is_among(value, (None, "")):
             return {}
         if not isinstance(value, Mapping):
             report.error(place, say("a map of fields is expected"), value)
@@ -306,7 +306,7 @@ def fields(schema: Mapping[str, Reader]) -> Reader:
                 lost |= set(schema)  # what was meant is not known
                 hint = nearest(field, schema) or say("known fields: {fields}", fields=", ".join(schema))
                 report.error((*place, field) if isinstance(field, str) else place, say("unknown field"), field, hint)
-            elif raw is not None and raw != "":
+            elif not is_among(raw, (None, "")):
                 found[field] = reader(raw, (*place, field), report)
                 lost |= {field} if report.count > before else set()
         made = Partial({field: found[field] for field in schema if found.get(field) is not None})

@@ -173,7 +173,7 @@ def _study(arguments: argparse.Namespace) -> int:
     ]
     if given:
         raise QuaestorError(f"{arguments.what}: a study says these things itself, got {', '.join(given)}; change the file")
-    from quaestor.report.study import write_study
+    from quaestor.report.writing import write_study
 
     study = load_study(arguments.what)
     folder = Path(arguments.out) if arguments.out else Path(arguments.what).with_suffix("")
@@ -182,10 +182,7 @@ def _study(arguments: argparse.Namespace) -> int:
     count = study.students if isinstance(study.students, int) else prod(len(skill.levels) for skill in study.bank.skills.values())
     with _progress(count * len(study.methods)) as progress:
         results = study.run(arguments.workers, arguments.cluster, progress, arguments.device)
-    try:
-        write_study(study, results, folder, f"quaestor simulate {Path(arguments.what).name}", __version__)
-    except OSError as error:
-        raise QuaestorError(f"{folder}: a folder that can be written, got {error.strerror or error}") from error
+    write_study(study, results, folder, f"quaestor simulate {Path(arguments.what).name}", __version__)
     out = console()
     out.print(f"{study.title}: {len(study.methods)} methods, written to {folder}/index.html")
     return 0

@@ -7,13 +7,13 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from quaestor.bankfile.bank import FORMATS, Bank
-from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, got, located, nearest
+from quaestor.bankfile.bank import FORMATS, Bank, check_bank
+from quaestor.errors import BankError, Locate, NetworkError, Problem, QuaestorError, expect, got, located, nearest, path_of
 from quaestor.formats import bif, json_text, sheets, uai, yaml_text
 from quaestor.formats.exchange.registry import QUESTION_ENDINGS, WRITERS, read_questions_bytes, recognised
 from quaestor.formats.limits import read_bytes, read_text
 from quaestor.i18n import say
-from quaestor.model.network import Network
+from quaestor.model.network import A_NETWORK, Network
 
 BANK_ENDINGS = (".yaml", ".yml", ".json", ".csv", ".xlsx")
 MOST_PROBLEMS = 50  # of a sheet
@@ -35,6 +35,7 @@ def load(path: str | Path) -> Bank:
     A file of questions of another system (Moodle XML, GIFT, Aiken, ...) becomes a bank with a skill for each category; an ExchangeWarning
     counts what was lost, and `read_questions` tells each. Raises BankError with every problem: file, place, rule, value.
     """
+    path_of("path", path)
     name = str(path)
     if isinstance(path, str) and not Path(path).suffix and Path(path).name == path:
         names = bundled_banks()
@@ -122,7 +123,8 @@ def dump(bank: Bank, path: str | Path, media: Mapping[str, bytes] | None = None)
     As Moodle XML (`.xml`), GIFT (`.gift`) or a package of QTI 3.0 (`.zip`) it goes with the `media` that its questions name; an
     ExchangeWarning lists what others will not see of it.
     """
-    ending = Path(path).suffix.lower()
+    check_bank(bank)
+    ending = path_of("path", path).suffix.lower()
     if ending in WRITERS:
         exported = WRITERS[ending](bank, media or {})
         save(exported.data, path)
@@ -159,7 +161,7 @@ def _ending(found: str, others: Iterable[str]) -> Problem:
 
 def read_network(path: str | Path) -> Network:
     """Read a network from a UAI (BAYES or V-CREDAL) or BIF file; UAI variables are named "0", "1", ..."""
-    reader = {".uai": uai.read, ".bif": bif.read}.get(Path(path).suffix.lower())
+    reader = {".uai": uai.read, ".bif": bif.read}.get(path_of("path", path).suffix.lower())
     if reader is None:
         raise NetworkError(f"{path}: a network file ends in one of {', '.join(NETWORK_ENDINGS)}, got '{Path(path).suffix}'")
     try:
@@ -172,7 +174,8 @@ def read_network(path: str | Path) -> Network:
 
 def write_network(network: Network, path: str | Path) -> None:
     """Write a network to a UAI (BAYES when precise, else V-CREDAL) or BIF file."""
-    writer = {".uai": uai.write, ".bif": bif.write}.get(Path(path).suffix.lower())
+    expect("network", network, Network, A_NETWORK, NetworkError)
+    writer = {".uai": uai.write, ".bif": bif.write}.get(path_of("path", path).suffix.lower())
     if writer is None:
         raise NetworkError(f"{path}: a network file ends in one of {', '.join(NETWORK_ENDINGS)}, got '{Path(path).suffix}'")
     save(writer(network).encode(), path)

@@ -29,6 +29,8 @@ def read_bytes(path: Path) -> bytes:
             size = path.stat().st_size
             raise refusal(say("a file has at most {most:,} bytes", most=LARGEST_FILE), say("{count:,} {count:byte|bytes}", count=size))
         return path.read_bytes()
+    except FileNotFoundError as error:
+        raise refusal(say("a file that exists is expected"), say("none")) from error
     except (OSError, ValueError) as error:  # ValueError: a name with a null character
         raise refusal(say("the file can be read"), getattr(error, "strerror", None) or error) from error
 

@@ -28,7 +28,7 @@ import numpy as np
 
 from quaestor.credal.rows import open_states
 from quaestor.credal.vectors import TooLargeError
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, is_among
 from quaestor.inference.engine import Bracket, CheckedEngine, Ends, Engine, joined_methods, mended
 from quaestor.inference.engines.enumeration import EnumerationEngine, combinations
 from quaestor.inference.engines.fills import WORK, FillEngine, fits, is_forest
@@ -67,11 +67,11 @@ class Settings:
     began: float = field(default_factory=monotonic, compare=False)
 
     def __post_init__(self) -> None:
-        if self.method not in (*methods(), *PRECISE) and not ENGINES.knows(self.method):
+        if not is_among(self.method, (*methods(), *PRECISE)) and not ENGINES.knows(self.method):
             raise QuaestorError(f"method is one of {', '.join(methods())}, got {self.method!r} ({ENGINES.hint(self.method)})")
         for name, value in (("tolerance", self.tolerance), ("limit", self.limit), ("seconds", self.seconds)):
             is_right = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-            if not is_right and (name, value) != ("seconds", None):
+            if not is_right and not (name == "seconds" and value is None):
                 raise QuaestorError(f"{name} is a number of at least 0, got {value!r}")
         if self.seconds is not None and self.method != "exact":
             raise QuaestorError(f"seconds go with method 'exact' only, so that all else repeats, got method {self.method!r}")

@@ -12,18 +12,24 @@ information approach to computerized adaptive testing", Applied Psychological Me
 
 import numpy as np
 
-from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.bankfile.bank import Bank, check_bank
+from quaestor.errors import QuaestorError, format_value, is_among, nearest
 from quaestor.inference.lookahead import Group, lookahead
 from quaestor.model.table import Array
 
 
 def information(bank: Bank, skill: str) -> Array:
-    """J of every question between each level of a skill and the next, (questions, levels - 1); of a credal bank that of its centre.
+    """How well every question separates each level of a skill from the next, (questions, levels - 1): the divergence of Jeffreys, in nats.
+
+    J(k) = sum over answers a of (P(a | k) - P(a | k + 1)) log(P(a | k) / P(a | k + 1)), the counterpart of item information where levels
+    are few: on a fine scale, levels a small step d apart, it is I d^2 with the information I of Fisher. Where each question asks one skill
+    alone, the sum over the questions of a test is the information of the test. Of a credal bank it is that of its centre. Sources:
+    Jeffreys (1946); Chang and Ying (1996), Applied Psychological Measurement 20.
 
     0 for questions that do not ask the skill, infinite where an answer is possible at one level and impossible at the next.
     """
-    if skill not in bank.skills:
+    check_bank(bank)
+    if not is_among(skill, bank.skills):
         hint = nearest(skill, bank.skills) if isinstance(skill, str) else ""
         raise QuaestorError(f"skill: one of the bank's, got {format_value(skill)}" + (f" ({hint})" if hint else ""))
     ahead = lookahead(bank.centre(), targets=[skill])

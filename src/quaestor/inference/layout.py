@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bankfile.bank import Bank
-from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest
+from quaestor.bankfile.bank import Bank, check_bank
+from quaestor.errors import AnswerError, format_value, got, nearest
 from quaestor.i18n import say
 from quaestor.inference.model import Model, Scope
 from quaestor.lazy import lazy
@@ -225,8 +225,7 @@ def _one(low: Array, high: Array) -> Array:
 
 def layout_of(bank: Bank) -> Layout:
     """The layout of a bank; it is kept with the bank."""
-    if not isinstance(bank, Bank):
-        raise QuaestorError(f"a bank is expected, as qs.load gives it, got {format_value(bank)}")
+    check_bank(bank)
     found: Layout | None = bank.__dict__.get("_layout")
     if found is None:
         found = bank.__dict__["_layout"] = Layout(bank)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, StatementError, Words, nearest, placed
+from quaestor.errors import QuaestorError, StatementError, Words, is_among, nearest, placed
 from quaestor.i18n import say
 from quaestor.inference.chooser import NODES, TOLERANCE, Chooser
 from quaestor.inference.conflict import refuse_conflict
@@ -93,6 +93,10 @@ class Group:
         return max([self.bracket.gap, *(gap for target in self.targets for gap in (target.before.gap, target.bracket.gap))])
 
 
+class SpreadError(QuaestorError):
+    """What a score makes of a group is no number for each taker and table."""
+
+
 @dataclass(frozen=True, eq=False)
 class Lookahead:
     """All groups of a bank's questions; `open` tells which questions each taker has not answered, (takers, questions)."""
@@ -121,10 +125,13 @@ class Lookahead:
         values = np.zeros(self.open.shape)
         for group in self.groups:
             found = of_group(group)
+            shape, wanted = np.shape(found), (len(self.open), len(group.batch.low))
+            if shape != wanted:
+                raise SpreadError(f"one number for each taker and table, shape (takers, tables) = {wanted}, got an array of shape {shape}")
             values[:, group.batch.columns] = found if group.batch.are_different else found[:, group.batch.row]
         if np.isnan(values).any():
             taker, place = np.argwhere(np.isnan(values))[0]
-            raise QuaestorError(f"{self.ids[place]}: its gain is a number, got none (taker {taker})")
+            raise SpreadError(f"a finite gain for every question, got nan for {self.ids[place]} (taker {taker})")
         return values
 
 
@@ -173,19 +180,22 @@ def _target(layout: Layout, chooser: Chooser, batch: Batch, skill: int, weight: 
 
 def wanted(layout: Layout, targets: Targets) -> dict[int, float] | None:
     """The targets' numbers and weights; None for each question's own skills."""
-    if targets == "scope":
+    if is_among(targets, ("scope",)):
         return None
-    if targets == "joint":
+    if is_among(targets, ("joint",)):
         if not layout.is_precise:
             raise TargetError(say("target 'joint' is for precise banks"), say("a credal one; use 'scope', 'all' or skills"))
         return {}
-    if targets == "all":
+    if is_among(targets, ("all",)):
         return {layout.position[skill]: 1.0 for skill in layout.bank.skills}
     if isinstance(targets, str):
         hint = nearest(targets, ["scope", "all", "joint"]) or say("a list of skills is written ['a', 'b']")
         raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(f"'{targets}'"), hint)
     if not isinstance(targets, Mapping | Sequence):
         raise TargetError(say("a target is 'scope', 'all', 'joint', a list of skills or weights by skill"), Words(repr(targets)))
+    if not isinstance(targets, Mapping):
+        for name in (name for name in targets if not is_among(name, layout.position)):
+            raise TargetError(say("unknown skill"), Words(f"'{name}'"), nearest(name, layout.position))
     weights = dict(targets) if isinstance(targets, Mapping) else dict.fromkeys(targets, 1.0)
     if not weights:
         raise TargetError(say("a target names at least one skill"), say("none"))

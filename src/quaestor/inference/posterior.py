@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import NetworkError, format_value
+from quaestor.errors import NetworkError, expect, format_value
 from quaestor.inference.chooser import NODES, Chooser
 from quaestor.inference.conflict import refuse_conflict, refuse_states
 from quaestor.inference.engine import EXACT, Bracket
@@ -11,7 +11,7 @@ from quaestor.inference.evidence import Evidence, Stated
 from quaestor.inference.layout import Answers
 from quaestor.inference.model import reduce
 from quaestor.model.beliefs import Beliefs, Bounds
-from quaestor.model.network import Network
+from quaestor.model.network import A_NETWORK, Network
 
 
 def posterior(
@@ -35,7 +35,7 @@ def posterior(
     out. `stated` holds what is known of skills otherwise: for each the lower and upper likelihood of what was seen at each of its levels;
     in a precise bank both are the same.
     """
-    evidence = Evidence.of(bank, answers or {}, stated)
+    evidence = Evidence.of(bank, {} if answers is None else answers, stated)
     refuse_conflict(evidence, stated, answers)
     chooser = Chooser(evidence.model, 1, method, tolerance, limit, seconds)
     return beliefs_of(evidence, [chooser.now(skill) for skill in evidence.layout.order])
@@ -66,8 +66,7 @@ def bounds(
     seconds: float | None = None,
 ) -> Bounds:
     """Bounds of P(variable | evidence) in any credal network; variables and states by name or index. See `posterior` for the rest."""
-    if not isinstance(network, Network):
-        raise NetworkError(f"a network is expected, as qs.read_network or bank.network gives it, got {format_value(network)}")
+    expect("network", network, Network, A_NETWORK, NetworkError)
     if evidence is not None and not isinstance(evidence, Mapping):
         raise NetworkError(f"evidence is a map from variables to states, got {format_value(evidence)}")
     target = network.index(variable)

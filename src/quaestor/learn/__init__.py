@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import Problem, QuaestorError
+from quaestor.errors import Problem, QuaestorError, expect_call, expect_flag, format_kind, is_among, several
 from quaestor.i18n import say
 from quaestor.learn.augmentation import plausible
 from quaestor.learn.calibration import calibrated
 from quaestor.learn.em import Progress, random_start, solved
 from quaestor.learn.expect import check_size
 from quaestor.learn.fit import Fit
-from quaestor.learn.fixed import fixed_tables
+from quaestor.learn.fixed import A_LIST, fixed_tables
 from quaestor.learn.folds import held_out
 from quaestor.learn.layout import Tables, answered, as_tables, layout_of, tables_of
 from quaestor.learn.maximise import aim_of
@@ -65,13 +65,16 @@ def learn(
     answers that it predicts for new people, 90 in 100 hold; `predict` of `quaestor.learn.predictions` has more predictions.
     """
     _check(bank, weight, shape, restarts, folds, seed, tolerance, iterations)
+    for name, flag in (("monotone", monotone), ("tied", tied)):
+        expect_flag(f"learn: {name}", flag)
+    expect_call("learn: progress", progress)
     check_level(intervals)
     layout = layout_of(bank)
     check_size(layout)
     people = read_people(bank, layout, responses)
     if folds > len(people):
         raise QuaestorError(f"learn: at most as many folds as people, got {folds} for {len(people)}")
-    own, kept = tables_of(bank, layout), tuple(fixed) if not isinstance(fixed, str) else fixed
+    own, kept = tables_of(bank, layout), several("learn: fixed", fixed, A_LIST)
     aim = aim_of(layout, own, float(weight), monotone, tied, shape == "curves", fixed_tables(bank, layout, kept) if kept else None)
     rng = np.random.default_rng(seed)
     with steps(layout, people.patterns, workers, cluster) as step:
@@ -123,11 +126,11 @@ def _tell(progress: Progress, objective: float, number: int) -> None:
 
 def _check(bank: Bank, weight: float, shape: str, restarts: int, folds: int, seed: int, tolerance: float, iterations: int) -> None:
     if not isinstance(bank, Bank):
-        raise QuaestorError(f"learn: a bank is expected, as qs.load gives it, got {type(bank).__name__}")
+        raise QuaestorError(f"learn: a bank is expected, as qs.load gives it, got {format_kind(bank)}")
     for name, number in (("weight", weight), ("tolerance", tolerance)):
         if not is_number(number) or not 0 <= number < np.inf:
             raise QuaestorError(f"learn: {name} is a number of at least 0, got {number!r}")
-    if shape not in SHAPES:
+    if not is_among(shape, SHAPES):
         raise QuaestorError(f"learn: shape is one of {', '.join(SHAPES)}, got {shape!r}")
     if weight > HEAVIEST:
         raise QuaestorError(f"learn: weight is at most {HEAVIEST:g}, got {weight:g}")

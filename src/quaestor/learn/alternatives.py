@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value
+from quaestor.errors import QuaestorError, format_value, is_among
 from quaestor.i18n import say, together
 from quaestor.learn import SHAPES, learn
 from quaestor.learn.answers import Answers
@@ -188,11 +188,11 @@ def _check(told: Mapping[str, Any]) -> None:
     skills = told.get("skills")
     if skills is not None and (isinstance(skills, bool) or not isinstance(skills, int) or not 1 <= skills <= MOST_SKILLS):
         raise QuaestorError(f"choose: between 1 and {MOST_SKILLS} skills are looked for, got {skills!r}")
-    if levels and (isinstance(levels, bool) or not isinstance(levels, int) or levels < 2):
+    if levels is not None and (isinstance(levels, bool) or not isinstance(levels, int) or levels < 2):
         raise QuaestorError(f"choose: a skill has at least 2 levels, got {levels!r}")
-    if links and links not in LINKS:
+    if links is not None and not is_among(links, LINKS):
         raise QuaestorError(f"choose: links is one of {', '.join(LINKS)}, got {format_value(links)}")
-    if shape and shape not in SHAPES:
+    if shape is not None and not is_among(shape, SHAPES):
         raise QuaestorError(f"choose: shape is one of {', '.join(SHAPES)}, got {format_value(shape)}")
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, expect_call, expect_number, several
 from quaestor.extras import from_extra
 from quaestor.learn import learn
 from quaestor.learn.alternatives import ONE, Alternative, Start, alternatives
@@ -190,6 +190,8 @@ def choose(
     are the skills that questions need; `skills` tells how many (1: one skill, nothing is looked for). `options` as in `learn`. `progress`
     is called with the number of fits so far, and the most there can be.
     """
+    expect_number("choose: seed", seed, whole=True)
+    expect_call("choose: progress", progress)
     begin, answers = (start, read_answers(start.questions, responses)) if isinstance(start, Start) else begun(start, responses)
     some = answers.chosen(answers.counts > 0)
     rng = np.random.default_rng([seed, 7])
@@ -238,7 +240,8 @@ def begun(start: "Bank | pd.DataFrame | None", responses: Responses) -> tuple[St
         return Start(start, None, start), read_answers(start, responses)
     if start is not None and not hasattr(start, "columns"):
         raise QuaestorError(f"choose: a bank, a Q-matrix (a table) or None, got {type(start).__name__}")
-    kept: Any = responses if hasattr(responses, "columns") or isinstance(responses, Answers) else list(responses)
+    is_whole = hasattr(responses, "columns") or isinstance(responses, Answers)
+    kept: Any = responses if is_whole else several("responses", responses, "a table, or a list of tables, is expected")
     if start is None:
         questions = questions_of(kept)
         return Start(questions), read_answers(questions, kept)

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.errors import QuaestorError, format_value, is_among, nearest, several
 from quaestor.learn.layout import Layout, Tables
+
+A_LIST = "a list of ids of questions and skills is expected"
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,9 @@ class Fixed:
 
 def fixed_tables(bank: Bank, layout: Layout, ids: Iterable[str]) -> Fixed:
     """The tables of these questions and skills."""
-    if isinstance(ids, str):
-        raise QuaestorError(f"learn: fixed is a list of ids of questions and skills, got {format_value(ids)}")
-    wanted = set(ids)
+    wanted = several("learn: fixed", ids, A_LIST)
     known = [*bank.skills, *bank.questions]
-    for name in sorted(wanted - set(known), key=str):
+    for name in sorted((name for name in wanted if not is_among(name, known)), key=str):
         hint = nearest(name, known)
         shown = format_value(name) + (f" ({hint})" if hint else "")
         raise QuaestorError(f"learn: fixed names questions and skills of the bank, got {shown}")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from quaestor.bankfile.bank import Bank
+from quaestor.bankfile.bank import Bank, check_bank
 from quaestor.errors import QuaestorError, format_value
 from quaestor.learn import learn
 from quaestor.learn.answers import Responses, read_answers
@@ -101,6 +101,8 @@ def _padded(joined: Bank, answers: Any) -> Any:
 
 def _joined(old: Bank, new: Bank) -> tuple[Bank, list[str]]:
     """The old bank with the new questions, and the shared ones."""
+    for place, bank in (("old", old), ("new", new)):
+        check_bank(bank, f"link: {place}")
     for name in {*old.skills, *new.skills}:
         levels = [bank.skills[name].levels if name in bank.skills else () for bank in (old, new)]
         if name in new.skills and levels[0] != levels[1]:

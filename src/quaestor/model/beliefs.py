@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.errors import UnknownNameError, format_value, nearest
+from quaestor.errors import UnknownNameError, expect, format_value, is_among, nearest
 from quaestor.html_tables import html_table, interval
-from quaestor.model.table import Array, centre
+from quaestor.model.table import Array, centre, numbers
 
 MOST = 8  # skills that a short text names
 
@@ -31,7 +31,7 @@ class Bounds:
 
     def __post_init__(self) -> None:
         for name in ("lower", "upper", "inner_lower", "inner_upper"):
-            array = np.array(getattr(self, name), dtype=float)
+            array = numbers(name, getattr(self, name))
             array.setflags(write=False)
             object.__setattr__(self, name, array)
 
@@ -66,6 +66,7 @@ class Beliefs(Mapping[str, Bounds]):
     skills: Mapping[str, Bounds] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        expect("skills", self.skills, Mapping, "a map from skills to their Bounds is expected")
         object.__setattr__(self, "skills", MappingProxyType(dict(self.skills)))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -87,7 +88,7 @@ class Beliefs(Mapping[str, Bounds]):
         return html_table(f"Beliefs, {known} ({self.method})", ("skill", "level", "probability"), rows, len(rows))
 
     def __getitem__(self, skill: str) -> Bounds:
-        if skill not in self.skills:
+        if not is_among(skill, self.skills):
             raise UnknownNameError(f"unknown skill, got {format_value(skill)}", nearest(skill, self.skills))
         return self.skills[skill]
 

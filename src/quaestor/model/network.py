@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from quaestor.errors import NetworkError
+from quaestor.errors import NetworkError, expect, several
 from quaestor.lazy import lazy
 from quaestor.model.table import Table
+
+A_NETWORK = "a network is expected, as qs.read_network or bank.network gives it"
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,9 @@ class Network:
     variables: tuple[Variable, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variables", tuple(self.variables))
+        object.__setattr__(self, "variables", tuple(several("variables", self.variables, "a list of variables is expected")))
+        for number, variable in enumerate(self.variables):
+            expect(f"variables[{number}]", variable, Variable, "a Variable is expected")
         if not self.variables:
             raise NetworkError("a network has at least one variable, got none")
         sizes = {variable.name: len(variable.states) for variable in self.variables}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.errors import AnswerError, format_value, got
+from quaestor.errors import AnswerError, expect, format_value, got
 from quaestor.html_tables import html_table, interval
 from quaestor.i18n import say
 from quaestor.model.entries import GAP, PICTURE, SOUNDS, Part, PartsError, accepted, chosen, loose, one_text
@@ -180,6 +180,7 @@ class Question:
 
     def ticked(self, entry: str) -> list[str]:
         """The options in a text with `|` between them; an option may have such a sign itself."""
+        expect("entry", entry, str, "a text is expected")
         parts = entry.split("|")
         known = {loose(option) for option in self.options}
         found: list[str] = []

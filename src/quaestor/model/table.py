@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from quaestor.errors import NetworkError
+from quaestor.errors import NetworkError, expect, format_kind, got
 from quaestor.i18n import say
 from quaestor.lazy import lazy
 
@@ -53,14 +53,15 @@ class Table:
     vertices: Mapping[int, Array] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        lower, upper = np.array(self.lower, dtype=float), np.array(self.upper, dtype=float)
+        lower, upper = numbers("lower", self.lower), numbers("upper", self.upper)
+        expect("vertices", self.vertices, Mapping, "a map from rows to their vertices is expected")
         if lower.ndim == 0 or lower.shape != upper.shape or lower.size == 0:
             raise NetworkError(f"lower and upper have the same non-empty shape, got {lower.shape} and {upper.shape}")
         states = lower.shape[-1]
         flat_lower, flat_upper = lower.reshape(-1, states), upper.reshape(-1, states)
         vertices: dict[int, Array] = {}
         for row, given in self.vertices.items():
-            points = np.array(given, dtype=float)
+            points = numbers(f"vertices of row {row}", given)
             if row not in range(len(flat_lower)) or points.ndim != 2 or points.shape[1] != states or not len(points):
                 rule = f"vertices are for rows 0 to {len(flat_lower) - 1}, of shape (vertices, {states})"
                 raise NetworkError(f"row {row}: {rule}, got {points.shape}")
@@ -88,7 +89,7 @@ class Table:
     @classmethod
     def precise(cls, probabilities: ArrayLike) -> "Table":
         """A table of exact numbers, shape (*parent sizes, states)."""
-        array = np.asarray(probabilities, dtype=float)
+        array = numbers("probabilities", probabilities)
         return cls(array, array)
 
     @classmethod
@@ -135,7 +136,7 @@ class Table:
     def widen(self, epsilon: float) -> "Table":
         """Every bound moved outwards by epsilon, cut to [0, 1]; a row of vertices becomes its widened envelope."""
         if isinstance(epsilon, bool) or not isinstance(epsilon, int | float) or not 0 <= epsilon <= 1:
-            raise NetworkError(f"a table is widened by a number between 0 and 1, got {epsilon}")
+            raise NetworkError(f"a table is widened by a number between 0 and 1, got {format_kind(epsilon)}")
         if epsilon == 0:
             return self
         return Table(*widened(self.lower, self.upper, epsilon))
@@ -152,6 +153,7 @@ class Table:
 
     def vertex(self, rng: np.random.Generator) -> "Table":
         """One precise table of the set: a random vertex of each row."""
+        check_rng(rng)
         drawn = []
         for row in range(self.rows):
             points = self.row_vertices(row)
@@ -174,6 +176,19 @@ class Table:
     def __reduce__(self) -> tuple[Any, ...]:
         """As it was made, not to be checked again: a large bank has 100,000 tables."""
         return _restored, (self.lower, self.upper, dict(self.vertices))
+
+
+def numbers(place: str, given: object) -> Array:
+    """A new array of what is given: numbers, or lists of them, all of one length."""
+    try:
+        return np.array(given, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise NetworkError.at(place, got("numbers are expected, in lists of one length", format_kind(given))) from error
+
+
+def check_rng(rng: object) -> None:
+    """Refuse what is no random generator."""
+    expect("rng", rng, np.random.Generator, "a generator such as numpy.random.default_rng(1) is expected")
 
 
 def _restored(lower: Array, upper: Array, vertices: dict[int, Array]) -> Table:

@@ -1,4 +1,6 @@
-"""Pictures for notebooks and papers, on matplotlib: every function draws into an Axes and returns it (a new one, where none is given).
+"""Pictures for notebooks and papers, on matplotlib: every function draws into the Axes that it is given as `axes=`, or into those of a new
+figure, and returns them. Two side by side: `figure, (left, right) = plt.subplots(1, 2)`, then `qs.plot.beliefs(session, axes=left)` and
+`qs.plot.course(session, axes=right)`.
 
 Colours are those of Okabe and Ito, which people with any colour vision can tell apart. A picture's module is imported when it is first
 asked for, so that nobody needs matplotlib who draws nothing.
@@ -34,3 +36,7 @@ if not TYPE_CHECKING:  # hidden from type checkers, which would accept any name
             raise AttributeError(f"module 'quaestor.plot' has no attribute '{name}'")
         with from_extra():
             return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

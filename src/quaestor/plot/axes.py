@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from quaestor import errors
 from quaestor.errors import QuaestorError
 from quaestor.extras import from_extra
 
@@ -23,6 +24,5 @@ def axes_of(given: "Axes | None", width: float = 7.2, height: float = 4.2) -> "A
 
 def expect(name: str, value: object, *kinds: type) -> None:
     """Refuse what a picture cannot show."""
-    if not isinstance(value, kinds):
-        words = " or ".join(f"a {kind.__name__}" for kind in kinds)
-        raise QuaestorError(f"{name}: {words} is expected, got {type(value).__name__}")
+    words = " or ".join(f"a {kind.__name__}" for kind in kinds)
+    errors.expect(name, value, kinds, f"{words} is expected")

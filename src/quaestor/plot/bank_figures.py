@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.errors import QuaestorError, format_value, is_among, nearest, several
 from quaestor.inference.divergence import information as information_of
 from quaestor.plot.axes import axes_of, expect
 from quaestor.report.figures import COLOURS
@@ -24,8 +24,9 @@ def information(bank: Bank, skill: str, questions: Sequence[str] = (), axes: "Ax
     expect("bank", bank, Bank)
     found = information_of(bank, skill)
     names = list(bank.questions)
+    questions = several("questions", questions, "a list of ids is expected")
     for one in questions:
-        if one not in bank.questions:
+        if not is_among(one, bank.questions):
             raise QuaestorError(f"questions: a question of the bank, got {format_value(one)} {nearest(one, names)}".strip())
     levels = bank.skills[skill].levels
     steps = [f"{low} | {high}" for low, high in pairwise(levels)]

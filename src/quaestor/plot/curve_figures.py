@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quaestor.errors import QuaestorError
+from quaestor import errors
+from quaestor.errors import QuaestorError, format_kind, is_among, nearest
 from quaestor.plot.axes import axes_of, expect
 from quaestor.report.figures import COLOURS, Line, draw
 from quaestor.simulate.curves import Curves
@@ -26,9 +27,10 @@ def curves(found: Curves | Mapping[str, Curves], metric: str = "accuracy", axes:
         raise QuaestorError(f"curves: 1 to {MOST} can be told apart, got {len(named)}")
     lines = []
     for number, (name, one) in enumerate(named.items()):
-        expect(f"curves.{name}" if name else "curves", one, Curves)
-        if metric not in one.means:
-            raise QuaestorError(f"metric: one of {', '.join(one.means)}, got '{metric}'")
+        errors.expect(f"curves.{name}" if name else "curves", one, Curves, "a simulation, or a dict of name: simulation, is expected")
+        if not is_among(metric, one.means):
+            hint = nearest(metric, one.means)
+            raise QuaestorError(errors.got(f"metric: one of {', '.join(one.means)}", format_kind(metric), hint))
         error = SURE * one.error(metric) if isinstance(one, Simulation) else None
         lines.append(Line(name, getattr(one, metric), error, number))
     axes = axes_of(axes)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quaestor import errors
 from quaestor.errors import QuaestorError
 from quaestor.model.beliefs import Beliefs
 from quaestor.plot.axes import axes_of, expect
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 def class_map(known: Mapping[str, Beliefs], axes: "Axes | None" = None) -> "Axes":
     """A row a person, a column a skill: the expected level, light (the lowest) to dark; in numbers how probable the likeliest level is."""
+    errors.expect("class_map", known, Mapping, "a dict of name: beliefs is expected")
     if not known:
         raise QuaestorError("class_map: beliefs of at least one person, got none")
     for name, one in known.items():

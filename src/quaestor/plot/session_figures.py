@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quaestor.errors import QuaestorError, format_value, nearest
+from quaestor.errors import QuaestorError, format_value, is_among, nearest
 from quaestor.model.beliefs import Beliefs
 from quaestor.plot.axes import axes_of, expect
 from quaestor.report.figures import COLOURS
@@ -41,7 +41,7 @@ def course(session: Session, skill: str | None = None, level: str | None = None,
     """
     expect("session", session, Session)
     skills = list(session.bank.skills) if skill is None else [skill]
-    if skill is not None and skill not in session.bank.skills:
+    if skill is not None and not is_among(skill, session.bank.skills):
         raise QuaestorError(f"skill: one of the bank's, got {format_value(skill)} {nearest(skill, session.bank.skills)}".strip())
     steps = session.so_far
     axes = axes_of(axes)

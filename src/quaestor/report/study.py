@@ -21,7 +21,7 @@ Results = Mapping[str, tuple[Simulation, Curves | None]]
 WORSE = ("brier", "brier_best", "brier_worst", "log_loss", "log_loss_best", "log_loss_worst", "not_upper")  # smaller is better
 
 
-def write_study(study: Study, results: Results, folder: Path, command: str, version: str) -> None:
+def write_files(study: Study, results: Results, folder: Path, command: str, version: str) -> None:
     """Write summary.csv, a table for each method, the figures and index.html; everything is computed before the first file is written."""
     shown = summary(study, results)
     tables = {"summary": shown, **{method.file: _table(*results[method.name]) for method in study.methods}}
@@ -32,7 +32,7 @@ def write_study(study: Study, results: Results, folder: Path, command: str, vers
     parts += [page.figure(svg(figure), _caption(study, results, metric)) for metric, figure in figures.items()]
     parts += [page.heading("What to conclude"), page.listing(conclusions(study, results))]
     parts += [page.heading("In numbers"), *([page.text(_which_are_exact(study))] if study.exact else []), page.table(shown)]
-    cited = [f"[{number}] {work}" for number, work in enumerate(methods.works(study), start=1)]
+    cited = [f"[{number}] {work}" for number, work in enumerate(methods.works(study, version), start=1)]
     parts += [page.heading("For the methods section of a paper"), page.text(methods.paragraph(study, version)), page.listing(cited)]
     parts += [page.heading("How to repeat it"), page.code(command), page.text(_versions(study, version))]
     parts += [

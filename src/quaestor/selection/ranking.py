@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
 from quaestor.draws import Draws
-from quaestor.errors import QuaestorError, format_value, got, nearest
+from quaestor.errors import QuaestorError, expect, format_value, got, is_among, nearest
 from quaestor.html_tables import html_table
 from quaestor.i18n import say
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.conflict import refuse_conflict
 from quaestor.inference.evidence import Evidence, Stated
 from quaestor.inference.layout import Answers, Layout, Numbers
-from quaestor.inference.lookahead import Lookahead, Targets, look
+from quaestor.inference.lookahead import Lookahead, SpreadError, Targets, look
 from quaestor.model.question import Question
 from quaestor.model.table import Array
 from quaestor.registry import RegisterError
@@ -68,6 +68,7 @@ class Ranking(Sequence[Candidate]):
     def __getitem__(self, place: int | slice) -> Candidate | list[Candidate]:
         if isinstance(place, slice):
             return [self[number] for number in range(*place.indices(len(self)))]
+        expect("a ranking", place, int | np.integer, "a place, counted from 0, is expected")
         question = self._layout.questions[self.numbers[place]]
         minutes = self._layout.minutes[self.numbers[place]] if self._per and self.gains[place] > 0 else 1.0
         parts = {skill: gain / minutes for skill, gain in self._by_skill(int(self.numbers[place])).items()}
@@ -103,7 +104,7 @@ def rank(
     still tied keeps the order of the bank. `per="minute"` divides positive gains by the question's minutes (one where none are stated).
     """
     check_options(score, bound, then, per)
-    evidence = Evidence.of(bank, answers or {}, stated)
+    evidence = Evidence.of(bank, {} if answers is None else answers, stated)
     refuse_conflict(evidence, stated, answers)
     layout = evidence.layout
     ahead = look(layout, Chooser(evidence.model), evidence.is_open, target)
@@ -118,12 +119,12 @@ def rank(
 def check_options(score: str, bound: str, then: str | None, per: str | None) -> None:
     """Refuse what no score knows."""
     for name, value, others in (("score", score, ()), ("then", then, ("auto", None))):
-        if not (value in others or SCORES.knows(value)):
+        if not (is_among(value, others) or SCORES.knows(value)):
             words = [*(str(one) for one in others if one is not None), *SCORES.names]
             rule = say("{name} is one of {words}", name=name, words=", ".join(words))
             raise QuaestorError(got(rule, format_value(value), SCORES.hint(value)))
     for name, value, known in (("bound", bound, BOUNDS), ("per", per, ("minute", None))):
-        if value not in known:
+        if not is_among(value, known):
             words = [str(one) for one in known if one is not None]
             rule = say("{name} is one of {words}", name=name, words=", ".join(words))
             raise QuaestorError(got(rule, format_value(value), nearest(value, words)))
@@ -138,15 +139,16 @@ def second_score(score: str, then: str | None) -> str | None:
 
 def gains_of(layout: Layout, ahead: Lookahead, score: str, bound: str, per: str | None, draws: Draws) -> Array:
     """The gain of every question, (takers, questions)."""
-    found = SCORES[score](ahead, bound, draws)
-    if SCORES.is_own(score):
-        found = _checked(score, found, ahead)
+    found = _own(score, ahead, bound, draws) if SCORES.is_own(score) else SCORES[score](ahead, bound, draws)
     return per_minute(found, layout.minutes, per)
 
 
-def _checked(score: str, found: object, ahead: Lookahead) -> Array:
-    """The gains of a score that somebody else wrote, in the shape that all have."""
-    gains = np.asarray(found)
+def _own(score: str, ahead: Lookahead, bound: str, draws: Draws) -> Array:
+    """The gains of a score that somebody else wrote, in the shape that all have; what is wrong with them is said with its name."""
+    try:
+        gains = np.asarray(SCORES[score](ahead, bound, draws))
+    except SpreadError as error:
+        raise RegisterError(f"score {score}: {error}") from error
     rule, shape = f"score {score}: one number for each taker and question, shape (takers, questions)", ahead.open.shape
     if gains.shape != shape or gains.dtype.kind not in "bif":
         raise RegisterError(f"{rule} = {shape}, got an array of {gains.dtype} of shape {gains.shape}")

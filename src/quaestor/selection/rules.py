@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import Problem, QuaestorError, Words, all_of_them, format_value, nearest
+from quaestor.errors import Problem, QuaestorError, Words, all_of_them, expect, format_value, is_among, nearest, several
 from quaestor.i18n import say
 from quaestor.inference.layout import layout_of
 from quaestor.inference.lookahead import TargetError, Targets, wanted
@@ -47,7 +47,8 @@ class Variety:
     of: tuple[str, ...] = ("skill", "group", "template")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "of", (self.of,) if isinstance(self.of, str) else tuple(self.of))
+        of = [self.of] if isinstance(self.of, str) else several("variety.of", self.of, "a list is expected")
+        object.__setattr__(self, "of", tuple(of))
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Exposure:
 
     def __post_init__(self) -> None:
         for name in ("rates", "chances"):
+            expect(f"exposure.{name}", getattr(self, name), Mapping, "a map from questions to numbers is expected")
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -204,12 +206,18 @@ def _misshapen(rules: Rules) -> Iterator[Fault]:
             yield name, say("a list is expected"), value
         elif name in ("exclude", "testlets"):
             yield from ((f"{name}[{number}]", say("a list is expected"), ids) for number, ids in enumerate(value) if not _listed(ids))
+            strange = (one for ids in value if _listed(ids) for one in ids if not isinstance(one, str))
+            yield from ((name, say("a question of the bank"), one) for one in strange)
+        elif name in ("first", "mandatory", "withdrawn"):
+            yield from ((name, say("a question of the bank"), one) for one in value if not isinstance(one, str))
     if _listed(rules.narrow):
         strange = ((number, one) for number, one in enumerate(own_rules(rules.narrow)) if not isinstance(one, OwnRule))
         yield from ((f"narrow[{number}]", say("a registered rule is expected"), one, RULES.hint(one)) for number, one in strange)
     if _listed(rules.content):
         wrong = ((number, one) for number, one in enumerate(rules.content) if not isinstance(one, Content))
         yield from ((f"content[{number}]", say("a Content is expected"), one) for number, one in wrong)
+    if not isinstance(rules.skips, str):
+        yield "skips", say("one of {words} is expected", words="missing, wrong"), rules.skips
     kinds = {"exposure": Exposure, "variety": Variety | None, "robust": Robust | None, "only_next": bool, "may_skip": bool, "shadow": bool}
     for name, kind in kinds.items():
         if not isinstance(getattr(rules, name), kind):
@@ -221,7 +229,7 @@ def _misshapen(rules: Rules) -> Iterator[Fault]:
         yield from ((f"target.{skill}", say("a weight above 0"), weight) for skill, weight in wrong_weights)
     elif not isinstance(target, str) and not _listed(target):
         yield "target", say("scope, all, joint, skills, or weights by skill"), target
-    if target in ((), [], {}):
+    if isinstance(target, Sequence | Mapping) and not target:
         yield "target", say("a target names at least one skill"), say("none")
 
 
@@ -243,7 +251,7 @@ def _faults(rules: Rules) -> Iterator[Fault]:
             yield "retire", say("a criterion on one skill: {criteria}", criteria=", ".join(OF_SKILL)), criterion.name
     for name, least in (("first_among", 1), ("among", 1), ("pilots", 0), ("least_answers", 1), ("ahead", 1)):
         value = getattr(rules, name)
-        if not _whole(value, least) and (name, value) != ("least_answers", None):
+        if not _whole(value, least) and not (name == "least_answers" and value is None):
             yield name, say("a whole number of at least {least}", least=least), value
     yield from _progress_faults(rules)
     for number, content in enumerate(rules.content):
@@ -281,7 +289,7 @@ def _far_faults(rules: Rules) -> Iterator[Fault]:
 def _progress_faults(rules: Rules) -> Iterator[Fault]:
     """What is wrong with rules that weigh what questions tell against chance."""
     ways = ("progressive", "proportional")
-    others = [name for name in (*ways, "among", "first_among") if getattr(rules, name) != getattr(Rules, name)]
+    others = [name for name in (*ways, "among", "first_among") if not is_among(getattr(rules, name), (getattr(Rules, name),))]
     others += ["exposure.chances"] if rules.exposure.chances else []
     for name in (name for name in ways if getattr(rules, name) is not None):
         value = getattr(rules, name)
@@ -294,7 +302,7 @@ def _progress_faults(rules: Rules) -> Iterator[Fault]:
 def _robust_faults(robust: Robust) -> Iterator[Fault]:
     if not _whole(robust.networks, 1):
         yield "robust.networks", say("a whole number of at least {least}", least=1), robust.networks
-    if robust.choose not in ("most", "least exposed"):
+    if not is_among(robust.choose, ("most", "least exposed")):
         yield "robust.choose", say("one of {words} is expected", words="most, least exposed"), robust.choose
     if not _whole(robust.seed, 0):
         yield "robust.seed", say("a whole number of at least {least}", least=0), robust.seed
@@ -324,7 +332,7 @@ def _variety_faults(variety: Variety) -> Iterator[Fault]:
     if not _share(variety.give_up):
         yield "variety.give_up", say("a share between 0 and 1"), variety.give_up
     for kind in variety.of:
-        if kind not in ("skill", "group", "template"):
+        if not is_among(kind, ("skill", "group", "template")):
             yield "variety.of", say("one of {words} is expected", words="skill, group, template"), kind
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from quaestor.bankfile.bank import Bank
-from quaestor.errors import AnswerError, QuaestorError, format_value, got, nearest
+from quaestor.bankfile.bank import Bank, check_bank
+from quaestor.errors import AnswerError, QuaestorError, expect, format_kind, format_value, got, nearest
 from quaestor.html_tables import html_table
 from quaestor.i18n import said, say
 from quaestor.inference.conflict import refuse_conflict
@@ -73,10 +73,12 @@ class Session:
     start: tuple[Late, ...] = ()
 
     def __post_init__(self) -> None:
-        for name, kind in (("bank", Bank), ("rules", Rules)):
-            if not isinstance(getattr(self, name), kind):
-                rule = say("{kind} is expected", kind=kind.__name__)
-                raise SessionError.at(name, got(rule, format_value(getattr(self, name))))
+        check_bank(self.bank, error=SessionError)
+        expect("rules", self.rules, Rules, "Rules(...) are expected, as qs.load_rules reads them from a file", SessionError)
+        for name, kinds in (("log", Answer | Late), ("start", Late)):
+            events = getattr(self, name)
+            if not isinstance(events, tuple) or not all(isinstance(event, kinds) for event in events):
+                raise SessionError.at(name, got("what an earlier session has there is expected", format_kind(events)))
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise SessionError(got(say("a seed is a whole number of at least 0"), repr(self.seed)))
         self.rules.check(self.bank)
@@ -316,6 +318,7 @@ class Session:
     @staticmethod
     def from_json(bank: Bank, text: str) -> "Session":
         """The session that `to_json` wrote; refused when the bank's model is another one, naming both versions."""
+        check_bank(bank, error=SessionError)
         document = read_document(text)
         saved = document["bank"]
         if saved.get("model_version") != bank.model_version:

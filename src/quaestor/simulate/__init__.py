@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, expect_call, is_among, several
 from quaestor.selection.rules import Rules, rules_of
 from quaestor.simulate.answering import Behaviour, behaviour_of
 from quaestor.simulate.behaviours import OwnBehaviour
@@ -81,10 +81,12 @@ def simulate(
         raise QuaestorError("responses: the rows are the people, got students as well")
     students = STUDENTS if students is None else students
     cohort = _people(bank, responses, seed) if responses is not None else _students(bank, students, seed, truth)
+    holdout = several("holdout", holdout, "a list of questions is expected")
     if holdout and responses is None:
         raise QuaestorError("holdout: questions are held out from responses of real people, got simulated students")
     held = held_out(bank, holdout, list(responses.columns) if responses is not None else ())
-    if keep not in KEEP:
+    expect_call("progress", progress)
+    if not is_among(keep, KEEP):
         raise QuaestorError(f"keep is one of {', '.join(map(repr, KEEP))}, got {keep!r}")
     library_of(device)  # which says if there is none
     size = part_size(bank, rules, cohort, behaviour, device) if out is None else PART  # a file a part, as in folders of earlier versions

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quaestor.errors import nearest
 from quaestor.extras import from_extra
 from quaestor.html_tables import html_table
 from quaestor.model.table import Array
@@ -90,7 +91,8 @@ class Curves(Metrics):
             if metric not in means:
                 known = f"; there are {', '.join(means)}" if metric in METRICS and means else ""
                 why = f": {UNKNOWN}" if metric in METRICS and METRICS.keys().isdisjoint(means) else ""
-                raise AttributeError(f"no {name}{why}{known}")
+                hint = "" if name.startswith("_") else nearest(name, dir(self))
+                raise AttributeError(f"no {name}{why}{known}" + (f" ({hint})" if hint else ""))
             return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
 
     def __dir__(self) -> list[str]:

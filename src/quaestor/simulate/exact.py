@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, expect_number
 from quaestor.inference.conflict import refuse_conflict
 from quaestor.inference.evidence import OPEN, Evidence, distinct_rows
 from quaestor.inference.joint import MOST, joint_of
@@ -37,6 +37,7 @@ def expected(bank: Bank, rules: Rules | None = None, truth: Bank | None = None, 
     rules.check(bank)
     if not isinstance(truth, Bank | None):
         raise QuaestorError(f"exact expectations are for students of one bank, got the truth {truth!r}; simulate instead")
+    expect_number("limit", limit, 1)
     walk = _Walk(bank, rules, truth if truth is not None else bank, limit)
     while walk.step():
         pass

@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value
+from quaestor.errors import QuaestorError, expect_call, expect_number, format_value
 from quaestor.selection.rules import Rules, rules_of
 from quaestor.simulate.answering import Behaviour
 from quaestor.simulate.cohort import Cohort
@@ -27,7 +27,7 @@ Progress = Callable[[int, float], None]  # is told the number of a round and its
 
 def exposure_table(
     bank: Bank,
-    rules: Rules,
+    rules: Rules | None,
     most: float,
     students: int = 1000,
     rounds: int = ROUNDS,
@@ -40,12 +40,16 @@ def exposure_table(
     It fits `Rules(exposure=Exposure(chances=...))`; questions that need no limit have chance 1. Raises QuaestorError when no chances can
     do it, or when after so many `rounds` of simulation the largest rate is still above `most` by more than the tolerance.
     """
+    rules = rules_of(rules)
     _check(bank, rules, most, students, rounds)
+    expect_number("seed", seed, whole=True)
+    expect_number("tolerance", tolerance)
+    expect_call("progress", progress)
     scored = [question.id for question in bank.questions.values() if not question.pilot]
     chances = dict.fromkeys(scored, 1.0)
     worst, rate = "", 1.0
     for number in range(1, rounds + 1):
-        found = rates(bank, _with(rules, chances), students, seed)
+        found = rates(bank, _with(rules, chances), students, int(seed))
         length = sum(found[question] for question in scored)
         if length > most * len(scored):
             raise QuaestorError(
@@ -82,7 +86,7 @@ def _with(rules: Rules, chances: dict[str, float]) -> Rules:
 
 
 def _check(bank: Bank, rules: Rules, most: float, students: int, rounds: int) -> None:
-    rules_of(rules).check(bank)
+    rules.check(bank)
     if isinstance(most, bool) or not isinstance(most, int | float) or not 0 < most <= 1:
         raise QuaestorError(f"most: a share above 0 and at most 1, got {format_value(most)}")
     for name, value in (("students", students), ("rounds", rounds)):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, path_of
 from quaestor.extras import from_extra
 from quaestor.simulate.run import Record
 
@@ -26,7 +26,7 @@ class Folder:
     """The files of one simulation."""
 
     def __init__(self, path: str | Path, described: dict[str, Any]) -> None:
-        self._path = Path(path)
+        self._path = path_of("out", path)
         about, older = self._path / "_simulation.json", self._path / "simulation.json"  # as earlier versions called it
         text = json.dumps(described, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
         try:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from quaestor.arrays import namespace
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, is_among
 from quaestor.selection.scores.kernels import BLOCK
 from quaestor.simulate.answering import Asking
 from quaestor.streams import Streams
@@ -62,7 +62,7 @@ def fetched(array: Any) -> Any:
 
 def library_of(device: str) -> Library:
     """The library and device of this name: `cpu` (numpy), `cuda`, `cuda:1`, ..., or with the library's name before it, `torch:cpu`."""
-    if device == CPU:
+    if is_among(device, (CPU,)):
         return Library(device, namespace(np.empty(0)))
     asked = _NAME.fullmatch(device) if isinstance(device, str) else None
     if asked is None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, format_value
+from quaestor.bankfile.bank import Bank, check_bank
+from quaestor.errors import QuaestorError, format_value, is_among
 from quaestor.inference.joint import MOST, joint_of
 from quaestor.inference.layout import layout_of
 from quaestor.model.table import Array
@@ -72,6 +72,7 @@ def optimal(bank: Bank, questions: int, metric: str = "accuracy", limit: int = L
 
 
 def _check(bank: Bank, questions: int, metric: str, limit: int) -> None:
+    check_bank(bank)
     if not bank.is_precise:
         raise QuaestorError("the optimal test is for precise banks, got a credal one; compare a credal test with that of bank.centre()")
     for name, value in (("questions", questions), ("limit", limit)):
@@ -80,7 +81,7 @@ def _check(bank: Bank, questions: int, metric: str, limit: int) -> None:
     there = int(layout_of(bank).is_scored.sum())
     if questions > there:
         raise QuaestorError(f"questions: at most as many as the bank has that count, {there}, got {questions}")
-    if metric not in KNOWN:
+    if not is_among(metric, KNOWN):
         raise QuaestorError(f"metric: one of {', '.join(KNOWN)}, got {format_value(metric)}")
     size = layout_of(bank).model.joint_size
     if size > MOST:

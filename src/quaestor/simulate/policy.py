@@ -13,7 +13,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.credal.decisions import best, survivors
-from quaestor.errors import QuaestorError, format_value
+from quaestor.errors import QuaestorError, expect_flag, format_value
 from quaestor.inference.conflict import possible
 from quaestor.inference.engine import Ends
 from quaestor.inference.evidence import MISSING, Evidence
@@ -44,7 +44,7 @@ def policy(
     of the questions; keys are never there, since a player takes answer classes.
     """
     rules = rules_of(rules)
-    _check(bank, rules, depth, limit)
+    _check(bank, rules, depth, limit, skips, texts)
     front = _Front(bank, rules)
     listed = list(bank.questions.values())
     nodes: list[dict[str, Any]] = []
@@ -83,8 +83,10 @@ def policy(
     }
 
 
-def _check(bank: Bank, rules: Rules, depth: int, limit: int) -> None:
+def _check(bank: Bank, rules: Rules, depth: int, limit: int, skips: bool, texts: bool) -> None:
     rules.check(bank)
+    for name, flag in (("skips", skips), ("texts", texts)):
+        expect_flag(name, flag)
     for name, value in (("depth", depth), ("limit", limit)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise QuaestorError(f"{name}: a whole number of at least 1, got {format_value(value)}")

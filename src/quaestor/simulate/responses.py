@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import QuaestorError, nearest
+from quaestor.errors import QuaestorError, is_among, nearest, several
 from quaestor.extras import from_extra
 from quaestor.model.question import Question
 
@@ -38,10 +38,12 @@ def read_cells(bank: Bank, frame: "pd.DataFrame", first: int = 0) -> NDArray[np.
     place = {name: number for number, name in enumerate(bank.questions)}
     if not hasattr(frame, "columns"):
         raise QuaestorError(f"responses: a table with a row a person and a column a question, got {type(frame).__name__}")
-    for column in frame.columns:
-        if column not in place:
-            hint = nearest(column, place)
-            raise QuaestorError(f"responses: a column is a question of the bank, got '{column}'" + (f" ({hint})" if hint else ""))
+    others = [column for column in frame.columns if column not in place]
+    if others:
+        hint = nearest(others[0], place) or (
+            _of_people(others[0]) if len(others) == 1 < len(frame.columns) and isinstance(others[0], str) else ""
+        )
+        raise QuaestorError(f"responses: a column is a question of the bank, got '{others[0]}'" + (f" ({hint})" if hint else ""))
     if not frame.columns.is_unique:
         raise QuaestorError(f"responses: a question has one column, got two of '{frame.columns[frame.columns.duplicated()][0]}'")
     found = np.full((len(frame), len(place)), -1, dtype=np.int16)
@@ -49,6 +51,25 @@ def read_cells(bank: Bank, frame: "pd.DataFrame", first: int = 0) -> NDArray[np.
     for column in frame.columns:
         found[:, place[column]] = class_numbers(bank.questions[column], frame[column], rows)
     return found
+
+
+def _of_people(column: object) -> str:
+    return f"if it names the people, read the file with index_col='{column}' or take frame.set_index('{column}'), else drop it"
+
+
+def as_responses(bank: Bank, asked: NDArray[np.int32], answers: NDArray[np.int32]) -> "pd.DataFrame":
+    """The table that `read_responses` reads: class names, a row for each person and a column for each question, empty where none was given.
+
+    `asked`, `answers`: numbers of questions and of answer classes, (people, steps), -1 for none.
+    """
+    with from_extra():
+        import pandas as pd
+
+    found = np.full((len(asked), len(bank.questions)), None, dtype=object)
+    given = (asked >= 0) & (answers >= 0)
+    classes = [question.classes for question in bank.questions.values()]
+    found[np.nonzero(given)[0], asked[given]] = [classes[place][code] for place, code in zip(asked[given], answers[given], strict=True)]
+    return pd.DataFrame(found, columns=list(bank.questions))
 
 
 def class_numbers(question: Question, cells: "pd.Series[Any]", rows: NDArray[np.intp]) -> NDArray[np.int16]:
@@ -139,8 +160,9 @@ def _class(question: Question, value: Any) -> int | None:
 def held_out(bank: Bank, questions: Sequence[str], columns: Collection[str] = ()) -> NDArray[np.intp] | None:
     """The positions of the held-out questions, which are predicted but never asked; each has a column in the responses."""
     place = {name: number for number, name in enumerate(bank.questions)}
+    questions = several("holdout", questions, "a list of questions is expected")
     for name in questions:
-        if name not in place:
+        if not is_among(name, place):
             hint = nearest(name, place)
             raise QuaestorError(f"holdout: a question of the bank, got '{name}'" + (f" ({hint})" if hint else ""))
         if name not in columns:

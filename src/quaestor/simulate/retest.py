@@ -7,7 +7,9 @@ that is decided on and m = sum_k k P(k | answers) the expected level number (0: 
     consistency   P(d of one taking = d of the other)
     kappa         (consistency - chance) / (1 - chance), chance = sum_k P(d = k)^2: agreement beyond that of two strangers
     reliability   the correlation of m in the two takings: parallel forms
-    error         sqrt E (m - true level number)^2: the standard error of measurement, in levels
+    error         sqrt E (m - true level number)^2: the root mean squared error of m, in levels. It is that of the estimate, bias
+                  included, and not the standard error of measurement of classical test theory, SD(m) sqrt(1 - reliability), which
+                  is smaller where m is drawn towards the prior: such a test is consistent, yet wrong
 
 Both takings have one distribution of d. So P(d = k) is counted over both together: that is the kappa of Scott (and Fleiss); Cohen's, with a
 distribution for each, has the same limit.
@@ -41,9 +43,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """What of each skill can be relied on, (skills,) each; `consistency_error` and so on: the standard errors of the simulation.
+    """What of each skill can be relied on, (skills,) each, from two takings of the same test by the same simulated students.
 
-    `kappa` and `reliability` are NaN where everybody ends with the same result.
+    With d the level that is decided on and m = sum_k k P(k | answers) the expected level number (0: the lowest) at the end of a test:
+
+    - `accuracy`: P(d = true level).
+    - `consistency`: P(d of one taking = d of the other).
+    - `kappa`: (consistency - chance) / (1 - chance) with chance = sum_k P(d = k)^2, Cohen's kappa.
+    - `reliability`: the correlation of m in the two takings, as of parallel forms.
+    - `error`: sqrt(E (m - true level number)^2), the root mean squared error of m, in levels. It contains the bias of m, so it is not
+      SD(m) sqrt(1 - reliability), the standard error of measurement of classical test theory: a test can be reliable, yet wrong.
+    - `accuracy_error`, `consistency_error`, `reliability_error`: the standard errors of the simulation, which more students make smaller.
+
+    `kappa` and `reliability` are NaN where everybody ends with the same result. In credal banks d and m are of the centre of the bounds.
+    Sources: Cui, Gierl and Chang (2012), Journal of Educational Measurement 49; Cohen (1960); Lord and Novick (1968).
     """
 
     skills: tuple[str, ...]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.bankfile.bank import Bank, check_bank
 from quaestor.credal.decisions import TIED
-from quaestor.errors import QuaestorError
+from quaestor.errors import QuaestorError, expect, format_kind, got, is_among, nearest
 from quaestor.extras import from_extra
 from quaestor.model.table import Array
 from quaestor.simulate.curves import UNKNOWN, Curves
@@ -17,6 +18,7 @@ from quaestor.simulate.each import ByStudent, Each, Rows, in_order
 from quaestor.simulate.identity import Identity
 from quaestor.simulate.library import fetched
 from quaestor.simulate.metrics import METRICS
+from quaestor.simulate.responses import as_responses
 from quaestor.simulate.run import Record
 from quaestor.simulate.totals import PerStudent, Spread, Total, Values, stretched, totals_of
 
@@ -184,21 +186,32 @@ class Simulation(Curves):
         """The ids of the questions by student and step, empty after the end."""
         return np.array([*self.questions, ""], dtype=object)[self.asked_places]
 
+    def responses(self, bank: Bank) -> "pd.DataFrame":
+        """The answers as a table of class names, as `qs.learn` takes it: one row per student, one column per question of the bank.
+
+        A cell is empty where the question was not asked, or skipped.
+        """
+        check_bank(bank)
+        if tuple(bank.questions) != self.questions:
+            raise QuaestorError("responses: the bank that was simulated, got one with other questions")
+        return as_responses(bank, self.asked_places, self.answers)
+
     def error(self, metric: str = "accuracy") -> Array:
         """The standard error of a curve: of the mean over students of their means over skills, (steps,).
 
         For `single_accuracy` and `set_accuracy`, which some students do not have, it is the mean of the skills' errors, an upper bound.
         """
-        if self.each is None and metric in self.spreads:
+        if self.each is None and is_among(metric, self.spreads):
             return self.spreads[metric].error
-        if self.each is not None and metric in self.each.by_student:
+        if self.each is not None and is_among(metric, self.each.by_student):
             return self.each.by_student.spread(metric).error
-        if metric in self.totals:
+        if is_among(metric, self.totals):
             return Spread.of(self.totals[metric].error().T).mean
         raise self._unknown(metric, self.means)
 
     def difference(self, other: "Simulation", metric: str = "accuracy") -> tuple[Array, Array]:
         """The paired difference of this curve to that of another simulation of the same students, and its standard error, (steps,) each."""
+        expect("other", other, Simulation, "a Simulation, as qs.simulate gives it, is expected")
         for one in (self, other):
             one._of_each("difference")
         apart = self._apart(other)
@@ -227,14 +240,16 @@ class Simulation(Curves):
         return f"other true levels of {moved} of the {len(self.levels)} students" if moved else ""
 
     def _students(self, metric: str) -> Values:
-        if metric not in self.by_student:
+        if not is_among(metric, self.by_student):
             raise self._unknown(metric, self.by_student)
         return self.by_student[metric]
 
-    def _unknown(self, metric: str, known: Iterable[str]) -> QuaestorError:
-        if metric in METRICS and not self.totals:
+    def _unknown(self, metric: object, known: Iterable[str]) -> QuaestorError:
+        if is_among(metric, METRICS) and not self.totals:
             return QuaestorError(f"no {metric}: {UNKNOWN}")
-        return QuaestorError(f"a metric is one of {', '.join(known)}, got '{metric}'")
+        return QuaestorError(
+            got(f"a metric is one of {', '.join(known)}", format_kind(metric), "" if is_among(metric, METRICS) else nearest(metric, known))
+        )
 
     def by_level(self, metric: str = "accuracy") -> Array:
         """The means for each true level, (steps, skills, levels); NaN where nobody has it."""
@@ -249,7 +264,7 @@ class Simulation(Curves):
         return self._total(metric).error(axes=())
 
     def _total(self, metric: str) -> Total:
-        if metric not in self.totals:
+        if not is_among(metric, self.totals):
             raise self._unknown(metric, self.totals or self.means)
         return self.totals[metric]
 

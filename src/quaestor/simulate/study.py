@@ -103,8 +103,13 @@ class Study:
         return self.truth
 
 
-def load_study(path: str | Path) -> Study:
-    """Read and check a study file; banks are bundled ones by name, or files relative to the study file."""
+def load_study(path: str | Path | Mapping[str, Any]) -> Study:
+    """Read and check a study: a file, or the same fields as a dict; banks are bundled ones by name, or files relative to the study file.
+
+    Raises StudyError with every problem. `study.run()` simulates it, and `qs.write_study` writes a page with tables and figures.
+    """
+    if isinstance(path, Mapping):
+        return read_study(path, Path())
     document, locate = read_document(path)
     return read_study(document, Path(path).parent, str(path), locate)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import BankError, Problem
+from quaestor.errors import BankError, Problem, path_of
 from quaestor.formats.exchange import (
     adapquest,
     adapquest_sheets,
@@ -83,7 +83,7 @@ def read_questions_bytes(data: bytes, name: str) -> Imported:
 def read_questions(path: str | Path) -> Imported:
     """Read the questions of another system's file, of any known format; every item is understood or refused with a reason."""
     try:
-        data = read_bytes(Path(path))
+        data = read_bytes(path_of("path", path))
     except BankError as error:
         raise BankError(error.problems, str(path)) from error
     return read_questions_bytes(data, str(path))

@@ -58,8 +58,10 @@ class Sprt(_AtCut):
 
     def __post_init__(self) -> None:
         for value in (self.alpha, self.beta):
-            if not _is_share(value) or self.alpha + self.beta >= 1:
+            if not _is_share(value):
                 self._refuse(say("error rates above 0 that sum to less than 1"), value)
+        if self.alpha + self.beta >= 1:
+            self._refuse(say("error rates above 0 that sum to less than 1"), self.alpha)
 
     @property
     def words(self) -> Said:

@@ -8,6 +8,7 @@ import numpy as np
 
 from quaestor.credal.decisions import TIED, best, survivors
 from quaestor.credal.indices import INDICES
+from quaestor.errors import is_among
 from quaestor.i18n import Said, say
 from quaestor.model.beliefs import Bounds
 from quaestor.model.table import Array
@@ -124,7 +125,7 @@ class UncertaintyBelow(Criterion):
     def __post_init__(self) -> None:
         if isinstance(self.threshold, bool) or not isinstance(self.threshold, (int, float)) or not 0 < self.threshold <= 1:
             self._refuse(say("a threshold above 0 and at most 1"), self.threshold)
-        if self.over not in _OVER:
+        if not is_among(self.over, _OVER):
             self._refuse(say("over is one of {words}", words=", ".join(_OVER)), self.over)
 
     @property

@@ -148,6 +148,12 @@ class Criterion(Named):
         raise CriterionError(self.name, rule, value)
 
 
+_NO_BRANCH = (
+    "it serves many takers at once, whose numbers are arrays: write `return now.questions > 5`, got an `if` (or `and`, `or`, `not`, for "
+    "which arrays have `&`, `|`, `~`)"
+)
+
+
 class OwnCriterion(Criterion):
     """A criterion made of a function of a `Situation` and of settings (`quaestor.register.stop`)."""
 
@@ -161,7 +167,12 @@ class OwnCriterion(Criterion):
 
     def holds(self, now: Situation) -> Truth:
         """What the function says, (takers,), or one truth for one taker."""
-        found, wanted = np.asarray(self.function(now, **settings_of(self))), np.shape(now.questions)
+        try:
+            found, wanted = np.asarray(self.function(now, **settings_of(self))), np.shape(now.questions)
+        except ValueError as error:
+            if "truth value of an array" not in str(error):
+                raise
+            raise RegisterError(f"stop {self.name}: {_NO_BRANCH}") from error
         if found.dtype != bool or found.shape not in ((), wanted):
             shown = f"an array of {found.dtype} of shape {found.shape}"
             raise RegisterError(f"stop {self.name}: true or false for each taker, shape (takers,) = {wanted}, got {shown}")

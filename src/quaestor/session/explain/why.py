@@ -7,7 +7,7 @@ import numpy as np
 
 from quaestor.credal.decisions import level, undominated
 from quaestor.credal.indices import entropy
-from quaestor.errors import QuaestorError, format_value, got
+from quaestor.errors import QuaestorError, expect_flag, format_value, got
 from quaestor.i18n import say, together
 from quaestor.inference.lookahead import Group
 from quaestor.inference.misfit import misfit
@@ -32,6 +32,8 @@ def explain(session: Session, fits: bool = False, future: bool = False) -> Expla
     """
     if not isinstance(session, Session):
         raise QuaestorError(got(say("a session is explained"), format_value(session)))
+    for name, flag in (("fits", fits), ("future", future)):
+        expect_flag(name, flag)
     question = why_question(session)
     results = {skill: why_result(session, skill) for skill in session.bank.skills}
     unsettled = tuple(skill for skill, result in results.items() if len(result.possible) > 1)
