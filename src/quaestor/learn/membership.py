@@ -27,16 +27,25 @@ class Membership:
 
 
 def membership(people: People, groups: Iterable[Any]) -> Membership:
-    """The groups of people by their labels: strings, numbers or truth values; empty, None or NaN for none.
+    """The groups of the people of a fit.
 
     A pandas Series whose index has the name of every person, once, is matched by it; anything else has a label for each row of the answers,
-    those of people without answers included. Groups of fewer than `FEWEST` people are left out.
+    those of people without answers included.
     """
-    labels = np.array([_label(one) for one in _matched(people, groups)], dtype=object)
+    return grouped(_matched(people, groups))
+
+
+def grouped(given: Sequence[Any]) -> Membership:
+    """The groups of people by the label of each: strings, numbers or truth values; empty, None or NaN for none.
+
+    Groups of fewer than `FEWEST` people are left out.
+    """
+    labels = np.array([_label(one) for one in given], dtype=object)
     named, counts = np.unique(labels[labels != ""].astype(str), return_counts=True)
     notes = []
     if (labels == "").any():
-        notes.append(f"{int((labels == '').sum())} people without a group were left out.")
+        count = int((labels == "").sum())
+        notes.append("1 person without a group was left out." if count == 1 else f"{count} people without a group were left out.")
     if len(named) < 2:
         shown = f"{format_value(str(named[0]))} only" if len(named) else "none"
         raise QuaestorError(f"groups: people belong to at least two groups, got {shown}")
