@@ -79,7 +79,7 @@ def drawn(kind: str, rng: np.random.Generator, people: int, shift: float, impact
 
 
 def mantel_haenszel(answers: np.ndarray, focal: np.ndarray) -> np.ndarray:
-    """The questions that Mantel and Haenszel name, (questions,), matching people by the score on the others."""
+    """The common log odds ratio of each question and its standard error, (2, questions), people matched by the score on the others."""
     total = answers.sum(axis=1)
     found = []
     for own in answers.T:
@@ -92,8 +92,13 @@ def mantel_haenszel(answers: np.ndarray, focal: np.ndarray) -> np.ndarray:
         over, under = r.sum(), s.sum()
         variance = (p @ r) / (2 * over**2) + (p @ s + q @ r) / (2 * over * under) + (q @ s) / (2 * under**2)
         found.append((np.log(over / under), np.sqrt(variance)))
-    log_odds, error = np.array(found).T
-    return discoveries(2 * ndtr(-np.abs(log_odds / error)), CHANCE) & (np.abs(DELTA * log_odds) >= MODERATE)
+    return np.array(found).T
+
+
+def named_by_them(answers: np.ndarray, focal: np.ndarray) -> np.ndarray:
+    """The questions that Mantel and Haenszel name, (questions,)."""
+    log_odds, error = mantel_haenszel(answers, focal)
+    return np.asarray(discoveries(2 * ndtr(-np.abs(log_odds / error)), CHANCE) & (np.abs(DELTA * log_odds) >= MODERATE))
 
 
 def row(kind: str, people: int, impact: float, shift: float, repetitions: int) -> dict[str, object]:
@@ -104,7 +109,7 @@ def row(kind: str, people: int, impact: float, shift: float, repetitions: int) -
         bank, answers = drawn(kind, np.random.default_rng([seed, people, KINDS.index(kind)]), people, shift, impact)
         found = differences(qs.learn(bank, pd.DataFrame(answers, columns=list(bank.questions))), np.where(focal, "B", "A"))
         named = np.array([one.is_told for one in found.questions])
-        for counts, those in ((own, named), (other, mantel_haenszel(answers, focal))):
+        for counts, those in ((own, named), (other, named_by_them(answers, focal))):
             is_found = bool(shift) and bool(those[PLANTED])
             counts += (is_found, those.sum() - is_found)
         estimates.append(found.questions[PLANTED].log_odds)

@@ -1,11 +1,15 @@
 """Questions that work differently for groups: found where planted, not where groups only differ in skill; equal to slow and other ways."""
 
+import importlib.util
+
 import numpy as np
 import pandas as pd
 import pytest
+import scipy
 from scipy.optimize import minimize
 
 import quaestor as qs
+from helpers.paths import ROOT
 from oracles.learning import draw
 from oracles.mantel_haenszel import mantel_haenszel
 from quaestor.errors import QuaestorError
@@ -42,10 +46,10 @@ def planted():
 def example(classes=3, seed=1):
     rng = np.random.default_rng(seed)
     table = rng.dirichlet(np.full(classes, 3.0), 4)
-    group = np.repeat([0, 1, 2], 40)
-    posterior, weight = rng.dirichlet(np.ones(4), 120), rng.integers(1, 4, 120).astype(float)
+    group = np.repeat([0, 1, 2], 20)
+    posterior, weight = rng.dirichlet(np.ones(4), 60), rng.integers(1, 4, 60).astype(float)
     heights = np.array([[0, 0], [0, 1], [1, 0], [1, 1.0]])
-    return Answered(posterior, group, rng.integers(0, classes, 120), weight, table, heights)
+    return Answered(posterior, group, rng.integers(0, classes, 60), weight, table, heights)
 
 
 def slow_value(one, logits, tilt, directions):
@@ -62,6 +66,13 @@ def slow_value(one, logits, tilt, directions):
     plain = np.exp(full) / np.exp(full).sum(axis=1, keepdims=True)
     basis = directions[:, 0]
     return total + tilts.RIDGE * (one.table * np.log(plain)).sum() - 0.5 * ((basis @ tilt) ** 2).sum() / tilts.SPREAD**2
+
+
+def study():
+    spec = importlib.util.spec_from_file_location("groups", ROOT / "studies" / "groups.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -130,7 +141,9 @@ def test_without_impact_it_agrees_with_mantel_and_haenszel():
     frame, labels = two_groups(form(Q3=-1.0, Q7=0.6))
     found = differences(qs.learn(form(), frame), labels)
     answers = (frame == "right").to_numpy().astype(int)
-    slow = np.array([mantel_haenszel(answers, (labels == "girls").to_numpy(), number) for number in range(14)])
+    focal = (labels == "girls").to_numpy()
+    slow = np.array([mantel_haenszel(answers, focal, number) for number in range(14)])
+    np.testing.assert_allclose(study().mantel_haenszel(answers, focal).T, slow)
     own = np.array([(one.log_odds, one.error) for one in found.questions])
     assert np.corrcoef(own[:, 0], slow[:, 0])[0, 1] > 0.97
     np.testing.assert_allclose(own[:, 0], slow[:, 0], atol=0.25)
@@ -193,6 +206,21 @@ def test_people_are_matched_by_their_names_or_by_rows(planted):
     assert differences(other, [*labels, "boys"]).questions == expected.questions
     with pytest.raises(QuaestorError, match=r"^groups: a label for each of the 1001 rows of the answers, got 1000$"):
         differences(other, labels.to_list())
+
+
+def test_sparse_answers_curves_and_fixed_tables(planted, monkeypatch):
+    _, frame, labels = planted
+    short, bank = frame.iloc[:, :6], form(count=6)
+    dense = differences(qs.learn(bank, short), labels)
+    monkeypatch.setattr("quaestor.learn.answers.SMALL", 0)
+    monkeypatch.setattr("quaestor.learn.answers.SPARSE", 2.0)
+    fit = qs.learn(bank, short)
+    assert scipy.sparse.issparse(fit.people.patterns.answers[0])
+    for one, other in zip(differences(fit, labels).questions, dense.questions, strict=True):
+        assert one.log_odds == pytest.approx(other.log_odds, abs=1e-3)
+    for options in ({"shape": "curves"}, {"fixed": ["a", "Q1"]}):
+        told = differences(qs.learn(bank, short, **options), labels).told
+        assert [one.question for one in told] == ["Q3"]
 
 
 def test_people_without_a_label_and_small_groups_are_left_out_with_a_note(planted):
