@@ -90,8 +90,9 @@ def mantel_haenszel(answers: np.ndarray, focal: np.ndarray) -> np.ndarray:
         size = np.maximum(a + b + c + d, 1)
         r, s, p, q = a * d / size, b * c / size, (a + d) / size, (b + c) / size
         over, under = r.sum(), s.sum()
-        variance = (p @ r) / (2 * over**2) + (p @ s + q @ r) / (2 * over * under) + (q @ s) / (2 * under**2)
-        found.append((np.log(over / under), np.sqrt(variance)))
+        with np.errstate(divide="ignore", invalid="ignore"):  # without any wrong answer in a group there is no ratio, and nothing is named
+            variance = (p @ r) / (2 * over**2) + (p @ s + q @ r) / (2 * over * under) + (q @ s) / (2 * under**2)
+            found.append((np.log(over / under), np.sqrt(variance)))
     return np.array(found).T
 
 
@@ -106,7 +107,7 @@ def row(kind: str, people: int, impact: float, shift: float, repetitions: int) -
     own, other, estimates, asked = np.zeros(2, int), np.zeros(2, int), [], 0
     focal = np.arange(people) >= people // 2
     for seed in range(repetitions):
-        bank, answers = drawn(kind, np.random.default_rng([seed, people, KINDS.index(kind)]), people, shift, impact)
+        bank, answers = drawn(kind, np.random.default_rng([seed, people, KINDS.index(kind), 2]), people, shift, impact)
         found = differences(qs.learn(bank, pd.DataFrame(answers, columns=list(bank.questions))), np.where(focal, "B", "A"))
         named = np.array([one.is_told for one in found.questions])
         for counts, those in ((own, named), (other, named_by_them(answers, focal))):
@@ -118,7 +119,7 @@ def row(kind: str, people: int, impact: float, shift: float, repetitions: int) -
         "truth": kind,
         "people": people,
         "impact": "yes" if impact else "no",
-        "shift": -shift,
+        "shift": -shift if shift else 0.0,
         "repetitions": repetitions,
         "found": own[0] if shift else "",
         "falsely blamed": own[1],

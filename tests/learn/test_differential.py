@@ -288,6 +288,14 @@ def test_what_are_no_groups(planted):
         differences(fit, [("a",)] * 1000)
 
 
+def test_the_study_names_no_more_clean_questions_than_stated():
+    table = pd.read_csv(ROOT / "studies" / "groups" / "groups.csv")
+    clean, planted = table[table["shift"] == 0], table[table["shift"] <= -1]
+    assert clean["falsely blamed"].sum() <= 0.05 * clean["repetitions"].sum()
+    assert (planted["found"] >= 0.7 * planted["repetitions"]).all()
+    assert ((planted["estimate"] - planted["shift"]).abs() < 0.1).all()
+
+
 @pytest.mark.long
 def test_p_values_are_uniform_where_groups_differ_in_skill_only():
     chances = []

@@ -7,11 +7,11 @@ tables. One that works differently is no good anchor, and makes others look diff
 third is left out and all are tested again, until no further anchor differs (purification). That levels mean the same in all groups is what
 the anchors say together: a difference that most questions share cannot be told from one of skill.
 
-Told are differences beyond chance, at a false discovery rate of `CHANCE` over all questions, that are not small: class B or C by the
-scale of Educational Testing Service. Its classes are by delta = 2.35 * log-odds: below 1 (A, negligible), 1 to 1.5 (B, moderate), from 1.5
-on (C, large); for more than two answer classes by the difference of mean scores at the same level over the standard deviation of all
-scores: below 0.17, to 0.25, from there on. What is not beyond chance is A. Differences that depend on the level (non-uniform) are told,
-too, if they are beyond chance and of at least `UNEVEN` in the mean over the group's people, whatever the sign.
+Told are differences beyond chance that are not small: class B or C by the scale of Educational Testing Service. Its classes are by
+delta = 2.35 * log-odds: below 1 (A, negligible), 1 to 1.5 (B, moderate), from 1.5 on (C, large); for more than two answer classes by the
+difference of mean scores at the same level over the standard deviation of all scores: below 0.17, to 0.25, from there on. What is not
+beyond chance is A. Differences that depend on the level (non-uniform) are told, too, if they are of at least `UNEVEN` in the mean over the
+group's people, whatever the sign. Both tests of all questions together have a false discovery rate of `CHANCE`.
 
 Sources: Holland and Wainer, eds., Differential Item Functioning (1993), there Dorans and Holland on the scale, and Thissen, Steinberg and
 Wainer on tests within a latent model; Zwick, Thayer and Mazzeo (1997) on more classes.
@@ -34,7 +34,7 @@ from quaestor.learn.people import Patterns
 from quaestor.learn.tilts import LEAST, Answered, Shifts, shifts
 from quaestor.model.table import Array
 
-CHANCE = 0.05  # false discovery rate over all questions
+CHANCE = 0.05  # false discovery rate over both tests of all questions
 DELTA = 2.35  # a difference of log-odds on the delta scale
 MODERATE, LARGE = 1.0, 1.5  # delta
 MODERATE_SCORE, LARGE_SCORE = 0.17, 0.25  # standard deviations
@@ -193,7 +193,7 @@ def _tested(
             one = Answered(at, own, answer[rows].astype(np.intp), weights[rows], _inside(learnt_table[within]), _heights(group))
             made[position] = shifts(one), kept, counts[kept].astype(float)
     chances = np.array([(np.nan, np.nan) if one is None else (one[0].chance, one[0].uneven) for one in made])
-    beyond = np.stack([discoveries(kind, CHANCE) for kind in chances.T], axis=1).tolist()
+    beyond = discoveries(chances.reshape(-1), CHANCE).reshape(-1, 2).tolist()
     return [_difference(fit, member, name, one, *is_beyond) for name, one, is_beyond in zip(names, made, beyond, strict=True)]
 
 

@@ -1,7 +1,13 @@
 """One bank learnt from several groups of people: the questions have common tables, each group has its own distribution of skills.
 
-The skills' tables of all groups are stacked, (groups * rows, levels) each, so that one run of EM learns everything: the E-step takes them
-apart, and the M-step does not mind. In the field: multiple-group estimation (Bock and Zimowski 1997).
+A skill's distribution in group g is the common one, tilted by two numbers for each group: for each row of its table
+
+    P_g(level) is proportional to P(level) * exp(a_g h + b_g (h - 1/2)^2),        h: the relative level, from 0 to 1,
+
+as the field gives each group a mean and a spread (multiple-group estimation, Bock and Zimowski 1997). Shares of levels that were free in
+each group would turn a level into "people of this group": it would explain the very differences that are looked for.
+
+The skills' tables of all groups are stacked, (groups * rows, levels) each.
 """
 
 from dataclasses import dataclass, replace
@@ -11,15 +17,16 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from quaestor.learn.em import run
 from quaestor.learn.expect import Expected, batch, beliefs, expect
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Layout, Tables
-from quaestor.learn.maximise import Aim
+from quaestor.learn.maximise import log_prior, maximise
 from quaestor.learn.people import Patterns
 from quaestor.model.table import Array
 
-WEIGHT = 1.0  # people that each row of the learnt skills' tables counts in every group
+WEIGHT = 1.0  # people that each row of the learnt skills' tables counts
+DAMPING = 0.01  # of the steps of tilts: the square of a distance is constant where there are two levels
+LEAST = 1e-9  # smaller shares of levels count as this one
 TOLERANCE, ITERATIONS = 0.01, 300
 
 
@@ -53,20 +60,52 @@ def of_group(tables: Tables, group: int, groups: int) -> Tables:
 
 
 def learnt(fit: Fit, people: list[Rows], start: Tables) -> Tables:
-    """The tables of all groups, stacked, learnt from `start`."""
+    """The tables of all groups, stacked, learnt from `start` by EM."""
     layout, count = fit.layout, len(people)
-    prior = Tables(stacked(Tables(tuple(WEIGHT * table for table in fit.tables.skills), ()), count).skills, fit.aim.prior.groups)
-    fixed = None if fit.aim.fixed is None else replace(fit.aim.fixed, skills=(False,) * len(layout.names))
-    aim = Aim(prior, fit.aim.monotone, fit.aim.ties, fit.aim.curves, fixed)
-
-    def step(tables: Tables, _: Array) -> Expected:
+    tables, before = start, -np.inf
+    for _ in range(ITERATIONS):
         found = [_expected(layout, of_group(tables, number, count), one) for number, one in enumerate(people)]
-        skills = tuple(np.concatenate(parts) for parts in zip(*(one.counts.skills for one in found), strict=True))
-        groups = reduce(add, found).counts.groups
-        return Expected(sum(one.log_likelihood for one in found), Tables(skills, groups), None)
+        reached = sum(one.log_likelihood for one in found) + log_prior(Tables(fit.tables.skills, tables.groups), fit.aim)
+        if reached - before < TOLERANCE:
+            break
+        before = reached
+        together = reduce(add, found).counts
+        groups = maximise(layout, together, Tables(fit.tables.skills, tables.groups), fit.aim).groups
+        counts = [np.stack(parts) for parts in zip(*(one.counts.skills for one in found), strict=True)]
+        skills = [tilted(own, now, common) for own, now, common in zip(counts, tables.skills, fit.tables.skills, strict=True)]
+        tables = Tables(tuple(skills), groups)
+    return tables
 
-    weights = np.concatenate([one.weights for one in people])
-    return run(layout, start, aim, step, weights, TOLERANCE, ITERATIONS).tables
+
+def levels_tilts(levels: int) -> Array:
+    """What tilts a distribution of levels, (levels, 2): the relative level, and the square of its distance from the middle."""
+    height = np.linspace(0, 1, levels)
+    return np.stack([height, (height - 0.5) ** 2], axis=1)
+
+
+def tilted(counts: Array, now: Array, common: Array) -> Array:
+    """Better tables of a skill, stacked, (groups * rows, levels), for expected counts, (groups, rows, levels), than those of `now`.
+
+    One step for the common table (iterative proportional fitting), and one of Newton for the tilts of each group. `common`: the learnt
+    table, (rows, levels), each row of which counts `WEIGHT` people.
+    """
+    groups, rows, levels = counts.shape
+    tilts = levels_tilts(levels)
+    shares = np.maximum(now.reshape(counts.shape), LEAST)
+    counts = counts + WEIGHT / groups * common
+    people = counts.sum(axis=2, keepdims=True)
+    shares = shares * (counts.sum(axis=0) / (people * shares).sum(axis=0))
+    shares /= shares.sum(axis=2, keepdims=True)
+    logs = np.log(np.maximum(shares, LEAST))
+    for group in range(groups):
+        expected = people[group] * shares[group]
+        mean = shares[group] @ tilts
+        slope = (counts[group] - expected).sum(axis=0) @ tilts
+        curve = tilts.T @ (expected.sum(axis=0)[:, None] * tilts) - mean.T @ (people[group] * mean)
+        step = np.linalg.solve(curve + DAMPING * np.eye(2), slope)
+        logs[group] += tilts @ np.clip(step, -1, 1)
+    found = np.exp(logs - logs.max(axis=2, keepdims=True))
+    return np.asarray(found / found.sum(axis=2, keepdims=True)).reshape(groups * rows, levels)
 
 
 def _expected(layout: Layout, tables: Tables, one: Rows) -> Expected:

@@ -93,7 +93,7 @@ def shifts(one: Answered) -> Shifts:
     chance = _tested(one, null[0], nothing, even, groups - 1)
     logits, found = _fitted(one, null[0], nothing, even, free=True)
     at = _at(one, logits, found, even)
-    covariance = np.linalg.inv(at.information)[_tilts(one, even), _tilts(one, even)]
+    covariance = np.linalg.inv(at.information + 1e-9 * np.eye(len(at.score)))[_tilts(one, even), _tilts(one, even)]
     against = basis * (people.sum() / (people.sum() - people))[:, None]
     errors = np.sqrt(np.einsum("gi,ij,gj->g", against, covariance, against))
     uneven = _tested(one, logits, np.concatenate([found, nothing]), both, groups - 1)
