@@ -14,6 +14,7 @@ from xml.etree.ElementTree import ParseError
 import pandas as pd
 
 from quaestor.bankfile.bank import Bank
+from quaestor.cli.group_column import GroupColumn
 from quaestor.errors import QuaestorError, format_value, nearest
 from quaestor.extras import from_extra
 from quaestor.formats.separators import separator
@@ -26,17 +27,18 @@ _TEXT: dict[str, Any] = {"dtype": str, "keep_default_na": False, "na_values": ["
 _DAMAGED = (zipfile.BadZipFile, zlib.error, ParseError, KeyError, EOFError)  # raised by readers of XLSX
 
 
-def read_file(path: str, bank: Bank, person: str | None = None) -> Answers:
-    """The answers to a bank's questions in a file; `person` names the column that holds the names of the people."""
-    answers = read_answers(bank, _checked(path, bank, person))
+def read_file(path: str, bank: Bank, person: str | None = None, group: GroupColumn | None = None) -> Answers:
+    """The answers to a bank's questions in a file; `person` names the column that holds the names of the people, `group` their groups."""
+    answers = read_answers(bank, _checked(path, bank, person, group))
     if person is not None and not (names := pd.Index(answers.names)).is_unique:
         raise QuaestorError(f"{path}: a person has one row, got two of {format_value(names[names.duplicated()][0])}")
     return answers
 
 
-def tables(path: str, person: str | None = None) -> Iterator[pd.DataFrame]:
+def tables(path: str, person: str | None = None, group: GroupColumn | None = None) -> Iterator[pd.DataFrame]:
     """The table of a file in parts; a wide one is indexed by the column `person`, a long one keeps its three columns."""
-    for frame in _frames(path):
+    frames = _frames(path)
+    for frame in frames if group is None else group.taken(frames):
         if person is None or (person == "person" and is_long(frame)):
             yield frame
             continue
@@ -81,9 +83,9 @@ def _encoding(path: str) -> str:
     return "utf-8"
 
 
-def _checked(path: str, bank: Bank, person: str | None) -> Iterator[pd.DataFrame]:
+def _checked(path: str, bank: Bank, person: str | None, group: GroupColumn | None) -> Iterator[pd.DataFrame]:
     """The table of a file in parts; for a single column that is no question the error asks whether it names the people."""
-    for frame in tables(path, person):
+    for frame in tables(path, person, group):
         others = [] if is_long(frame) else [str(column) for column in frame.columns if column not in bank.questions]
         if len(others) == 1 < len(frame.columns) and person is None and not nearest(others[0], bank.questions):
             hint = f"if it names the people: --person {format_value(others[0])}"

@@ -24,6 +24,7 @@ from quaestor.learn.answers import Answers
 from quaestor.learn.choice import FOLDS, TRIED, Choice
 from quaestor.learn.compare import Maker, held_out_log_likelihoods
 from quaestor.learn.diagnose import Diagnosis, diagnose
+from quaestor.learn.differential import differences
 from quaestor.learn.fit import HeldOut
 from quaestor.learn.folds import fold_of
 from quaestor.learn.intervals import LEVEL, SAMPLES, STRENGTH, bootstrap, imprecise
@@ -54,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--s", type=float, default=STRENGTH, help=f"with --credal idm: its parameter ({STRENGTH:g})")
     parser.add_argument("--samples", type=int, default=SAMPLES, metavar="N", help=f"with --credal bootstrap: how many ({SAMPLES})")
     parser.add_argument("--level", type=float, default=LEVEL, help=f"with --credal bootstrap: the share inside ({LEVEL:g})")
+    words = "a column of the answers that names groups of people: which questions work differently for them"
+    parser.add_argument("--group", metavar="COLUMN", help=words)
     parser.add_argument("--restarts", type=int, default=0, metavar="N", help="further random starts")
     parser.add_argument("--folds", type=int, default=5, metavar="N", help="folds for the held-out log-likelihood; 0 for none (5)")
     parser.add_argument("--iterations", type=int, default=ITERATIONS, metavar="N", help=f"at most so many steps of EM ({ITERATIONS})")
@@ -64,12 +67,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, diagnose, write and report."""
+    from quaestor.cli.group_column import GroupColumn  # only here: it needs an extra
+    from quaestor.report.differential import group_summary, plain_groups
     from quaestor.report.learning import findings, held_out_notes, interval_words, summary, write_learning
 
     out = Path(arguments.out)
     _check(arguments, out)
     command = _command(arguments)
-    start, answers = begin(arguments)
+    column = GroupColumn(arguments.responses, arguments.group, arguments.person) if arguments.group is not None else None
+    start, answers = begin(arguments, column)
+    labels = column.labels(answers) if column else None
     if arguments.link:
         return _linked(arguments, start, answers, out)
     with _progress() as progress:
@@ -79,12 +86,14 @@ def run(arguments: argparse.Namespace) -> int:
         fit, found, emptied = _learnt(arguments, start, alternative, answers, progress)
         learnt = _kept(arguments, fit, progress("bootstrap", arguments.samples))
         diagnoses = diagnose(fit)
+        groups = differences(fit, labels) if labels is not None else None
         verified = verify(fit, np.random.default_rng([arguments.seed, 2])) if arguments.intervals and arguments.folds else None
     dump(learnt, out)
     notes = held_out_notes(fit, alternative, emptied, choice is not None)
-    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice, verified)
+    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice, verified, groups)
     if arguments.json:
-        print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes, verified), "choice": plain_choice(choice)}, indent=1))
+        more = {"choice": plain_choice(choice), "groups": plain_groups(groups)}
+        print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes, verified), **more}, indent=1))
         return 0
     shown = console()
     if choice is not None:
@@ -93,7 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
     shown.print(" ".join([summary(fit), *notes]))
     if fit.level is not None:
         shown.print(" ".join(interval_words(fit.level, verified)))
-    for sentence in findings(fit, diagnoses, found, emptied):
+    if groups is not None:
+        shown.print(group_summary(groups))
+    for sentence in findings(fit, diagnoses, found, emptied, groups):
         shown.print(f"- {sentence}")
     shown.print(f"Written to {out}; the page is {out.with_suffix('.html')}.")
     return 0
@@ -129,6 +140,8 @@ def _check(arguments: argparse.Namespace, out: Path) -> None:
     if arguments.intervals is not None and (arguments.credal or arguments.link):
         other = "--credal" if arguments.credal else "--link"
         raise QuaestorError(f"learn: --intervals or {other}, got both")
+    if arguments.group is not None and arguments.link:
+        raise QuaestorError("learn: --group or --link, got both")
     if arguments.folds < 0 or arguments.folds == 1:
         raise QuaestorError(f"learn: folds are at least 2, or 0 for none, got {arguments.folds}")
     if out.suffix.lower() not in BANK_ENDINGS:

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from quaestor.errors import QuaestorError
 from quaestor.formats.files import load
@@ -11,6 +11,9 @@ from quaestor.learn.alternatives import LINKS, Alternative, Start, alternatives
 from quaestor.learn.answers import Answers
 from quaestor.learn.choice import Choice, begun, choose
 from quaestor.learn.skeleton import NEEDS, read_matrix
+
+if TYPE_CHECKING:
+    from quaestor.cli.group_column import GroupColumn
 
 GRAPHS = ("given", *LINKS)
 
@@ -30,8 +33,8 @@ def add_start(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0)
 
 
-def begin(arguments: argparse.Namespace) -> tuple[Start, Answers]:
-    """The start and the answers, read."""
+def begin(arguments: argparse.Namespace, group: "GroupColumn | None" = None) -> tuple[Start, Answers]:
+    """The start and the answers, read; `group`: the column of groups of people, which is read beside them."""
     from quaestor.cli.answer_files import read_file, tables  # only here: it needs an extra
 
     if arguments.bank is not None and arguments.matrix is not None:
@@ -41,13 +44,13 @@ def begin(arguments: argparse.Namespace) -> tuple[Start, Answers]:
             if getattr(arguments, name) is not None:
                 raise QuaestorError(f"{arguments.command}: --{name} is for a start without a bank, got it with '{arguments.bank}'")
         bank = load(arguments.bank)
-        return begun(bank, read_file(arguments.responses, bank, arguments.person))
+        return begun(bank, read_file(arguments.responses, bank, arguments.person, group))
     if arguments.skills is not None and arguments.matrix is not None:
         raise QuaestorError(f"{arguments.command}: --skills is for answers alone, got it with --matrix")
     if arguments.graph == "given":
         raise QuaestorError(f"{arguments.command}: --graph given is for a bank, got none")
     matrix = read_matrix(arguments.matrix) if arguments.matrix else None
-    return begun(matrix, list(tables(arguments.responses, arguments.person)))
+    return begun(matrix, list(tables(arguments.responses, arguments.person, group)))
 
 
 def told(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -15,10 +15,8 @@ A copy draws the levels towards itself, and the other questions then seem not to
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
@@ -27,7 +25,7 @@ from quaestor.learn.chance import discoveries
 from quaestor.learn.em import solved
 from quaestor.learn.expect import batch, beliefs, profile_beliefs
 from quaestor.learn.fit import Fit
-from quaestor.learn.layout import Group, Tables, answered, as_tables, tables_of
+from quaestor.learn.layout import Tables, answered, as_tables, tables_of
 from quaestor.learn.people import Patterns
 from quaestor.learn.work import steps
 from quaestor.model.table import Array
@@ -148,24 +146,12 @@ def spare(fit: Fit, found: Sequence[Dependence]) -> tuple[str, ...]:
 def relearnt(fit: Fit, left_out: Collection[str]) -> Fit:
     """The fit learnt anew without the answers to these questions, from the bank as it was given."""
     positions = [number for number, name in enumerate(fit.bank.questions) if name in left_out]
-    patterns = Patterns(
-        tuple(_emptied(answers, group, positions) for answers, group in zip(fit.people.patterns.answers, fit.layout.groups, strict=True))
-    )
+    patterns = fit.people.patterns.without(fit.layout, positions)
     with steps(fit.layout, patterns) as step:
         run, aim = solved(fit.layout, tables_of(fit.given, fit.layout), fit.aim, step, fit.people.weights(), TOLERANCE, ITERATIONS)
     made = as_tables(fit.given, fit.layout, run.tables, chosen=answered(run.expected.counts))
     people = replace(fit.people, patterns=patterns)
     return replace(fit, people=people, bank=fit.given.with_tables(made), tables=run.tables, expected=run.expected, aim=aim)
-
-
-def _emptied(answers: Any, group: Group, positions: Sequence[int]) -> Any:
-    within = np.flatnonzero(np.isin(group.positions, positions))
-    if scipy.sparse.issparse(answers):
-        kept = ~np.isin(np.arange(answers.shape[1]) // group.classes, within)
-        return scipy.sparse.csr_array(answers @ scipy.sparse.diags_array(kept.astype(float)))
-    found = answers.copy()
-    found[:, within] = -1
-    return found
 
 
 def _sums(fit: Fit) -> Iterator[tuple[NDArray[np.intp], Array]]:

@@ -3,6 +3,7 @@
 Patterns are sparse where most cells are empty.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from quaestor.bankfile.sentences import class_word
 from quaestor.errors import Problem, QuaestorError, format_value
 from quaestor.i18n import say
 from quaestor.learn.answers import Responses, read_answers
-from quaestor.learn.layout import Layout
+from quaestor.learn.layout import Group, Layout
 from quaestor.model.table import Array
 
 __all__ = ["Patterns", "People", "Responses", "read_people", "sparse_patterns"]
@@ -47,11 +48,25 @@ class Patterns:
                 found[:, group.positions] = answers
         return found
 
+    def without(self, layout: Layout, positions: Sequence[int]) -> "Patterns":
+        """The patterns with no answers to the questions at these positions in the bank."""
+        return Patterns(tuple(_emptied(answers, group, positions) for answers, group in zip(self.answers, layout.groups, strict=True)))
+
+
+def _emptied(answers: Any, group: Group, positions: Sequence[int]) -> Any:
+    within = np.flatnonzero(np.isin(group.positions, positions))
+    if scipy.sparse.issparse(answers):
+        kept = ~np.isin(np.arange(answers.shape[1]) // group.classes, within)
+        return scipy.sparse.csr_array(answers @ scipy.sparse.diags_array(kept.astype(float)))
+    found = answers.copy()
+    found[:, within] = -1
+    return found
+
 
 @dataclass(frozen=True)
 class People:
     """All people with at least one answer: `patterns`; for each person the number of the pattern, and the name and number of the row in the
-    table, (people,) each; `answers`: the number of all answers.
+    table, (people,) each; `answers`: the number of all answers; `table_rows`: that of all rows, also of people without answers.
     """
 
     patterns: Patterns
@@ -60,6 +75,7 @@ class People:
     rows: NDArray[np.intp]
     answers: int
     warnings: tuple[Problem, ...] = ()
+    table_rows: int = 0
 
     def __len__(self) -> int:
         return len(self.pattern_of)
@@ -85,7 +101,7 @@ def read_people(bank: Bank, layout: Layout, responses: "Responses") -> People:
         merged, found = np.unique(kept.cells, axis=0, return_inverse=True)
         patterns = Patterns(tuple(np.ascontiguousarray(merged[:, group.positions]) for group in layout.groups))
         pattern_of = found.reshape(-1)
-    people = People(patterns, pattern_of, kept.names, np.flatnonzero(some), int(kept.counts.sum()), left_out)
+    people = People(patterns, pattern_of, kept.names, np.flatnonzero(some), int(kept.counts.sum()), left_out, len(answers))
     return replace(people, warnings=(*people.warnings, *_warnings(bank, layout, people)))
 
 

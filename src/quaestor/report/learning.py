@@ -15,6 +15,7 @@ from quaestor.learn.alternatives import Alternative
 from quaestor.learn.choice import Choice
 from quaestor.learn.dependence import SIZE
 from quaestor.learn.diagnose import BITS, CHANCE, GAP, ByLevel, Diagnosis
+from quaestor.learn.differential import Differences
 from quaestor.learn.fit import Fit
 from quaestor.learn.predictions import predict
 from quaestor.learn.proposals import proposals
@@ -22,6 +23,7 @@ from quaestor.learn.sections import Untaken
 from quaestor.learn.verification import Verified
 from quaestor.report import page
 from quaestor.report.alternatives import RULE
+from quaestor.report.differential import group_findings, group_parts
 from quaestor.report.figures import COLOURS, SETTINGS, Line, curves, svg
 from quaestor.report.needed_skills import needed_parts
 
@@ -43,16 +45,17 @@ def write_learning(
     notes: Sequence[str] = (),
     choice: Choice | None = None,
     verified: Verified | None = None,
+    groups: Differences | None = None,
 ) -> None:
     """Write the page. `learnt`: the bank that was saved; `emptied`: whether sections that look untaken were left out.
 
     `notes`: further sentences about the held-out log-likelihood; `choice`: how the bank was chosen among alternatives;
-    `verified`: how its intervals did on people held out.
+    `verified`: how its intervals did on people held out; `groups`: which questions work differently for groups of people.
     """
     parts = [
         page.text(" ".join([summary(fit), *notes])),
         page.heading("What to look at"),
-        page.listing(findings(fit, diagnoses, untaken, emptied)),
+        page.listing(findings(fit, diagnoses, untaken, emptied, groups)),
     ]
     if fit.level is not None:
         parts += [page.heading("What it predicts for new people"), page.text(" ".join(interval_words(fit.level, verified)))]
@@ -62,7 +65,7 @@ def write_learning(
     parts += needed_parts(diagnoses, None if choice is None else choice.found)
     parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
     parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(diagnoses)]
-    parts += [page.table(level_table(diagnoses), 3)]
+    parts += [page.table(level_table(diagnoses), 3), *group_parts(groups)]
     if choice is not None:
         parts += [page.heading("The alternatives"), page.text(choice.words), page.text(RULE), page.table(choice.table(), 4)]
     if fit.violations:
@@ -146,8 +149,10 @@ def held_out_notes(fit: Fit, taken: Alternative, emptied: bool, is_chosen: bool 
     return notes
 
 
-def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken], emptied: bool) -> list[str]:
-    """Sentences, the most urgent first: warnings, untaken sections, keys, copies, misfits, questions without information."""
+def findings(
+    fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken], emptied: bool, groups: Differences | None = None
+) -> list[str]:
+    """Sentences, the most urgent first: warnings, untaken sections, keys, copies, misfits, questions without information, groups."""
     found = [str(warning) for warning in fit.warnings]
     if untaken:
         counts = pd.Series([one.section for one in untaken]).value_counts()
@@ -164,6 +169,7 @@ def findings(fit: Fit, diagnoses: Sequence[Diagnosis], untaken: Sequence[Untaken
         found += [f"`{one.question}`: {' '.join(_own_words(one))}" for one in diagnoses if one.flags[:1] == (flag,)]
         if flag == "key":
             found += _pairs(diagnoses)
+    found += group_findings(groups)
     return found or ["Nothing stands out."]
 
 
