@@ -257,6 +257,21 @@ def test_too_few_people_and_too_many_levels_are_not_judged(monkeypatch):
     assert goodness(fit, rng()).test is None
 
 
+def test_where_replicates_would_take_long_there_are_none(monkeypatch):
+    """What chance makes is then told about: within a tenth of that over replicates; only M2 is tested."""
+    fit = qs.learn(school(), draw(school(), 400))
+    exact = goodness(fit, rng())
+    monkeypatch.setattr(goodness_module, "REPLICATED", 2)
+    found = goodness(fit, rng())
+    assert found.chance is None
+    assert found.both == found.test.chance
+    assert found.by_chance == pytest.approx(exact.by_chance, rel=0.1)
+    assert "(about)" in found.words[1]
+    monkeypatch.setattr(limited_module, "PROFILES", 2)
+    assert goodness(fit, rng()).both == 1
+    assert goodness(fit, rng()).verdict == "close"
+
+
 def test_a_large_bank_is_tested_in_part(monkeypatch):
     monkeypatch.setattr(limited_module, "QUESTIONS", 10)
     fit = qs.learn(school(), draw(school(), 200))
@@ -278,6 +293,14 @@ def test_words_of_the_four_verdicts():
     assert Goodness(0.08, 0.04, 0.001, 190, 400, None).verdict == "misfit"
     assert Goodness(0.05, 0.04, 0.04, 190, 400, test).beyond == pytest.approx(0.03)
     assert Goodness(0.03, 0.04, 0.04, 190, 400, test).beyond == 0
+
+
+def test_answers_that_hardly_vary_are_not_judged():
+    frame = draw(school(), 60)
+    frame.iloc[:, :] = "wrong"
+    assert goodness(qs.learn(school(), frame), rng()).words == (
+        "How well the bank fits on the whole cannot be told: the answers hardly vary.",
+    )
 
 
 @pytest.mark.long

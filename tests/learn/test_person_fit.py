@@ -92,7 +92,7 @@ def test_reversed_people_and_guessers_are_found():
 def test_words_say_what_is_odd():
     one = Stranger("Ada", 3, 20, 4.0, 1e-5, ("Q1", "Q2", "Q3", "Q4", "Q5", "Q6"), ("Q19",))
     assert one.words == (
-        "Ada: of 20 answers 6 are wrong where people with such answers are mostly right (Q1, Q2, Q3, Q4, Q5, ...), and 1 are right where"
+        "Ada: of 20 answers 6 are wrong where people with such answers are mostly right (Q1, Q2, Q3, Q4, Q5, ...), and 1 is right where"
         " they are mostly wrong (Q19)."
     )
     assert "mostly right, and 0 are right where they are mostly wrong." in Stranger("Ada", 3, 20, 4.0, 1e-5, (), ()).words

@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn, diagnose, write and report."""
+    from quaestor.report.fit_words import people_words, plain_quality, quality_of
     from quaestor.report.learning import findings, held_out_notes, interval_words, summary, write_learning
 
     out = Path(arguments.out)
@@ -78,13 +79,15 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.folds = 0  # people were held out already, and with many this would take most of the time
         fit, found, emptied = _learnt(arguments, start, alternative, answers, progress)
         learnt = _kept(arguments, fit, progress("bootstrap", arguments.samples))
-        diagnoses = diagnose(fit)
+        diagnoses, quality = diagnose(fit), quality_of(fit, arguments.seed)
         verified = verify(fit, np.random.default_rng([arguments.seed, 2])) if arguments.intervals and arguments.folds else None
     dump(learnt, out)
     notes = held_out_notes(fit, alternative.links == "tree", emptied, choice is not None)
-    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice, verified)
+    page = out.with_suffix(".html")
+    write_learning(fit, learnt, diagnoses, found, emptied, page, command, __version__, notes, choice, verified, quality)
     if arguments.json:
-        print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes, verified), "choice": plain_choice(choice)}, indent=1))
+        plain = {**_plain(fit, learnt, diagnoses, found, notes, verified), **plain_quality(quality), "choice": plain_choice(choice)}
+        print(json.dumps(plain, indent=1))
         return 0
     shown = console()
     if choice is not None:
@@ -95,7 +98,10 @@ def run(arguments: argparse.Namespace) -> int:
         shown.print(" ".join(interval_words(fit.level, verified)))
     for sentence in findings(fit, diagnoses, found, emptied):
         shown.print(f"- {sentence}")
-    shown.print(f"Written to {out}; the page is {out.with_suffix('.html')}.")
+    shown.print(" ".join(quality.whole.words))
+    for sentence in people_words(quality):
+        shown.print(f"- {sentence}")
+    shown.print(f"Written to {out}; the page is {page}.")
     return 0
 
 

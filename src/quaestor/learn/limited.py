@@ -23,6 +23,7 @@ from scipy.linalg import solve_triangular
 from scipy.special import chdtrc, chndtrinc
 
 from quaestor.i18n import say
+from quaestor.learn.chance import tail_words
 from quaestor.learn.fit import Fit
 from quaestor.learn.moments import Observed, Scores, covariance, implied, jacobian, observed, pairs
 from quaestor.model.table import Array
@@ -53,11 +54,11 @@ class Limited:
         """The test in a sentence."""
         return say(
             "Test from the shares of right answers to one and to two of {questions} questions: M2 = {statistic:.1f} with {df} degrees of"
-            " freedom, p = {chance:.3f}; size RMSEA2 = {rmsea:.3f}, between {low:.3f} and {high:.3f}.",
+            " freedom, {tail}; size RMSEA2 = {rmsea:.3f}, between {low:.3f} and {high:.3f}.",
             questions=self.questions,
             statistic=self.statistic,
             df=self.df,
-            chance=self.chance,
+            tail=tail_words(self.chance),
             rmsea=self.rmsea,
             low=self.interval[0],
             high=self.interval[1],

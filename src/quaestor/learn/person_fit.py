@@ -59,8 +59,8 @@ class Stranger:
     def words(self) -> str:
         """What is odd, in a sentence."""
         return say(
-            "{person}: of {answers} answers {missed} are wrong where people with such answers are mostly right{these}, and {solved} are right"
-            " where they are mostly wrong{those}.",
+            "{person}: of {answers} answers {missed} {missed:is|are} wrong where people with such answers are mostly right{these}, and"
+            " {solved} {solved:is|are} right where they are mostly wrong{those}.",
             person=str(self.person),
             answers=self.answers,
             missed=len(self.missed),

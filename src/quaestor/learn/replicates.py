@@ -20,13 +20,14 @@ from quaestor.learn.people import Patterns, People
 from quaestor.learn.work import steps
 from quaestor.model.table import Array
 
-MOST = 1000  # people in a replicate
+MOST, FEWEST = 1000, 250  # people in a replicate, at most, and at least if there are so many
+CELLS = 2**18  # people times profiles in a replicate
 TOLERANCE, ITERATIONS = 0.05, 30  # of learning from them, which starts at the tables they were drawn from
 
 
 def replicates(fit: Fit, count: int, rng: np.random.Generator) -> Iterator[tuple[Tables, People]]:
     """Tables learnt from drawn people, and these people; `count` times."""
-    some = min(len(fit.people), MOST)
+    some = min(len(fit.people), int(np.clip(CELLS // fit.layout.profiles, FEWEST, MOST)))
     aim = _lighter(fit.aim, some / len(fit.people))
     for child in rng.spawn(count):
         chosen = fit.people.pattern_of[np.sort(child.permutation(len(fit.people))[:some])]
