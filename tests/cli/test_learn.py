@@ -38,6 +38,8 @@ def test_a_bank_and_its_page(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "200 people gave 3,185 answers to 18 questions" in printed
     assert "`Q6`: Check the key:" in printed
+    assert "On the whole the bank does not fit:" in printed
+    assert "Nobody's answers stand out." in printed
     learnt = qs.load(out)
     expected = qs.learn(qs.load("single-skill"), pd.read_csv(ANSWERS)).bank
     assert learnt.model_version == expected.model_version
@@ -46,6 +48,8 @@ def test_a_bank_and_its_page(tmp_path, capsys):
         "What to look at",
         "Check the key",
         "Expected and observed, by level",
+        "How well the bank fits",
+        "People whose answers do not fit",
         "it never falls",
         "quaestor learn single-skill",
         "<svg",
@@ -78,6 +82,9 @@ def test_json_and_a_matrix(tmp_path, capsys):
     assert found["people"] == 60
     assert found["held_out"]["folds"] == 5
     assert set(found["questions"]) == set(names)
+    assert found["fit"]["verdict"] in ("fits", "close", "misfit")
+    assert found["fit"]["pairs"] == 15
+    assert found["people_who_do_not_fit"] == []
     learnt = qs.load(tmp_path / "new.csv")
     assert learnt.version == found["bank"]["learnt"]
     for graph in ("chain", "independent"):

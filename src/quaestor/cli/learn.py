@@ -69,6 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Learn, diagnose, write and report."""
     from quaestor.cli.group_column import GroupColumn  # only here: it needs an extra
     from quaestor.report.differential import group_summary, plain_groups
+    from quaestor.report.fit_words import people_words, plain_quality, quality_of
     from quaestor.report.learning import findings, held_out_notes, interval_words, summary, write_learning
 
     out = Path(arguments.out)
@@ -85,15 +86,16 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.folds = 0  # people were held out already, and with many this would take most of the time
         fit, found, emptied = _learnt(arguments, start, alternative, answers, progress)
         learnt = _kept(arguments, fit, progress("bootstrap", arguments.samples))
-        diagnoses = diagnose(fit)
+        diagnoses, quality = diagnose(fit), quality_of(fit, arguments.seed)
         groups = differences(fit, labels) if labels is not None else None
         verified = verify(fit, np.random.default_rng([arguments.seed, 2])) if arguments.intervals and arguments.folds else None
     dump(learnt, out)
     notes = held_out_notes(fit, alternative, emptied, choice is not None)
-    write_learning(fit, learnt, diagnoses, found, emptied, out.with_suffix(".html"), command, __version__, notes, choice, verified, groups)
+    page = out.with_suffix(".html")
+    write_learning(fit, learnt, diagnoses, found, emptied, page, command, __version__, notes, choice, verified, quality, groups)
     if arguments.json:
-        more = {"choice": plain_choice(choice), "groups": plain_groups(groups)}
-        print(json.dumps({**_plain(fit, learnt, diagnoses, found, notes, verified), **more}, indent=1))
+        plain = {**_plain(fit, learnt, diagnoses, found, notes, verified), **plain_quality(quality)}
+        print(json.dumps({**plain, "choice": plain_choice(choice), "groups": plain_groups(groups)}, indent=1))
         return 0
     shown = console()
     if choice is not None:
@@ -106,7 +108,10 @@ def run(arguments: argparse.Namespace) -> int:
         shown.print(group_summary(groups))
     for sentence in findings(fit, diagnoses, found, emptied, groups):
         shown.print(f"- {sentence}")
-    shown.print(f"Written to {out}; the page is {out.with_suffix('.html')}.")
+    shown.print(" ".join(quality.whole.words))
+    for sentence in people_words(quality):
+        shown.print(f"- {sentence}")
+    shown.print(f"Written to {out}; the page is {page}.")
     return 0
 
 

@@ -1,8 +1,9 @@
-"""Multiple testing: which of many tests are significant when the false discovery rate is controlled."""
+"""Multiple testing: which of many tests are significant when the false discovery rate is controlled; p-values in words."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from quaestor.i18n import say
 from quaestor.model.table import Array
 
 
@@ -19,3 +20,8 @@ def discoveries(tails: Array, share: float) -> NDArray[np.bool_]:
     if len(passed):
         found[order[: passed[-1] + 1]] = True
     return found
+
+
+def tail_words(tail: float) -> str:
+    """A p-value as it is read."""
+    return say("p = {tail:.3f}", tail=tail) if tail >= 0.001 else say("p below {least:.3f}", least=0.001)

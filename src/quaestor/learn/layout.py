@@ -120,16 +120,18 @@ def as_tables(
     `chosen`: for each group which of its questions are wanted, (questions,); all without it.
     """
     upper = upper or lower
+    ends = [by_id(bank, layout, end, chosen) for end in (lower, upper)]
+    return {name: Table(ends[0][name], ends[1][name]) for name in ends[0]}
+
+
+def by_id(bank: Bank, layout: Layout, numbers: Tables, chosen: Sequence[NDArray[np.bool_]] | None = None) -> dict[str, Array]:
+    """Numbers in the shape of tables, by id of skills and questions, in the shapes of the bank; `chosen` as in `as_tables`."""
     chosen = chosen or [np.ones(len(group.positions), bool) for group in layout.groups]
-    found = {}
-    for skill, name in enumerate(layout.names):
-        shape = bank.skills[name].table.shape
-        found[name] = Table(lower.skills[skill].reshape(shape), upper.skills[skill].reshape(shape))
+    found = {name: numbers.skills[skill].reshape(bank.skills[name].table.shape) for skill, name in enumerate(layout.names)}
     listed = list(bank.questions.values())
-    for group, low, high, some in zip(layout.groups, lower.groups, upper.groups, chosen, strict=True):
-        for position, *ends in zip(group.positions[some].tolist(), low[some], high[some], strict=True):
+    for group, table, some in zip(layout.groups, numbers.groups, chosen, strict=True):
+        for position, one in zip(group.positions[some].tolist(), table[some], strict=True):
             question = listed[position]
             axes = np.argsort(np.argsort([layout.names.index(skill) for skill in question.skills]))
-            shaped = [np.transpose(end.reshape(*group.sizes, group.classes), (*axes, len(axes))) for end in ends]
-            found[question.id] = Table(shaped[0], shaped[1])
+            found[question.id] = np.transpose(one.reshape(*group.sizes, group.classes), (*axes, len(axes)))
     return found

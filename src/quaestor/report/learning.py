@@ -25,6 +25,7 @@ from quaestor.report import page
 from quaestor.report.alternatives import RULE
 from quaestor.report.differential import group_findings, group_parts
 from quaestor.report.figures import COLOURS, SETTINGS, Line, curves, svg
+from quaestor.report.fit_words import Quality, quality_parts
 from quaestor.report.needed_skills import needed_parts
 
 PANELS = 20  # questions in one figure
@@ -45,12 +46,14 @@ def write_learning(
     notes: Sequence[str] = (),
     choice: Choice | None = None,
     verified: Verified | None = None,
+    quality: Quality | None = None,
     groups: Differences | None = None,
 ) -> None:
     """Write the page. `learnt`: the bank that was saved; `emptied`: whether sections that look untaken were left out.
 
     `notes`: further sentences about the held-out log-likelihood; `choice`: how the bank was chosen among alternatives;
-    `verified`: how its intervals did on people held out; `groups`: which questions work differently for groups of people.
+    `verified`: how its intervals did on people held out; `quality`: how well the whole bank fits, and who does not fit it; `groups`: which
+    questions work differently for groups of people.
     """
     parts = [
         page.text(" ".join([summary(fit), *notes])),
@@ -60,6 +63,7 @@ def write_learning(
     if fit.level is not None:
         parts += [page.heading("What it predicts for new people"), page.text(" ".join(interval_words(fit.level, verified)))]
         parts += [page.table(prediction_table(fit), 3)]
+    parts += [] if quality is None else quality_parts(quality)
     parts += [page.heading("The skills"), page.listing(_changes(fit, learnt, "skill"))]
     parts += [page.heading("The questions"), page.text(_legend()), page.table(question_table(diagnoses), 3)]
     parts += needed_parts(diagnoses, None if choice is None else choice.found)

@@ -99,6 +99,8 @@ def test_proposals_are_accepted_one_by_one(kept):
     assert re.search(r"Why these numbers: \d+ ways to learn, tried on people held out", said)
     assert page.text.count('<span class="tag right">taken</span>') == 1
     assert "Proposed, from 40 answers" in said
+    assert "On the whole the bank " in said
+    assert "How well the bank fits, in numbers" in said
     assert {"questions.easy", "questions.hard"} <= ticks(page)
     browser.fill(browser.path.rpartition("/")[2], proposal="questions.easy", act="accept")
     assert "accepted" in text_of(browser.page)

@@ -107,7 +107,7 @@ def _proposals(request: Request, edited: EditedDraft, found: Job, status: int = 
         group = "same" if one["state"] == "same" and not one["words"] else "worth" if is_worth else "small"
         groups["refused" if one["state"] == "refused" else group].append(one)
     failed = unpacked(found.words) if found.state == job_queue.FAILED else ""
-    notes = {name: [unpacked(text) for text in told.get(name, ())] for name in ("warnings", "left_out")}
+    notes = {name: [unpacked(text) for text in told.get(name, ())] for name in ("warnings", "left_out", "fit")}
     choice = [{**one, "words": unpacked(one["words"])} for one in told.get("choice", ())]
     told_of = {"job": found, "told": told, "failed": failed, "wrong": wrong, "choice": choice}
     return shown(request, "proposals.html", edited, status, **told_of, **notes, **groups)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
+import numpy as np
 from sqlalchemy import select
 from sqlalchemy.orm import Session as Work
 
@@ -20,7 +21,9 @@ from quaestor.learn.alternatives import MOST
 from quaestor.learn.brief import question_entry, skill_entry
 from quaestor.learn.choice import Choice, choose
 from quaestor.learn.diagnose import diagnose
+from quaestor.learn.goodness import goodness
 from quaestor.learn.intervals import LEVEL
+from quaestor.learn.person_fit import strangers
 from quaestor.learn.proposals import Proposal, change, proposals
 from quaestor.store import drafts
 from quaestor.store.attempts.answers import Usable, usable
@@ -37,6 +40,7 @@ CHOSEN = "little"  # with this weight tables or curves are chosen; a larger one 
 ENOUGH, TRIED = 20, 3  # people for a choice, and parts in which they are held out
 FEWEST = 10  # people whose answers are needed
 PARTS = {"text": say("text"), "options": say("options"), "key": say("key"), "image": say("image"), "skills": say("skills")}
+SEED = 0  # of people drawn to compare the fit with
 SLOW = 30  # steps after which the bar is at the middle
 
 
@@ -97,12 +101,15 @@ def improve(database: Database, asked: dict[str, Any], go_on: Callable[[float], 
         choice = choose(bank, frame, folds=TRIED, weight=weight, progress=tell)
     options: dict[str, Any] = {"weight": weight, "progress": tell, "intervals": LEVEL if asked["intervals"] else None}
     fit = learn(bank, frame, **options) if choice is None else choice.learn(frame, **options)
+    rng = np.random.default_rng(SEED)
     return {
         "people": people,
         "answers": len(lines),
         "left_out": [packed(words) for words in left_out(found)],
         "warnings": [packed(_said(warning)) for warning in fit.warnings],
         "choice": [] if choice is None else _alternatives(choice),
+        "fit": [packed(words) for words in goodness(fit, rng).words],
+        "strangers": len(strangers(fit, rng)),
         "proposals": [_told(document, bank, one) for one in proposals(fit, diagnose(fit))],
     }
 
