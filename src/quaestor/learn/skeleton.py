@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 SLIP, GUESS = 0.15, 0.2
 NEEDS = ("each", "all", "any")
+MOST = 10  # skills of one question: its table has a row for each combination of their levels
 
 
 def read_matrix(path: str | Path) -> "pd.DataFrame":
@@ -54,6 +55,8 @@ def check_matrix(frame: "pd.DataFrame") -> "pd.DataFrame":
                 raise QuaestorError(f"Q-matrix: row {question}, column {skill}: 0 or 1, got {format_value(cell)}")
         if not any(cell.startswith("1") for cell in row):
             raise QuaestorError(f"Q-matrix: row {question}: a question needs at least one skill, got none")
+        if (needed := sum(cell.startswith("1") for cell in row)) > MOST:
+            raise QuaestorError(f"Q-matrix: row {question}: a question needs at most {MOST} skills, got {needed} (is it a table of answers?)")
     return type(frame)([[int(cell[0]) for cell in row] for row in cells], index=frame.index, columns=frame.columns)
 
 
