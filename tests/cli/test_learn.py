@@ -408,3 +408,27 @@ def test_where_skills_cannot_be_looked_for(tmp_path, capsys):
     assert "learn: --skills is for answers alone, got it with --matrix" in capsys.readouterr().err
     assert run("single-skill", *words) == 1
     assert "learn: --skills is for a start without a bank, got it with 'single-skill'" in capsys.readouterr().err
+
+
+def test_a_matrix_that_lacks_questions_or_is_turned_round(tmp_path, capsys):
+    frame, matrix = two_skills(20)
+    frame.to_csv(tmp_path / "answers.csv", index=False)
+    matrix.iloc[:10].to_csv(tmp_path / "short.csv")
+    matrix.T.to_csv(tmp_path / "turned.csv")
+    for name, words in (
+        ("short", "Q-matrix: every question with answers has a row, got none for Q10, Q11"),
+        ("turned", "got none for Q0, Q1, Q2, Q3, Q4, Q5, Q6, Q7, Q8, Q9 (are its rows the skills? turn it round)"),
+    ):
+        assert run("--matrix", tmp_path / f"{name}.csv", "--responses", tmp_path / "answers.csv", "--out", tmp_path / "new.yaml") == 1
+        assert words in capsys.readouterr().err
+
+
+def test_without_a_bank_nothing_was_before(tmp_path):
+    frame, _ = two_skills(60)
+    frame.to_csv(tmp_path / "answers.csv", index=False)
+    words = ["--responses", tmp_path / "answers.csv", "--out", tmp_path / "new.yaml", "--folds", 0, "--skills", 1, "--levels", 2]
+    assert run(*words, "--shape", "curves") == 0
+    page = (tmp_path / "new.html").read_text(encoding="utf-8")
+    assert "before:" not in page
+    assert "The questions, in words" in page
+    assert "The learnt tables never fall from a level to a higher one." in page

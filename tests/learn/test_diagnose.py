@@ -13,8 +13,11 @@ from helpers.paths import ROOT, SHARED
 from oracles.learning import SMALL, draw, likelihood, profiles, rows_of, school, with_tables
 from quaestor.errors import QuaestorError
 from quaestor.learn.chance import discoveries
+from quaestor.learn.dependence import dependences
 from quaestor.learn.diagnose import _Sums, diagnose
+from quaestor.learn.points import questions_of
 from quaestor.learn.proposals import accept, proposals
+from quaestor.learn.skeleton import one_skill
 
 DATA = SHARED / "data"
 
@@ -210,3 +213,15 @@ def test_real_faults_are_found_without_being_told(tmp_path):
     assert (table.loc["known keys flagged"] == "Q3 Q7 Q9").all()
     assert (table.loc["of these flagged"].astype(int) >= 50).all()
     assert (table.loc["sections known"].astype(int) == 56).all()
+
+
+def test_people_who_guess_do_not_make_questions_copies():
+    """Easy questions that a few people miss, and hard ones that they solve, go together; among all others they do not."""
+    rng = np.random.default_rng(4)
+    hard = np.linspace(-2.5, 2.5, 20)
+    chance = 1 / (1 + np.exp(-1.7 * (rng.normal(size=(150, 1)) - hard)))
+    chance[:12] = 0.5
+    frame = pd.DataFrame((rng.random(chance.shape) < chance).astype(int), columns=[f"Q{n}" for n in range(20)])
+    fit = qs.learn(one_skill(questions_of(frame), 3), frame)
+    assert dependences(fit)
+    assert [one.question for one in diagnose(fit) if one.pairs] == []

@@ -91,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         verified = verify(fit, np.random.default_rng([arguments.seed, 2])) if arguments.intervals and arguments.folds else None
     dump(learnt, out)
     notes = held_out_notes(fit, alternative, emptied, choice is not None)
-    page = out.with_suffix(".html")
-    write_learning(fit, learnt, diagnoses, found, emptied, page, command, __version__, notes, choice, verified, quality, groups)
+    page, has_bank = out.with_suffix(".html"), start.stated is not None
+    write_learning(fit, learnt, diagnoses, found, emptied, page, command, __version__, notes, choice, verified, quality, groups, has_bank)
     if arguments.json:
         plain = {**_plain(fit, learnt, diagnoses, found, notes, verified), **plain_quality(quality)}
         print(json.dumps({**plain, "choice": plain_choice(choice), "groups": plain_groups(groups)}, indent=1))

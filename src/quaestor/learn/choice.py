@@ -121,7 +121,7 @@ class Choice:
             rows[one.name] = {"numbers": one.numbers, "log loss": one.loss, "worse by": more, "error": error, "folds": folds}
         frame = pd.DataFrame.from_dict(rows, orient="index")
         frame.index.name = "bank"
-        return frame
+        return frame.astype({"numbers": int, "folds": int})
 
     def learn(self, responses: Responses, **options: Any) -> Fit:
         """The bank that was taken, learnt from all people; `options` as in `quaestor.learn`."""
@@ -162,6 +162,8 @@ class Choice:
             )
         again, of = round(float(self.found.stability.same.mean()) * 100), self.found.stability.samples
         sure = f"in {of} other samples of these people a question keeps its skills in {again} % of the cases"
+        if not self.found.is_told and self.taken.alternative.found:
+            return f"You asked for {count} skills. They predict better than one skill by {by}, but {sure}: do not read much into them."
         if not self.found.is_told:
             return f"{count} skills found in the answers predict better by {by}, but {sure}: too few to name them."
         unsure = self.found.unsure
@@ -247,6 +249,10 @@ def begun(start: "Bank | pd.DataFrame | None", responses: Responses) -> tuple[St
         return Start(questions), read_answers(questions, kept)
     matrix = check_matrix(start)
     classes: Mapping[str, tuple[str, ...]] = {name: one.classes for name, one in questions_of(kept).questions.items()}
+    lacking = [name for name in classes if name not in set(map(str, matrix.index))]
+    if lacking:
+        cure = " (are its rows the skills? turn it round)" if set(classes) & set(map(str, matrix.columns)) else ""
+        raise QuaestorError(f"Q-matrix: every question with answers has a row, got none for {', '.join(lacking[:SHOWN])}{cure}")
     questions = skeleton(matrix, classes={name: classes[name] for name in map(str, matrix.index) if name in classes})
     return Start(questions, matrix), read_answers(questions, kept)
 

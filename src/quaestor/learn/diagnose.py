@@ -19,6 +19,7 @@ from quaestor.learn.expect import batch, beliefs
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Group
 from quaestor.learn.people import Patterns
+from quaestor.learn.person_fit import strangers
 from quaestor.learn.q_matrix import RowCheck, can_check, check_rows
 from quaestor.model.question import Question
 from quaestor.model.table import Array
@@ -85,7 +86,7 @@ def diagnose(fit: Fit) -> tuple[Diagnosis, ...]:
 
     Where questions copy one another, the others are diagnosed in a bank learnt without the copies, and misfits of these are not told.
     """
-    pairs, found = dependences(fit), _each(fit)
+    pairs, found = _pairs(fit), _each(fit)
     left_out = spare(fit, pairs)
     if left_out:
         others = _each(relearnt(fit, left_out))
@@ -93,6 +94,17 @@ def diagnose(fit: Fit) -> tuple[Diagnosis, ...]:
     rows = {row.question: row for row in check_rows(fit, np.random.default_rng(0))} if can_check(fit) else {}
     found = tuple(_with_row(one, rows.get(one.question)) for one in found)
     return tuple(_with_pairs(one, [pair for pair in pairs if one.question in (pair.first, pair.second)]) for one in found)
+
+
+def _pairs(fit: Fit) -> tuple[Dependence, ...]:
+    """The pairs that depend on one another also among the people whose answers fit: those who guess make easy questions go together."""
+    pairs = dependences(fit)
+    odd = [one.row for one in strangers(fit, np.random.default_rng(0))] if pairs else []
+    if not odd:
+        return pairs
+    others = replace(fit.people, pattern_of=fit.people.pattern_of[~np.isin(fit.people.rows, odd)])
+    still = {(one.first, one.second) for one in dependences(replace(fit, people=others))}
+    return tuple(one for one in pairs if (one.first, one.second) in still)
 
 
 def _without_misfit(one: Diagnosis) -> Diagnosis:

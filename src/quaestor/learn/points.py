@@ -50,7 +50,9 @@ def classes_of(name: str, values: list[Any]) -> tuple[str, ...]:
     for value in some:
         number = as_points(value)
         if number is None:
-            cure = "if the column is no question, name it with --person or leave it out; if it is one, state its classes in a bank"
+            cure = (
+                "if the column is no question, name it with --person or --group, or leave it out; if it is one, state its classes in a bank"
+            )
             raise QuaestorError(f"responses: {name}: answers are numbers of points, or wrong and right, got {format_value(value)} ({cure})")
         points[number] = None
     if set(points) <= {0.0, 1.0}:

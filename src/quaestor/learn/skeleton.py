@@ -56,7 +56,9 @@ def check_matrix(frame: "pd.DataFrame") -> "pd.DataFrame":
         if not any(cell.startswith("1") for cell in row):
             raise QuaestorError(f"Q-matrix: row {question}: a question needs at least one skill, got none")
         if (needed := sum(cell.startswith("1") for cell in row)) > MOST:
-            raise QuaestorError(f"Q-matrix: row {question}: a question needs at most {MOST} skills, got {needed} (is it a table of answers?)")
+            raise QuaestorError(
+                f"Q-matrix: row {question}: a question needs at most {MOST} skills, got {needed} (is it a table of answers?)"
+            )
     return type(frame)([[int(cell[0]) for cell in row] for row in cells], index=frame.index, columns=frame.columns)
 
 

@@ -13,8 +13,8 @@ RULE = (
     "Every bank was learnt from some people and tried on others; the log loss is that of an answer of people held out (smaller is better),"
     " the error that of the difference to the bank taken, on the same people. Of all banks that are worse than the best by at most half a"
     " standard error, the one with the fewest free numbers is taken; skills found in the answers only if they predict better than one skill"
-    " by two standard errors. Those with one fold were far behind in it, and were given up. Where a bank states its skills, levels and"
-    " links, others are shown only."
+    " by two standard errors. Those with one fold were behind in it by more than three standard errors and were given up; their log loss is"
+    " that of this fold. Where a bank states its skills, levels and links, others are shown only."
 )
 SHOWN = 12
 

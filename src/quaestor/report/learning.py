@@ -48,14 +48,16 @@ def write_learning(
     verified: Verified | None = None,
     quality: Quality | None = None,
     groups: Differences | None = None,
+    stated: bool = True,
 ) -> None:
     """Write the page. `learnt`: the bank that was saved; `emptied`: whether sections that look untaken were left out.
 
     `notes`: further sentences about the held-out log-likelihood; `choice`: how the bank was chosen among alternatives;
     `verified`: how its intervals did on people held out; `quality`: how well the whole bank fits, and who does not fit it; `groups`: which
-    questions work differently for groups of people.
+    questions work differently for groups of people; `stated`: whether there was a bank before, whose numbers stand beside the learnt ones.
     """
     parts = [
+        *([page.text(choice.words)] if choice is not None else []),
         page.text(" ".join([summary(fit), *notes])),
         page.heading("What to look at"),
         page.listing(findings(fit, diagnoses, untaken, emptied, groups)),
@@ -64,18 +66,19 @@ def write_learning(
         parts += [page.heading("What it predicts for new people"), page.text(" ".join(interval_words(fit.level, verified)))]
         parts += [page.table(prediction_table(fit), 3)]
     parts += [] if quality is None else quality_parts(quality)
-    parts += [page.heading("The skills"), page.listing(_changes(fit, learnt, "skill"))]
+    parts += [page.heading("The skills"), page.listing(_changes(fit, learnt, "skill", stated))]
     parts += [page.heading("The questions"), page.text(_legend()), page.table(question_table(diagnoses), 3)]
     parts += needed_parts(diagnoses, None if choice is None else choice.found)
     parts += [page.heading("Expected and observed, by level"), page.text(_figure_words())]
     parts += [page.figure(svg(figure), caption) for figure, caption in level_figures(diagnoses)]
     parts += [page.table(level_table(diagnoses), 3), *group_parts(groups)]
     if choice is not None:
-        parts += [page.heading("The alternatives"), page.text(choice.words), page.text(RULE), page.table(choice.table(), 4)]
+        parts += [page.heading("The alternatives"), page.text(RULE), page.table(choice.table(), 4)]
     if fit.violations:
         parts += [page.heading("Where answers go against the order of the levels"), page.text(_violation_words(fit))]
         parts += [page.table(_violations(fit), 3)]
-    parts += [page.heading("Before and after, in words"), page.listing(_changes(fit, learnt, "question"))]
+    title = "Before and after, in words" if stated else "The questions, in words"
+    parts += [page.heading(title), page.listing(_changes(fit, learnt, "question", stated))]
     parts += [page.heading("How the fit was found"), page.listing(_how(fit))]
     trace = Line("objective", np.array(fit.trace), None, 0)
     parts += [page.figure(svg(curves([trace], "objective", x="EM steps")), "The objective after each step of EM: it never falls.")]
@@ -110,7 +113,8 @@ def interval_words(level: float, verified: Verified | None) -> list[str]:
     if verified is not None:
         words.append(
             f"Checked on people held out: learnt from one half of the people, it predicted {verified.shares} shares in the other half, with"
-            f" the play of chance; {verified.inside} of them ({verified.inside / verified.shares:.0%}) lay inside."
+            f" the play of chance; {verified.inside} of them ({verified.inside / verified.shares:.0%}) lay inside, about"
+            f" {level * verified.shares:.0f} were expected."
         )
     return words
 
@@ -174,6 +178,7 @@ def findings(
         if flag == "key":
             found += _pairs(diagnoses)
     found += group_findings(groups)
+    found += [f"`{one.question}`: {one.row.words}" for one in diagnoses if one.row is not None and one.row.kind == "fewer"]
     return found or ["Nothing stands out."]
 
 
@@ -203,7 +208,7 @@ def question_table(diagnoses: Sequence[Diagnosis]) -> pd.DataFrame:
             "with the level": one.with_level,
             "bits": one.information,
             "largest gap": one.gap,
-            "chance of misfit": one.misfit,
+            "p of the fit": one.misfit,
         }
         for one in diagnoses
     }
@@ -271,7 +276,8 @@ def _legend() -> str:
     return (
         "`with the rest`: correlation of the score with that on other questions of the same skills; `with the level`: with the level"
         " predicted from the other answers; `bits`: information of the answer about the skills; `largest gap`: the largest difference"
-        " between observed and predicted share right in a fifth of the people. A key is doubted when a correlation is negative beyond"
+        " between observed and predicted share right in a fifth of the people; `p of the fit`: how often chance makes such gaps; small"
+        " ones speak against it. A key is doubted when a correlation is negative beyond"
         f" chance, a question tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance, and `alike` are"
         f" pairs whose residuals correlate by at least {SIZE:g} beyond chance; of the findings of one kind at most {CHANCE:.0%} are"
         " expected to be chance."
@@ -298,15 +304,20 @@ def _violations(fit: Fit) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("question")
 
 
-def _changes(fit: Fit, learnt: Bank, kind: str) -> list[str]:
-    return [f"`{one.id}` before: {one.before} Learnt: {one.after}" for one in proposals(fit, learnt=learnt) if one.kind == kind]
+def _changes(fit: Fit, learnt: Bank, kind: str, stated: bool) -> list[str]:
+    listed = [one for one in proposals(fit, learnt=learnt) if one.kind == kind]
+    return [f"`{one.id}` before: {one.before} Learnt: {one.after}" if stated else f"`{one.id}`: {one.after}" for one in listed]
 
 
 def _how(fit: Fit) -> list[str]:
-    prior = f"each row of the bank's own tables counted as {fit.weight:g} answers" if fit.weight else "the bank's own tables did not count"
+    what = "each row of the skills' own tables" if fit.aim.curves else "each row of the bank's own tables"
+    prior = f"{what} counted as {fit.weight:g} answers" if fit.weight else "the bank's own tables did not count"
+    steps = "1 step" if fit.iterations == 1 else f"{fit.iterations} steps"
     said = [
-        f"EM, {fit.iterations} steps{'' if fit.converged else ', stopped before it converged'}; {prior}.",
-        "No class or better was less likely at a higher level." if fit.aim.monotone else "P(right) was allowed to fall with the level.",
+        f"EM, {steps}{'' if fit.converged else ', stopped before it converged'}; {prior}.",
+        "The learnt tables never fall from a level to a higher one."
+        if fit.aim.monotone
+        else "P(right) was allowed to fall with the level.",
     ]
     if len(fit.restarts) > 1:
         ends = ", ".join(f"{end:,.2f}" for end in fit.restarts)

@@ -86,7 +86,7 @@ def _rows_words(checked: int, changed: int) -> str:
         " their other answers."
     )
     if not changed:
-        return f"{words} None predicts better than the stated ones."
+        return f"{words} None predicts better than those of the bank."
     return (
         f"{words} `needs others`: another set predicts better, beyond chance; of these findings at most 5 % are expected to be false."
         " `needs fewer`: a part of the stated skills predicts as well, so the answers do not show the rest. Where many questions seem to"
