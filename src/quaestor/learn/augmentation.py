@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.learn.curves import drawn_curves
-from quaestor.learn.expect import JOINT, batch, chosen_answers, members, prior, scores_of
+from quaestor.learn.expect import JOINT, chosen_answers, members, prior, scores_of
 from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.maximise import Aim, maximise
 from quaestor.learn.people import People
@@ -29,6 +29,8 @@ DRAWS = 200
 BURN = 50  # of what is kept
 APART = 3  # steps from one draw to the next, of few people: draws next to each other are much alike
 CELLS = 10**8  # people times profiles in all steps, beyond which draws are less far apart
+JEFFREYS = 0.5  # the prior count of an answer of which the bank says less, as in Jeffreys' prior
+CACHED = 2**18  # patterns times profiles in one batch: as much as stays in a core's cache
 _TINY = 1e-300  # smaller probabilities count as this one in logarithms
 
 
@@ -48,7 +50,7 @@ def plausible(
     if layout.profiles > JOINT:
         return resampled(layout, tables, aim, people, step, rng, RESAMPLED, progress)
     patterns = np.sort(people.pattern_of)
-    size = batch(layout)
+    size = max(CACHED // int(layout.profiles), 16)
     starts = range(0, len(people.patterns), size)
     parts = [chosen_answers(layout, people.patterns.part(start, start + size)) for start in starts]
     owners = [patterns[slice(*np.searchsorted(patterns, [start, start + size]))] - start for start in starts]
@@ -89,11 +91,9 @@ def _counts(
     joint = scores_of(layout, tables, answers) @ members(layout) + log_prior
     joint -= joint.max(axis=1, keepdims=True)
     np.exp(joint, out=joint)
-    np.cumsum(joint, axis=1, out=joint)
-    joint /= joint[:, -1:]
-    joint += np.arange(len(joint))[:, None]
-    profile = np.searchsorted(joint.reshape(-1), owners + rng.random(len(owners)), side="right") - owners * joint.shape[1]
-    profile = np.minimum(profile, joint.shape[1] - 1)
+    halves = joint.reshape(len(joint), -1, int(np.prod(layout.sizes[len(layout.sizes) // 2 :])))
+    first = _chosen(halves.sum(axis=2), owners, rng)  # the levels of the first skills, and then those of the others: two short sums
+    profile = first * halves.shape[2] + _chosen(halves[owners, first], np.arange(len(owners)), rng)
     states = np.unravel_index(profile, layout.sizes)
     found: list[Array] = []
     for skill in range(len(layout.names)):
@@ -106,6 +106,16 @@ def _counts(
         counts = np.asarray(one.T @ placed[:, group.block])
         found.append(counts.reshape(len(group.positions), group.classes, -1).transpose(0, 2, 1))
     return found
+
+
+def _chosen(weights: Array, owners: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """One column for everybody, (people,), by the weights in the row of the owner; `weights`: (rows, columns)."""
+    sums = np.cumsum(weights, axis=1)
+    sums /= sums[:, -1:]
+    sums += np.arange(len(sums))[:, None]
+    drawn = np.searchsorted(sums.reshape(-1), owners + rng.random(len(owners)), side="right")
+    result: NDArray[np.intp] = np.clip(drawn - owners * weights.shape[1], 0, weights.shape[1] - 1)
+    return result
 
 
 def _tables(layout: Layout, aim: Aim, counts: Tables, now: Tables, rng: np.random.Generator) -> Tables:
@@ -121,8 +131,13 @@ def _tables(layout: Layout, aim: Aim, counts: Tables, now: Tables, rng: np.rando
 
 
 def _shape(counts: Array, own: Array) -> Array:
-    """The parameters of the Dirichlet distributions. The prior's are one plus the prior counts, so that EM finds the mode."""
-    return counts + own + 1
+    """The parameters of the Dirichlet distributions: counts and prior counts, of these at least `JEFFREYS`.
+
+    So the mean of a drawn row is what the M-step learns from the same counts. (With one more of each the mode would be; but rows of few
+    answers would then be drawn towards equal numbers, and predictions from answers towards those without.)
+    """
+    result: Array = counts + np.maximum(own, JEFFREYS)
+    return result
 
 
 def _rows(shape: Array, rng: np.random.Generator) -> Array:
