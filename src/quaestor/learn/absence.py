@@ -132,7 +132,7 @@ def _share(chance: Array, weights: Array, possible: float) -> float:
 
     `chance` and `weights`: those of the patterns where the section is all wrong; `possible`: the number of people with enough answers.
     """
-    share = 0.5 * float(weights.sum()) / possible if possible else 0.0
+    share = 0.5 * float(weights.sum()) / possible
     for _ in range(200):
         share = float(weights @ (share / np.maximum(share + (1 - share) * chance, 1e-300))) / possible
     return share

@@ -1,7 +1,9 @@
 """The same bank with one more level of every skill, to ask whether something is only due to too few levels.
 
 A table over L levels is read at L + 1 equally spaced points between the lowest and the highest level, by linear interpolation; shares of
-levels are then divided by their sum. This is a start to learn from, and a prior of the same weight.
+levels are then divided by their sum. Skills that are not linked to one another get all links, since without them nobody who is weak in one
+can be weak in another: a skill's table is the same for all levels of its new parents. This is a start to learn from, and a prior of the
+same weight.
 """
 
 from dataclasses import replace
@@ -28,8 +30,13 @@ def finer(fit: Fit, own: Tables) -> tuple[Layout, Tables, Aim] | None:
     skills = []
     for skill, table in enumerate(own.skills):
         shaped = table.reshape(*(fit.layout.sizes[one] for one in fit.layout.family(skill)))
-        shares = _read(shaped, shaped.ndim)
-        skills.append((shares / shares.sum(axis=-1, keepdims=True)).reshape(-1, shares.shape[-1]))
+        shares = np.transpose(_read(shaped, shaped.ndim), (*np.argsort(fit.layout.parents[skill]), shaped.ndim - 1))
+        family = sorted(layout.family(skill))
+        sizes = [layout.sizes[one] for one in family]
+        linked = np.broadcast_to(
+            shares.reshape([size if one in fit.layout.family(skill) else 1 for one, size in zip(family, sizes, strict=True)]), sizes
+        )
+        skills.append((linked / linked.sum(axis=-1, keepdims=True)).reshape(-1, layout.sizes[skill]))
     groups = []
     for group, table in zip(fit.layout.groups, own.groups, strict=True):
         by_question = [_read(one.reshape(*group.sizes, group.classes), len(group.sizes)).reshape(-1, group.classes) for one in table]
@@ -50,7 +57,9 @@ def _layout(layout: Layout) -> Layout:
         blocks[scope] = slice(width, width + size)
         width += size
     groups = (replace(group, sizes=tuple(size + 1 for size in group.sizes), block=blocks[group.scope]) for group in layout.groups)
-    return replace(layout, states=states, groups=tuple(groups), blocks=blocks, width=width)
+    apart = sum(not above for above in layout.parents) > 1
+    parents = tuple(tuple(range(skill)) if apart else tuple(sorted(above)) for skill, above in enumerate(layout.parents))
+    return replace(layout, states=states, parents=parents, groups=tuple(groups), blocks=blocks, width=width)
 
 
 def _read(table: Array, axes: int) -> Array:

@@ -6,9 +6,9 @@ the person's other answers.
 
 Weak people alone can look like a share of untaken sections, above all in a bank with too few levels. So nothing is flagged unless the model
 with the state "untaken" explains all answers better than the bank without it, by the Bayesian information criterion, and predicts people
-held out better; and it must do both again in a bank with one more level of every skill, where weak people have a level of their own (see
-`finer`). Sections with a probability above one half are then flagged; the sum of `1 - probability` over them is the expected number of
-false alarms.
+held out better; and it must do both again in a bank with one more level of every skill, where weak people have a level of their own, and
+with links between the skills if there were none, so that they are weak elsewhere, too (see `finer`). Sections with a probability above one
+half are then flagged; the sum of `1 - probability` over them is the expected number of false alarms.
 """
 
 from collections.abc import Mapping, Sequence
