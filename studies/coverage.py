@@ -47,7 +47,7 @@ RESULTS = Path(__file__).with_name("coverage")
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 PEOPLE = (100, 400, 1600)
 LEVELS = (0.5, 0.9)
-REPEATS = {"chain of 3 skills": 60, "common factor": 60, "fraction subtraction": 300, "German placement": 40}  # 100 of all others
+REPEATS = {"chain of 3 skills": 40, "common factor": 40, "fraction subtraction": 150, "German placement": 40}  # 60 of all others
 BOOTSTRAPPED, SAMPLES = 5, 40
 ANSWERED = 20  # repeats in which a bank of several skills predicts after an answer, which takes long
 POPULATION, CLASS = 200_000, 50
@@ -257,7 +257,7 @@ def cells(name: str) -> pd.DataFrame:
     number = [*TRUTHS, *REAL_TRUTHS].index(name)
     found = []
     for people in PEOPLE:
-        for one in range(REPEATS.get(name, 100)):
+        for one in range(REPEATS.get(name, 60)):
             rng = np.random.default_rng([number, people, one])
             drawn = repeat({**TRUTHS, **REAL_TRUTHS}[name](rng), people, rng, one)
             found += [{"people": people, "repeat": one, **row} for row in drawn]
@@ -291,7 +291,9 @@ def figure(table: pd.DataFrame) -> str:
     for number, ((method, level), part) in enumerate(shown.groupby(["method", "level"], sort=False, dropna=False)):
         name = method if np.isnan(level) else f"{method}, {level:g}"
         lines.append(Line(name, part.groupby("people")["inside"].mean().to_numpy(), None, number))
-    return svg(curves(lines, "share of predictions that hold", x="people: 100, 400, 1,600"))
+    drawn = curves(lines, "share of predictions that hold", x="people")
+    drawn.axes[0].set_xticks(range(len(PEOPLE)), [f"{people:,}" for people in PEOPLE])
+    return svg(drawn)
 
 
 def main(results: Path) -> int:

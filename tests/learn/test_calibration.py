@@ -72,7 +72,7 @@ def test_precise_shares_are_sums_over_profiles():
 
 
 def test_plausible_tables_are_beta_where_levels_are_known():
-    """One level is certain from the answers: P(right | level) is then a beta distribution of the counts and the prior."""
+    """One level is certain from the answers: P(right | level) is then a beta distribution of counts, prior and 1/2."""
     bank = qs.Bank({
         "skills": {"a": {"prior": [0.5, 0.5]}},
         "questions": {
@@ -88,7 +88,7 @@ def test_plausible_tables_are_beta_where_levels_are_known():
     drawn = np.stack([one.groups[0][list(group.positions).index(4), :, 1] for one in fit.draws])
     for own, stated in ((0, 0.3), (1, 0.6)):
         count = right[level == own]
-        expected = beta(count.sum() + 10 * stated, (1 - count).sum() + 10 * (1 - stated))
+        expected = beta(count.sum() + 10 * stated + 0.5, (1 - count).sum() + 10 * (1 - stated) + 0.5)
         assert drawn[:, own].mean() == pytest.approx(expected.mean(), abs=3 * expected.std() / np.sqrt(len(drawn)))
         assert drawn[:, own].std() == pytest.approx(expected.std(), rel=0.2)
 
@@ -305,4 +305,8 @@ def test_the_committed_coverage_is_as_the_docs_say():
     for method, level in (("bank", 0.9), ("bank", 0.5), ("predict", 0.9), ("predict", 0.5)):
         chosen = share[(share["method"] == method) & (share["level"] == level)]
         assert len(chosen) == 21
-        assert chosen["inside"].mean() == pytest.approx(level, abs=0.025)
+        assert chosen["inside"].mean() == pytest.approx(level, abs=0.01)
+        assert ((chosen["inside"] - level).abs() <= 0.03).sum() >= 20
+    bank = share[(share["method"] == "bank") & (share["level"] == 0.9)]
+    assert ((bank["inside"] - 0.9).abs() <= 0.03).all()
+    assert (bank["standard error"] < 0.0125).all()

@@ -6,6 +6,10 @@ constraints (monotone, tied), the drawn rows are replaced by the nearest rows th
 answers as weight (a projected posterior: Lin and Dunson 2014). Curves are drawn from the normal approximation at their best numbers. In
 turn these two steps reach tables in proportion to how well they explain the answers. A step costs as much as a step of EM.
 
+Besides what the bank states, an answer has the prior count of Jeffreys' prior, 1/2: with 1 rows of few answers would be drawn towards equal
+numbers, and predictions from an answer towards those without. A level has 1, the uniform prior: with less levels empty themselves (Rousseau
+and Mengersen 2011), and the shares of people at the levels would hold less often than they say.
+
 The draws vary together: where the data leave open which of two numbers is large, no draw has both large. So they are a joint region of the
 tables, which intervals of single rows are not.
 """
@@ -29,7 +33,7 @@ DRAWS = 200
 BURN = 50  # of what is kept
 APART = 3  # steps from one draw to the next, of few people: draws next to each other are much alike
 CELLS = 10**8  # people times profiles in all steps, beyond which draws are less far apart
-JEFFREYS = 0.5  # the prior count of an answer of which the bank says less, as in Jeffreys' prior
+JEFFREYS, UNIFORM = 0.5, 1.0  # further prior counts of an answer, and of a level
 CACHED = 2**18  # patterns times profiles in one batch: as much as stays in a core's cache
 _TINY = 1e-300  # smaller probabilities count as this one in logarithms
 
@@ -120,24 +124,14 @@ def _chosen(weights: Array, owners: NDArray[np.intp], rng: np.random.Generator) 
 
 def _tables(layout: Layout, aim: Aim, counts: Tables, now: Tables, rng: np.random.Generator) -> Tables:
     """Tables drawn given the counts, and made to obey the constraints."""
-    skills = tuple(_rows(_shape(count, own), rng) for count, own in zip(counts.skills, aim.prior.skills, strict=True))
+    skills = tuple(_rows(count + own + UNIFORM, rng) for count, own in zip(counts.skills, aim.prior.skills, strict=True))
     if aim.curves:
         parts = zip(counts.groups, now.groups, aim.curves, strict=True)
         return aim.kept(Tables(skills, tuple(drawn_curves(count, table, own, aim.monotone, rng) for count, table, own in parts)), now)
-    groups = [_shape(count, own) for count, own in zip(counts.groups, aim.prior.groups, strict=True)]
+    groups = [count + own + JEFFREYS for count, own in zip(counts.groups, aim.prior.groups, strict=True)]
     weighted = tuple(_rows(one, rng) * one.sum(axis=-1, keepdims=True) for one in groups)
     nothing = Tables(tuple(np.zeros_like(one) for one in skills), tuple(np.zeros_like(one) for one in groups))
     return maximise(layout, Tables(skills, weighted), now, Aim(nothing, aim.monotone, aim.ties, (), aim.fixed))
-
-
-def _shape(counts: Array, own: Array) -> Array:
-    """The parameters of the Dirichlet distributions: counts and prior counts, of these at least `JEFFREYS`.
-
-    So the mean of a drawn row is what the M-step learns from the same counts. (With one more of each the mode would be; but rows of few
-    answers would then be drawn towards equal numbers, and predictions from answers towards those without.)
-    """
-    result: Array = counts + np.maximum(own, JEFFREYS)
-    return result
 
 
 def _rows(shape: Array, rng: np.random.Generator) -> Array:
