@@ -31,7 +31,7 @@ from quaestor.formats.files import save
 from quaestor.inference.chooser import Chooser
 from quaestor.inference.evidence import OPEN, Evidence
 from quaestor.inference.layout import layout_of
-from quaestor.learn.calibration import calibrated, quantiles
+from quaestor.learn.calibration import calibrated, central, quantiles
 from quaestor.learn.expect import beliefs
 from quaestor.learn.fit import Fit
 from quaestor.learn.graphs import chain
@@ -47,8 +47,9 @@ RESULTS = Path(__file__).with_name("coverage")
 DATA = Path(__file__).parents[1].parent / "shared" / "data"
 PEOPLE = (100, 400, 1600)
 LEVELS = (0.5, 0.9)
-REPEATS = {"fraction subtraction": 10, "German placement": 10}  # 40 of all others
-BOOTSTRAPPED, SAMPLES = 3, 40
+REPEATS = {"chain of 3 skills": 40, "common factor": 40, "fraction subtraction": 150, "German placement": 40}  # 60 of all others
+BOOTSTRAPPED, SAMPLES = 5, 40
+ANSWERED = 20  # repeats in which a bank of several skills predicts after an answer, which takes long
 POPULATION, CLASS = 200_000, 50
 ROUNDING = 1e-9
 Ends = tuple[np.ndarray, np.ndarray]
@@ -183,8 +184,8 @@ def ends(fit: Fit, bank: qs.Bank) -> tuple[Tables, Tables]:
     return found[0], found[1]
 
 
-def after(fit: Fit, level: float, given: np.ndarray) -> Ends:
-    """By plausible tables: P(right) of every question given the answers in its own row, (questions, questions)."""
+def after(fit: Fit, given: np.ndarray) -> np.ndarray:
+    """By every plausible table, P(right) of every question given the answers in its own row of `given`, (draws, questions)."""
     patterns = Patterns(tuple(given[:, group.positions] for group in fit.layout.groups))
     found = []
     rng = np.random.default_rng(0)
@@ -193,8 +194,7 @@ def after(fit: Fit, level: float, given: np.ndarray) -> Ends:
         ours = zip(fit.layout.groups, tables.groups, strict=True)
         shares = [np.einsum("pc,pcx->px", at[group.positions, group.block], table) for group, table in ours]
         found.append(_rights(fit, tuple(misfitting(one[None], fit.unexplained, rng)[0] for one in shares)))
-    low, high = np.quantile(found, ((1 - level) / 2, (1 + level) / 2), axis=0)
-    return low, high
+    return np.array(found)
 
 
 def after_in_bank(fit: Fit, given: np.ndarray) -> Ends:
@@ -209,8 +209,8 @@ def after_in_bank(fit: Fit, given: np.ndarray) -> Ends:
     return low, high
 
 
-def repeat(truth: Truth, people: int, rng: np.random.Generator, bootstrapped: bool) -> list[dict[str, object]]:
-    """A row a method and kind of prediction: which are inside, their widths and errors."""
+def repeat(truth: Truth, people: int, rng: np.random.Generator, number: int) -> list[dict[str, object]]:
+    """A row a method and kind of prediction: which are inside, their widths and errors; `number`: that of the repeat."""
     names = list(truth.start.questions)
     fit = qs.learn(truth.start, pd.DataFrame(truth.draw(people, rng), columns=names), intervals=0.9)
     others = (np.arange(len(names)) + rng.integers(1, len(names), len(names))) % len(names)
@@ -223,6 +223,7 @@ def repeat(truth: Truth, people: int, rng: np.random.Generator, bootstrapped: bo
     if truth.rows is not None:
         known |= {"skills": truth.skills, "rows": truth.rows}
     made: dict[tuple[str, float], dict[str, Ends]] = {}
+    answered_one = after(fit, given)
     for level in LEVELS:
         at = replace(fit, level=level)
         made["bank", level] = by_bank(fit, *calibrated(fit.layout, fit.tables, fit.draws, level, answered(fit.expected.counts)))
@@ -233,13 +234,13 @@ def repeat(truth: Truth, people: int, rng: np.random.Generator, bootstrapped: bo
             "class": tuple(np.array([getattr(some.questions[name], end)[1] for name in names]) for end in ("lower", "upper")),
             "skills": tuple(np.concatenate([getattr(one, end) for one in whole.skills.values()]) for end in ("lower", "upper")),
             "rows": (_rights(fit, middle[0].groups), _rights(fit, middle[1].groups)),
-            "after": after(fit, level, given),
+            "after": tuple(central(answered_one, level)),
         }
-    if bootstrapped or len(fit.layout.names) == 1:
+    if number < ANSWERED or len(fit.layout.names) == 1:
         made["bank", 0.9]["after"] = after_in_bank(fit, given)
     for strength in (2, 8):
         made[f"imprecise Dirichlet, s = {strength}", np.nan] = by_bank(fit, *ends(fit, imprecise(fit, strength)))
-    if bootstrapped:
+    if number < BOOTSTRAPPED:
         made["bootstrap", 0.9] = by_bank(fit, *ends(fit, bootstrap(fit, rng, SAMPLES, 0.9)))
     rows = []
     for (method, level), found in made.items():
@@ -256,9 +257,9 @@ def cells(name: str) -> pd.DataFrame:
     number = [*TRUTHS, *REAL_TRUTHS].index(name)
     found = []
     for people in PEOPLE:
-        for one in range(REPEATS.get(name, 40)):
+        for one in range(REPEATS.get(name, 60)):
             rng = np.random.default_rng([number, people, one])
-            drawn = repeat({**TRUTHS, **REAL_TRUTHS}[name](rng), people, rng, one < BOOTSTRAPPED)
+            drawn = repeat({**TRUTHS, **REAL_TRUTHS}[name](rng), people, rng, one)
             found += [{"people": people, "repeat": one, **row} for row in drawn]
     table = pd.DataFrame(found)
     kinds = ["method", "level", "prediction"]
@@ -290,7 +291,9 @@ def figure(table: pd.DataFrame) -> str:
     for number, ((method, level), part) in enumerate(shown.groupby(["method", "level"], sort=False, dropna=False)):
         name = method if np.isnan(level) else f"{method}, {level:g}"
         lines.append(Line(name, part.groupby("people")["inside"].mean().to_numpy(), None, number))
-    return svg(curves(lines, "share of predictions that hold", x="people: 100, 400, 1,600"))
+    drawn = curves(lines, "share of predictions that hold", x="people")
+    drawn.axes[0].set_xticks(range(len(PEOPLE)), [f"{people:,}" for people in PEOPLE])
+    return svg(drawn)
 
 
 def main(results: Path) -> int:

@@ -5,24 +5,30 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.interpolate import RegularGridInterpolator
 
 import quaestor as qs
-from oracles.learning import draw, likelihood, profiles, school
+from helpers.paths import ROOT
+from oracles.learning import SMALL, draw, likelihood, profiles, school
 from quaestor.errors import QuaestorError
 from quaestor.learn import answers, work
+from quaestor.learn.absence import Model, gains, with_state
 from quaestor.learn.answers import read_answers
-from quaestor.learn.sections import _all_wrong, _log_likelihood, sections, untaken, without
+from quaestor.learn.finer import finer
+from quaestor.learn.layout import tables_of
+from quaestor.learn.sections import _all_wrong, log_probabilities, sections, untaken, without
 from quaestor.learn.skeleton import skeleton
 from quaestor.learn.versions import versions_of
+from quaestor.learn.work import steps
 
 SECTION = [f"Q{n}" for n in range(12, 24)]
 
 
-def planted(people=400):
-    """Twenty people did not take the section on b, nor do they have an answer to Q3."""
+def planted(people=400, absent=20):
+    """Some people did not take the section on b, nor do they have an answer to Q3."""
     frame = draw(school(), people)
-    frame.loc[:19, SECTION] = "wrong"
-    frame.loc[:19, "Q3"] = None
+    frame.loc[: absent - 1, SECTION] = "wrong"
+    frame.loc[: absent - 1, "Q3"] = None
     return frame
 
 
@@ -126,6 +132,7 @@ def test_the_mixture_by_hand():
     frame, matrix = ability(40, 1)
     frame.iloc[:3, 4:] = 0
     frame.iloc[3, 1:4] = 0
+    frame.iloc[4] = 0
     bank = skeleton(matrix, 2)
     fit = qs.learn(bank, frame)
     places = list(sections(fit).values())
@@ -137,13 +144,80 @@ def test_the_mixture_by_hand():
     for row in frame.to_numpy():
         total = 0.0
         for left in product((False, True), repeat=4):
-            if any(is_left and row[own].any() for is_left, own in zip(left, places, strict=True)) or all(left):
-                continue  # a right answer is none of a section that was not taken; those who took nothing are left out
+            if any(is_left and row[own].any() for is_left, own in zip(left, places, strict=True)):
+                continue  # a right answer is none of a section that was not taken
             chance = np.prod(np.where(left, shares, 1 - shares))
             kept = {f"Q{n}": ("wrong", "right")[row[n]] for own, is_left in zip(places, left, strict=True) if not is_left for n in own}
             total += chance * sum(likelihood(fit.bank, profile, kept) for profile in profiles(fit.bank))
         expected += np.log(total)
-    assert _log_likelihood(fit, fit.tables, made, shares, fit.people.weights() @ possible) == pytest.approx(expected)
+    found = with_state(fit.layout, fit.tables, shares, made, possible)
+    assert fit.people.weights() @ found == pytest.approx(expected)
+
+
+def test_answers_are_predicted_with_the_state():
+    """Without shares these are plain log-likelihoods; a share of untaken sections explains absent people and costs the others a little."""
+    frame, bank = planted(), school()
+    fit = qs.learn(bank, frame)
+    assert log_probabilities(fit, frame, {}).sum() == pytest.approx(fit.log_likelihood)
+    found = log_probabilities(fit, frame, {"b": 0.05}) - log_probabilities(fit, frame, {})
+    assert (found[:20] > 0).mean() > 0.8
+    right = (frame[SECTION] == "right").any(axis=1).to_numpy()
+    np.testing.assert_allclose(found[right], np.log(0.95))
+    taken = draw(bank, 30).loc[
+        lambda some: (some[SECTION] == "right").any(axis=1) & (some[[f"Q{n}" for n in range(12)]] == "right").any(axis=1)
+    ]
+    np.testing.assert_allclose(log_probabilities(fit, taken, {"b": 0.05}) - log_probabilities(fit, taken, {}), np.log(0.95))
+
+
+def parts(fit):
+    """What `untaken` asks the mixture for: the model, the versions of all patterns, and which sections can be told."""
+    places = list(sections(fit).values())
+    worst, possible = _all_wrong(fit, places)
+    some = np.flatnonzero(worst.any(axis=1))
+    made = versions_of(fit, some, fit.people.patterns.classes(fit.layout)[some], worst[some], places)
+    return Model(fit.layout, tables_of(fit.given, fit.layout), fit.aim), made, possible
+
+
+def test_people_held_out_are_predicted_better_with_the_state_only_where_some_are_absent():
+    gain = {}
+    for name, frame in (("absent", planted(absent=40)), ("present", draw(school(), 400))):
+        fit = qs.learn(school(), frame)
+        model, made, possible = parts(fit)
+        with steps(model.layout, made.all) as step:
+            gain[name] = gains(model, fit.people, made, possible, 5, step, None)
+    assert gain["absent"].shape == (400,)
+    assert gain["absent"].sum() > 2 * gain["absent"].std() * 20  # two standard errors of the sum
+    assert gain["present"].sum() < 2 * gain["present"].std() * 20
+
+
+def test_weak_people_get_a_level_of_their_own_before_anybody_is_called_absent():
+    """In a bank of two levels the state predicts people much better although all were there; with three and links it no longer does."""
+    frame, matrix = ability(400, 3, width=10)
+    fit = qs.learn(skeleton(matrix, 2), frame)
+    model, made, possible = parts(fit)
+    with steps(model.layout, made.all) as step:
+        assert gains(model, fit.people, made, possible, 5, step, None).sum() > 20
+    assert untaken(fit) == ()
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_one_more_level(name):
+    bank = SMALL[name]
+    fit = qs.learn(bank, draw(bank, 40))
+    layout, tables, aim = finer(fit, tables_of(bank, fit.layout))
+    assert layout.sizes == tuple(size + 1 for size in fit.layout.sizes)
+    for skill, table in enumerate(tables.skills):
+        assert table.shape == (int(np.prod([layout.sizes[parent] for parent in layout.parents[skill]])), layout.sizes[skill])
+        np.testing.assert_allclose(table.sum(axis=1), 1)
+    for group, table, before, own in zip(layout.groups, tables.groups, tables_of(bank, fit.layout).groups, fit.layout.groups, strict=True):
+        np.testing.assert_allclose(table.sum(axis=2), 1)
+        for one, given in zip(table, before, strict=True):
+            grids = np.meshgrid(*(np.linspace(0, size - 1, size + 1) for size in own.sizes), indexing="ij")
+            read = RegularGridInterpolator([np.arange(size) for size in own.sizes], given.reshape(*own.sizes, -1))
+            np.testing.assert_allclose(one, read(np.stack([grid.reshape(-1) for grid in grids], axis=1)), atol=1e-12)
+        assert group.configurations == table.shape[1]
+    assert len(aim.prior.groups) == len(layout.groups)
+    assert finer(qs.learn(bank, draw(bank, 40), fixed=["Q1"]), tables_of(bank, fit.layout)) is None
 
 
 def test_versions_by_hand():
@@ -178,3 +252,14 @@ def test_versions_by_hand():
     for row, weight in zip(made.all.classes(fit.layout).tolist(), made.counted(weights, probability[some]).tolist(), strict=True):
         found[tuple(row)] = found.get(tuple(row), 0) + weight
     assert found == pytest.approx(expected)
+
+
+def test_the_committed_study_makes_no_prediction_worse():
+    table = pd.read_csv(ROOT / "studies" / "untaken" / "untaken.csv")
+    assert len(table) == 12
+    assert (table["with the state"] <= 0).all()
+    assert (table["taken"] <= table["error, taken"]).all()
+    for column, error in (("with the state", "error"), ("taken", "error, taken")):
+        assert (table[column] < -2 * table[error]).sum() >= 3
+    clean = table[table["absent"] == "0%"]
+    assert (clean["falsely found"] == 0).all()

@@ -17,7 +17,7 @@ from quaestor.learn.fit import Fit
 from quaestor.learn.fixed import A_LIST, fixed_tables
 from quaestor.learn.folds import held_out
 from quaestor.learn.layout import Tables, answered, as_tables, layout_of, tables_of
-from quaestor.learn.maximise import aim_of
+from quaestor.learn.maximise import aim_of, parameters
 from quaestor.learn.options import check_level, is_count, is_number
 from quaestor.learn.people import Responses, read_people
 from quaestor.learn.residuals import unexplained
@@ -88,10 +88,11 @@ def learn(
             tell = None if progress is None else partial(_tell, progress, best.trace[-1])
             draws = plausible(layout, best.tables, reached, people, step, np.random.default_rng([seed, 1]), tell)
     some = answered(best.expected.counts)
-    ends = (best.tables, best.tables)
+    ends, misfit = (best.tables, best.tables), 0.0
     if intervals is not None:
         learnt = some if aim.fixed is None else [one & ~same for one, same in zip(some, aim.fixed.groups, strict=True)]
         ends = calibrated(layout, best.tables, draws, intervals, learnt)
+        misfit = unexplained(layout, best.tables, people, parameters(layout, best.expected.counts, reached))
     warnings = list(people.warnings)
     if not best.converged:
         rule = say("the last step gains less than {tolerance:g}; more iterations may change the tables", tolerance=tolerance)
@@ -116,7 +117,7 @@ def learn(
         expected=best.expected,
         level=intervals,
         draws=draws,
-        unexplained=0.0 if intervals is None else unexplained(layout, best.tables, people),
+        unexplained=misfit,
     )
 
 

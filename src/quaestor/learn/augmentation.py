@@ -6,6 +6,10 @@ constraints (monotone, tied), the drawn rows are replaced by the nearest rows th
 answers as weight (a projected posterior: Lin and Dunson 2014). Curves are drawn from the normal approximation at their best numbers. In
 turn these two steps reach tables in proportion to how well they explain the answers. A step costs as much as a step of EM.
 
+Besides what the bank states, an answer has the prior count of Jeffreys' prior, 1/2: with 1 rows of few answers would be drawn towards equal
+numbers, and predictions from an answer towards those without. A level has 1, the uniform prior: with less levels empty themselves (Rousseau
+and Mengersen 2011), and the shares of people at the levels would hold less often than they say.
+
 The draws vary together: where the data leave open which of two numbers is large, no draw has both large. So they are a joint region of the
 tables, which intervals of single rows are not.
 """
@@ -17,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.learn.curves import drawn_curves
-from quaestor.learn.expect import JOINT, batch, chosen_answers, members, prior, scores_of
+from quaestor.learn.expect import JOINT, chosen_answers, members, prior, scores_of
 from quaestor.learn.layout import Layout, Tables
 from quaestor.learn.maximise import Aim, maximise
 from quaestor.learn.people import People
@@ -29,6 +33,8 @@ DRAWS = 200
 BURN = 50  # of what is kept
 APART = 3  # steps from one draw to the next, of few people: draws next to each other are much alike
 CELLS = 10**8  # people times profiles in all steps, beyond which draws are less far apart
+JEFFREYS, UNIFORM = 0.5, 1.0  # further prior counts of an answer, and of a level
+CACHED = 2**18  # patterns times profiles in one batch: as much as stays in a core's cache
 _TINY = 1e-300  # smaller probabilities count as this one in logarithms
 
 
@@ -48,7 +54,7 @@ def plausible(
     if layout.profiles > JOINT:
         return resampled(layout, tables, aim, people, step, rng, RESAMPLED, progress)
     patterns = np.sort(people.pattern_of)
-    size = batch(layout)
+    size = max(CACHED // int(layout.profiles), 16)
     starts = range(0, len(people.patterns), size)
     parts = [chosen_answers(layout, people.patterns.part(start, start + size)) for start in starts]
     owners = [patterns[slice(*np.searchsorted(patterns, [start, start + size]))] - start for start in starts]
@@ -89,11 +95,9 @@ def _counts(
     joint = scores_of(layout, tables, answers) @ members(layout) + log_prior
     joint -= joint.max(axis=1, keepdims=True)
     np.exp(joint, out=joint)
-    np.cumsum(joint, axis=1, out=joint)
-    joint /= joint[:, -1:]
-    joint += np.arange(len(joint))[:, None]
-    profile = np.searchsorted(joint.reshape(-1), owners + rng.random(len(owners)), side="right") - owners * joint.shape[1]
-    profile = np.minimum(profile, joint.shape[1] - 1)
+    halves = joint.reshape(len(joint), -1, int(np.prod(layout.sizes[len(layout.sizes) // 2 :])))
+    first = _chosen(halves.sum(axis=2), owners, rng)  # the levels of the first skills, and then those of the others: two short sums
+    profile = first * halves.shape[2] + _chosen(halves[owners, first], np.arange(len(owners)), rng)
     states = np.unravel_index(profile, layout.sizes)
     found: list[Array] = []
     for skill in range(len(layout.names)):
@@ -108,21 +112,26 @@ def _counts(
     return found
 
 
+def _chosen(weights: Array, owners: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """One column for everybody, (people,), by the weights in the row of the owner; `weights`: (rows, columns)."""
+    sums = np.cumsum(weights, axis=1)
+    sums /= sums[:, -1:]
+    sums += np.arange(len(sums))[:, None]
+    drawn = np.searchsorted(sums.reshape(-1), owners + rng.random(len(owners)), side="right")
+    result: NDArray[np.intp] = np.clip(drawn - owners * weights.shape[1], 0, weights.shape[1] - 1)
+    return result
+
+
 def _tables(layout: Layout, aim: Aim, counts: Tables, now: Tables, rng: np.random.Generator) -> Tables:
     """Tables drawn given the counts, and made to obey the constraints."""
-    skills = tuple(_rows(_shape(count, own), rng) for count, own in zip(counts.skills, aim.prior.skills, strict=True))
+    skills = tuple(_rows(count + own + UNIFORM, rng) for count, own in zip(counts.skills, aim.prior.skills, strict=True))
     if aim.curves:
         parts = zip(counts.groups, now.groups, aim.curves, strict=True)
         return aim.kept(Tables(skills, tuple(drawn_curves(count, table, own, aim.monotone, rng) for count, table, own in parts)), now)
-    groups = [_shape(count, own) for count, own in zip(counts.groups, aim.prior.groups, strict=True)]
+    groups = [count + own + JEFFREYS for count, own in zip(counts.groups, aim.prior.groups, strict=True)]
     weighted = tuple(_rows(one, rng) * one.sum(axis=-1, keepdims=True) for one in groups)
     nothing = Tables(tuple(np.zeros_like(one) for one in skills), tuple(np.zeros_like(one) for one in groups))
     return maximise(layout, Tables(skills, weighted), now, Aim(nothing, aim.monotone, aim.ties, (), aim.fixed))
-
-
-def _shape(counts: Array, own: Array) -> Array:
-    """The parameters of the Dirichlet distributions. The prior's are one plus the prior counts, so that EM finds the mode."""
-    return counts + own + 1
 
 
 def _rows(shape: Array, rng: np.random.Generator) -> Array:

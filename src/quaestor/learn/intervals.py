@@ -15,7 +15,7 @@ import numpy as np
 
 from quaestor.bankfile.bank import Bank
 from quaestor.errors import QuaestorError
-from quaestor.learn.calibration import around, quantiles
+from quaestor.learn.calibration import around, percentiles, quantiles
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Tables, answered, as_tables
 from quaestor.learn.options import is_count, is_number
@@ -65,5 +65,5 @@ def bootstrap(
         raise QuaestorError(f"intervals: level is a share between 0 and 1, got {level!r}")
     with steps(fit.layout, fit.people.patterns, workers, cluster) as step:
         found = resampled(fit.layout, fit.tables, fit.aim, fit.people, step, rng, samples, progress)
-    low, high = around(fit.tables, *quantiles(found, level))
+    low, high = around(fit.tables, *quantiles(found, level, percentiles))
     return fit.given.with_tables(as_tables(fit.given, fit.layout, low, high, answered(fit.expected.counts)))

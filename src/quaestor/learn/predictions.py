@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from quaestor.errors import QuaestorError
 from quaestor.inference.evidence import Evidence
 from quaestor.inference.layout import Answers
-from quaestor.learn.calibration import quantiles
+from quaestor.learn.calibration import central, quantiles
 from quaestor.learn.expect import beliefs, expect
 from quaestor.learn.fit import Fit
 from quaestor.learn.layout import Tables, as_tables
@@ -89,8 +89,7 @@ def region_of(fit: Fit) -> tuple[tuple[Tables, ...], float]:
 def _share(drawn: Array, level: float, people: int | None, rng: np.random.Generator) -> Share:
     """The middle of drawn shares, (draws, ...); of shares of a class the fewest neighbouring counts that hold so many."""
     if people is None:
-        lower, upper = np.quantile(drawn, ((1 - level) / 2, (1 + level) / 2), axis=0)
-        return Share(lower, upper)
+        return Share(*central(drawn, level))
     return class_share(drawn, level, np.full(drawn.shape[1:], people), rng)
 
 

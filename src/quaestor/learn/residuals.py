@@ -2,8 +2,11 @@
 
 For every question q and every answer to another question r, the observed share of right answers to q among those who gave that answer to r
 is compared with the one that the learnt tables predict. Of the squared differences, in units of the standard deviation of one answer,
-chance explains 1 / (number of people); the mean of the rest is the square of what is returned. In a bank of the kind of the truth it is
-near 0. It is what a prediction from an answer misses, however many people a bank was learnt from.
+chance explains (1 / n - 1 / N) f where n of the N people gave that answer to r. For the share of right answers to q among all N is learnt,
+so that the differences of those with either answer to r cancel, and only the covariance of the two answers is left to chance; and the other
+free numbers of the tables are fitted to the covariances: f is the share of degrees of freedom that these leave. The mean of the rest is
+the square of what is returned. In a bank of the kind of the truth it is near 0; where no degrees of freedom are left, nothing can be told,
+and it is 0. It is what a prediction from an answer misses, however many people a bank was learnt from.
 """
 
 import numpy as np
@@ -17,9 +20,13 @@ FEWEST = 10  # people with an answer to both questions, for a pair to count
 _LEAST = 1e-3  # shares nearer to 0 or 1 are not divided by their own standard deviation
 
 
-def unexplained(layout: Layout, tables: Tables, people: People) -> float:
-    """The standard deviation of the misfit of pairs, in units of the standard deviation of an answer; 0 where there is no joint table."""
-    if layout.profiles > JOINT:
+def unexplained(layout: Layout, tables: Tables, people: People, parameters: int) -> float:
+    """The standard deviation of the misfit of pairs, in units of the standard deviation of an answer; 0 where there is no joint table.
+
+    `parameters`: the number of free numbers of the tables.
+    """
+    free = _free(layout, parameters)
+    if layout.profiles > JOINT or free <= 0:
         return 0.0
     both, right, one_right = _observed(layout, people)
     chances = np.empty((layout.questions, int(layout.profiles)))
@@ -36,9 +43,17 @@ def unexplained(layout: Layout, tables: Tables, people: People) -> float:
     ):
         counted = others & (number >= FEWEST)
         p, n = np.clip(expected[counted], _LEAST, 1 - _LEAST), number[counted]
-        total += float(((observed[counted] / n - p) ** 2 / (p * (1 - p)) - 1 / n).sum())
+        total += float(((observed[counted] / n - p) ** 2 / (p * (1 - p)) - free * (1 / n - 1 / both[counted])).sum())
         count += int(counted.sum())
     return float(np.sqrt(max(total / count, 0.0))) if count else 0.0
+
+
+def _free(layout: Layout, parameters: int) -> float:
+    """The share of degrees of freedom of all covariances that is left after the shares and covariances of answers are fitted."""
+    classes = np.concatenate([np.full(len(group.positions), group.classes - 1) for group in layout.groups])
+    shares = int(classes.sum())
+    covariances = (shares**2 - int((classes**2).sum())) / 2
+    return min(1 - (parameters - shares) / covariances, 1.0) if covariances else 0.0
 
 
 def _observed(layout: Layout, people: People) -> tuple[Array, Array, Array]:

@@ -1,34 +1,37 @@
 """Sections that were probably not taken: all answers are wrong although that is improbable.
 
-Tables of answers often hold 0 both for a wrong answer and for none. A *section* is the set of all questions on the same skills. Let
-`chance` be the probability that all answers in a section are of the worst class, given the person's other answers. If a share u of the
-people did not take the section, an all-wrong one is untaken with probability u / (u + (1 - u) * chance). This is a mixture model; u and the
-bank are estimated together by EM, starting with all of them untaken. An all-wrong section counts as answers with the probability that it
-was taken, so that weak people who did take it stay in the data. Weak people alone can look like a share of untaken sections, so nothing is
-flagged unless the mixture explains the answers better than a bank without it, by the Bayesian information criterion. Sections with a
-probability above one half are then flagged; the sum of `1 - probability` over them is the expected number of false alarms.
+Tables of answers often hold 0 both for a wrong answer and for none. A *section* is the set of all questions on the same skills. `absence`
+has the model: a share of the people did not take a section, and a section that is all wrong is untaken with a probability that depends on
+the person's other answers.
+
+Weak people alone can look like a share of untaken sections, above all in a bank with too few levels. So nothing is flagged unless the model
+with the state "untaken" explains all answers better than the bank without it, by the Bayesian information criterion, and predicts people
+held out better; and it must do both again in a bank with one more level of every skill, where weak people have a level of their own, and
+with links between the skills if there were none, so that they are weak elsewhere, too (see `finer`). Sections with a probability above one
+half are then flagged; the sum of `1 - probability` over them is the expected number of false alarms.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.errors import QuaestorError, format_value
+from quaestor.learn.absence import Absence, Model, estimated, gains, plain, with_state
 from quaestor.learn.answers import Answers, Classes, is_long
-from quaestor.learn.em import Progress, run
-from quaestor.learn.expect import log_likelihoods
+from quaestor.learn.em import Progress
+from quaestor.learn.finer import finer
 from quaestor.learn.fit import Fit
-from quaestor.learn.layout import Tables, tables_of
-from quaestor.learn.people import Patterns
+from quaestor.learn.layout import tables_of
+from quaestor.learn.people import Patterns, People, Responses, read_people
 from quaestor.learn.versions import Mask, Versions, versions_of
 from quaestor.learn.work import steps
 from quaestor.model.table import Array
 
 LIKELY = 0.5  # sections with a larger probability of being untaken are flagged
-ROUNDS = 20
+FOLDS = 5
 FEWEST = 4  # answers in a section; in shorter ones all wrong is too common
 READ = 2**16  # patterns in one batch
 Table = TypeVar("Table")
@@ -66,10 +69,50 @@ def untaken(fit: Fit, workers: int = 1, cluster: Any = None, progress: Progress 
     some = np.flatnonzero(worst.any(axis=1))  # patterns with an all-wrong section
     if not len(some):
         return ()
-    classes = _classes(fit, some)
-    versions = versions_of(fit, some, classes, worst[some], positions)
-    found = _estimated(fit, versions, fit.people.weights() @ possible, workers, cluster, progress)
-    return () if found is None else _flagged(fit, versions, [name for name, _ in listed], *found)
+    versions = versions_of(fit, some, _classes(fit, some), worst[some], positions)
+    weights = fit.people.weights()
+    if not versions.counted(weights, versions.worst.astype(float)).any():
+        return ()  # nobody has other answers
+    model = Model(fit.layout, tables_of(fit.given, fit.layout), fit.aim)
+    state = _state(model, fit.people, versions, possible, workers, cluster, progress)
+    more = None if state is None else finer(fit, model.start)
+    if state is None or (more and _state(Model(*more), fit.people, versions, possible, workers, cluster, progress) is None):
+        return ()
+    return _flagged(fit, versions, [name for name, _ in listed], state.chance, state.probability)
+
+
+def _state(
+    model: Model, people: People, versions: Versions, possible: Mask, workers: int, cluster: Any, progress: Progress | None
+) -> Absence | None:
+    """The model with the state, if it explains all answers better, by the Bayesian information criterion, and predicts people held out
+    better.
+    """
+    weights, objectives = people.weights(), []
+    with steps(model.layout, versions.all, workers, cluster) as step:
+        for learnt in (plain, estimated):
+            state = learnt(model, versions, possible, weights, step, progress)
+            logs = with_state(model.layout, state.tables, state.shares, versions, possible)
+            objectives.append(weights @ logs + state.prior)
+        gain = objectives[1] - objectives[0]
+        if gain <= int((state.shares > 0).sum()) / 2 * np.log(len(people)):
+            return None
+        held_out = gains(model, people, versions, possible, min(FOLDS, len(people)), step, progress)
+    return state if held_out.sum() > 0 else None
+
+
+def log_probabilities(fit: Fit, responses: "Responses", shares: Mapping[str, float]) -> Array:
+    """log P(all answers) of each person of a table, (people,), by a learnt bank where sections are untaken with these probabilities.
+
+    `shares`: by the name of the section; those that are not named are always taken. Untaken sections are in the table as answers of the
+    worst class.
+    """
+    there = replace(fit, people=read_people(fit.given, fit.layout, responses))
+    listed = sections(fit)
+    worst, possible = _all_wrong(there, list(listed.values()))
+    some = np.flatnonzero(worst.any(axis=1))
+    each = np.array([shares.get(name, 0.0) for name in listed])
+    versions = versions_of(there, some, _classes(there, some), worst[some], list(listed.values()))
+    return with_state(fit.layout, fit.tables, each, versions, possible)[there.people.pattern_of]
 
 
 def _all_wrong(fit: Fit, positions: Sequence[NDArray[np.intp]]) -> tuple[Mask, Mask]:
@@ -92,7 +135,6 @@ def _classes(fit: Fit, some: NDArray[np.intp]) -> Classes:
 
 def _flagged(fit: Fit, versions: Versions, names: Sequence[str], chance: Array, probability: Array) -> tuple[Untaken, ...]:
     questions, people = list(fit.bank.questions), fit.people
-    alone: Mask = ~np.any((versions.classes >= 0) & ~versions.cells(), axis=1)
     at = np.full(len(people.patterns), -1)
     at[versions.patterns] = np.arange(len(versions.patterns))
     pattern = at[people.pattern_of]  # among those with an all-wrong section, or -1
@@ -104,80 +146,8 @@ def _flagged(fit: Fit, versions: Versions, names: Sequence[str], chance: Array, 
             asked = tuple(questions[position] for position in versions.positions[number].tolist() if versions.classes[own, position] >= 0)
             sure = float(chance[own, number]), float(probability[own, number])
             row = int(people.rows[person])
-            found.append(Untaken(people.names[person], row, names[number], asked, *sure, bool(alone[own])))
+            found.append(Untaken(people.names[person], row, names[number], asked, *sure, bool(versions.alone[own])))
     return tuple(found)
-
-
-def _estimated(
-    fit: Fit, versions: Versions, possible: Array, workers: int, cluster: Any, progress: Progress | None
-) -> tuple[Array, Array] | None:
-    """EM of the mixture: P(all wrong | taken) and P(untaken | all wrong) for each pattern with an all-wrong section, (patterns, sections)
-    each; None if nobody has other answers, or if the mixture is not better than a bank without it. `possible`: the number of people with
-    at least `FEWEST` answers in each section, (sections,).
-    """
-    worst, weights = versions.worst, fit.people.weights()
-    probability = worst.astype(float)
-    chance = np.ones(worst.shape)
-    tables = tables_of(fit.given, fit.layout)
-    if not versions.counted(weights, probability).any():
-        return None
-    shares = np.zeros(worst.shape[1])
-    with steps(fit.layout, versions.all, workers, cluster) as step:
-        taken = versions.counted(weights, np.zeros(worst.shape))
-        plain = run(fit.layout, tables, fit.aim, step, taken, 0.1, 100, progress)
-        for _ in range(ROUNDS):
-            found = run(fit.layout, tables, fit.aim, step, versions.counted(weights, probability), 0.1, 100, progress)
-            tables, before = found.tables, probability
-            probability = np.zeros(worst.shape)
-            for number in np.flatnonzero(worst.any(axis=0)).tolist():
-                own = worst[:, number]
-                chance[own, number] = _all_worst(fit, tables, versions, number)
-                share = shares[number] = _share(chance[own, number], weights[versions.patterns[own]], float(possible[number]))
-                odds = share + (1 - share) * chance[own, number]
-                probability[own, number] = share / np.maximum(odds, 1e-300)
-            if np.abs(probability - before).max() < 0.01:
-                break
-    prior = found.trace[-1] - found.expected.log_likelihood
-    gain = _log_likelihood(fit, found.tables, versions, shares, possible) + prior - plain.trace[-1]
-    return (chance, probability) if gain > int((shares > 0).sum()) / 2 * np.log(len(fit.people)) else None
-
-
-def _log_likelihood(fit: Fit, tables: Tables, versions: Versions, shares: Array, possible: Array) -> float:
-    """log P(answers) of the mixture; `shares`: P(a section is untaken), `possible`: people with enough answers in it, (sections,) each.
-
-    Versions without any answer are left out, which makes it a little too small: nothing is known of those who have them.
-    """
-    weights, count = fit.people.weights(), len(fit.people.patterns)
-    untaken = np.where(versions.worst, shares, 0.0)
-    with np.errstate(divide="ignore"):
-        logs = log_likelihoods(fit.layout, tables, versions.all) + np.log(versions.counted(np.ones(count), untaken))
-    each = logs[:count]
-    np.logaddexp.at(each, versions.patterns[versions.source], logs[count:])
-    right = possible - weights[versions.patterns] @ versions.worst
-    return float(weights @ each + right @ np.log1p(-np.minimum(shares, 1 - 1e-12)))
-
-
-def _all_worst(fit: Fit, tables: Tables, versions: Versions, number: int) -> Array:
-    """P(all answers of a section are of the worst class | answers outside all-wrong sections), for the patterns where they are."""
-    own, positions = versions.worst[:, number], versions.positions[number]
-    elsewhere = np.where(versions.cells()[own], np.int16(-1), versions.classes[own])
-    both = elsewhere.copy()
-    both[:, positions] = versions.classes[own][:, positions]
-    logs = [log_likelihoods(fit.layout, tables, Patterns(tuple(one[:, group.positions] for group in fit.layout.groups)))
-            for one in (both, elsewhere)]  # fmt: skip
-    result: Array = np.exp(np.minimum(logs[0] - logs[1], 0))
-    return result
-
-
-def _share(chance: Array, weights: Array, possible: float) -> float:
-    """The maximum likelihood share u of untaken sections, by EM on P(all wrong) = u + (1 - u) * chance.
-
-    `chance` and `weights`: those of the patterns where the section is all wrong; `possible`: the number of people with enough answers.
-    """
-    share = 0.5 * float(weights.sum()) / possible
-    for _ in range(200):
-        share = float(weights @ (share / np.maximum(share + (1 - share) * chance, 1e-300))) / possible
-    return share
 
 
 def without(responses: Table, found: Sequence[Untaken]) -> Table:

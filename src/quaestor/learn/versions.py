@@ -44,6 +44,12 @@ class Versions:
         return cells_of(self.worst, self.positions, self.classes.shape[1])
 
     @lazy
+    def alone(self) -> Mask:
+        """Which patterns have no answer outside all-wrong sections, (some,)."""
+        found: Mask = ~np.any((self.classes >= 0) & ~self.cells(), axis=1)
+        return found
+
+    @lazy
     def _together(self) -> Mask:
         found: Mask = self.worst.sum(axis=1) > APART
         return found
@@ -89,6 +95,8 @@ def cells_of(sections: Mask, positions: Sequence[NDArray[np.intp]], questions: i
 
 def _left_out(worst: Mask) -> tuple[NDArray[np.intp], Mask]:
     """All non-empty subsets of all-wrong sections: the source pattern, (versions,), and the sections left out, (versions, sections)."""
+    if not len(worst):
+        return np.zeros(0, np.intp), worst
     kinds, kind_of = np.unique(worst, axis=0, return_inverse=True)
     kind_of = kind_of.reshape(-1)
     members_of = np.split(np.argsort(kind_of, kind="stable"), np.cumsum(np.bincount(kind_of))[:-1])
