@@ -100,17 +100,6 @@ class Links(HTMLParser):
         self.inside &= tag != "article"
 
 
-def test_links_between_pages_stay_links():
-    """Only files that are no pages of the site become their names."""
-    pytest.importorskip("sphinx")
-    spec = importlib.util.spec_from_file_location("conf", DOCS / "conf.py")
-    conf = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(conf)
-    for page in DOCS.rglob("*.md"):
-        named = [name for _, name in conf._OUTSIDE.findall(page.read_text(encoding="utf-8"))]
-        assert [name for name in named if (DOCS / name).exists()] == [], page.name
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     pytest.importorskip("sphinx")

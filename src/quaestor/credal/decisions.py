@@ -109,9 +109,8 @@ def verdict(bounds: Bounds, least: str, probability: float = 0.5) -> Verdict:
     _check(bounds)
     if not is_among(least, bounds.states):
         raise QuaestorError(f"a level is one of {', '.join(bounds.states)}, got {format_kind(least)}")
-    expect_number("probability", probability)
-    if not 0 < probability <= 1:
-        raise QuaestorError(f"a pass needs a probability above 0 and at most 1, got {probability}")
+    if not isinstance(probability, Real) or isinstance(probability, bool) or not 0 < probability <= 1:
+        raise QuaestorError(f"a pass needs a probability above 0 and at most 1, got {format_kind(probability)}")
     reached = (np.arange(len(bounds.states)) >= bounds.states.index(least)).astype(float)
     low, high = expectation(bounds, reached.tolist())
     result = "pass" if low >= probability - TIED else "fail" if high < probability - TIED else "cannot tell yet"

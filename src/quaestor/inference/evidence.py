@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quaestor.bankfile.bank import Bank
-from quaestor.errors import AnswerError, expect, format_kind, format_value, got, nearest
+from quaestor.errors import AnswerError, format_kind, format_value, got, nearest
 from quaestor.i18n import say
 from quaestor.inference.layout import Answers, Layout, Numbers, layout_of
 from quaestor.inference.model import Box, Model, Scope
@@ -61,7 +61,6 @@ class Evidence:
         numbers = [layout.question_number(question) for question in answers]
         classes = [layout.class_number(number, answer) for number, answer in zip(numbers, answers.values(), strict=True)]
         evidence = evidence.with_rows(np.array([numbers], dtype=np.int32).reshape(1, -1), np.array([classes]).reshape(1, -1))
-        expect("stated", stated, Mapping | None, "a map from skills to likelihoods is expected")
         return evidence.with_stated(stated) if stated else evidence
 
     @staticmethod

@@ -63,7 +63,7 @@ class Alternative:
         """The alternative in words of the reader's language."""
         skills = say("one skill") if self.skills == ONE else say("the skills as they are")
         if self.found:
-            skills = say("{count} skills found in the answers", count=self.found)
+            skills = say("{count} {count:skill|skills} found in the answers", count=self.found)
         levels = say("{count} {count:level|levels}", count=self.levels) if self.levels else ""
         links = {"independent": say("not linked"), "tree": say("linked as a tree"), "all": say("all linked")}.get(self.links, "")
         shape = say("curves of few numbers") if self.shape == "curves" else say("tables row by row")

@@ -14,7 +14,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from quaestor.errors import QuaestorError
 from quaestor.extras import from_extra
@@ -132,6 +131,8 @@ def stability(answers: Answers, matrix: "pd.DataFrame", rng: np.random.Generator
 
 def matched(own: Array, other: Array) -> Array:
     """The other matrix with its columns in the order that fits this one best."""
+    from scipy.optimize import linear_sum_assignment  # only here: it takes long to import
+
     alike = own.T @ other / np.sqrt(own.sum(axis=0)[:, None] * other.sum(axis=0))
     result: Array = other[:, linear_sum_assignment(-alike)[1]]
     return result

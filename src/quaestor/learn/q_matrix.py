@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit, ndtr
 
 from quaestor.errors import QuaestorError
 from quaestor.i18n import listed, say
@@ -239,11 +239,11 @@ def _table(counts: Array, shape: Array, curve: Array) -> tuple[Array, Array]:
     for step in range(counts.shape[1] - 1):
         people, passed = counts[:, step:].sum(axis=1), counts[:, step + 1 :].sum(axis=1)
         for _ in range(NEWTON):
-            chance = expit(shape @ found[step])
+            chance = scipy.special.expit(shape @ found[step])
             slope = shape.T @ (passed - people * chance) - RIDGE * found[step]
             bend = (shape * (people * chance * (1 - chance))[:, None]).T @ shape + RIDGE * np.eye(shape.shape[1])
             found[step] += np.clip(np.linalg.solve(bend, slope), -FARTHEST, FARTHEST)
-        chance = np.clip(expit(shape @ found[step]), LEAST, 1 - LEAST)
+        chance = np.clip(scipy.special.expit(shape @ found[step]), LEAST, 1 - LEAST)
         table[:, step], reached = reached * (1 - chance), reached * chance
     table[:, -1] = reached
     return table, found
@@ -277,4 +277,4 @@ def _gain(gains: Array) -> tuple[float, float, float]:
     """The mean gain of those who answered, its standard error, and the p-value of none."""
     own = gains[np.isfinite(gains)]
     mean, error = float(own.mean()), float(own.std(ddof=1) / np.sqrt(len(own)))
-    return mean, error, float(ndtr(-mean / error)) if error > 0 else 1.0
+    return mean, error, float(scipy.special.ndtr(-mean / error)) if error > 0 else 1.0

@@ -91,7 +91,7 @@ class Curves(Metrics):
             if metric not in means:
                 known = f"; there are {', '.join(means)}" if metric in METRICS and means else ""
                 why = f": {UNKNOWN}" if metric in METRICS and METRICS.keys().isdisjoint(means) else ""
-                hint = "" if name.startswith("_") else nearest(name, dir(self))
+                hint = "" if name.startswith("_") or metric in METRICS else nearest(name, dir(self))
                 raise AttributeError(f"no {name}{why}{known}" + (f" ({hint})" if hint else ""))
             return self.means[metric] if metric != name else _mean_over_skills(self.means[metric])
 

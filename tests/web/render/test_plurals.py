@@ -28,6 +28,11 @@ NOT_ONE = {  # numbers that are never one: limits of ours, sizes of what has at 
     " {more:answer|answers} make it ready for use.",
     "It is being tried out and does not count. {count} answers say: right {shares} (nine in ten such ranges hold). That is enough to use"
     " it: learn the bank from these answers.",
+    "How well the bank fits on the whole cannot be told: no two questions were both answered by {fewest} people.",
+    "Test from the shares of right answers to one and to two of {questions} questions: M2 = {statistic:.1f} with {df} degrees of freedom,"
+    " {tail}; size RMSEA2 = {rmsea:.3f}, between {low:.3f} and {high:.3f}.",
+    "{person}: of {answers} answers {missed} {missed:is|are} wrong where people with such answers are mostly right{these}, and {solved}"
+    " {solved:is|are} right where they are mostly wrong{those}.",
     "a step looks at no more than {most} sets of answers (here there are {answers} answers)",
     "looking {ahead} questions ahead, it is expected to tell most",
     "Easier or harder than at first: by at least {points} points, compared with what the same takers’ other answers let expect. However"
