@@ -38,6 +38,7 @@ def test_a_bank_and_its_page(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "200 people gave 3,185 answers to 18 questions" in printed
     assert "`Q6`: Check the key:" in printed
+    assert printed.startswith("200 people answered 18 questions; the bank has 1 skill with 2 levels. To look at: 1 question, ")
     assert "On the whole the bank does not fit:" in printed
     assert "Nobody's answers stand out." in printed
     learnt = qs.load(out)

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     from quaestor.cli.group_column import GroupColumn  # only here: it needs an extra
     from quaestor.report.differential import group_summary, plain_groups
     from quaestor.report.fit_words import people_words, plain_quality, quality_of
-    from quaestor.report.learning import findings, held_out_notes, interval_words, summary, write_learning
+    from quaestor.report.learning import findings, held_out_notes, interval_words, opening, summary, write_learning
 
     out = Path(arguments.out)
     _check(arguments, out)
@@ -98,6 +98,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps({**plain, "choice": plain_choice(choice), "groups": plain_groups(groups)}, indent=1))
         return 0
     shown = console()
+    shown.print(opening(fit, diagnoses, quality))
     if choice is not None:
         shown.print(choice.words)
         shown.print(choice_grid(choice))

@@ -57,6 +57,7 @@ def write_learning(
     questions work differently for groups of people; `stated`: whether there was a bank before, whose numbers stand beside the learnt ones.
     """
     parts = [
+        page.text(opening(fit, diagnoses, quality)),
         *([page.text(choice.words)] if choice is not None else []),
         page.text(" ".join([summary(fit), *notes])),
         page.heading("What to look at"),
@@ -85,6 +86,22 @@ def write_learning(
     parts += [page.heading("How to repeat it"), page.code(command)]
     parts += [page.text(f"Quaestor {version}; the bank before, version `{fit.given.version}`; learnt, version `{learnt.version}`.")]
     save(page.page(f"{fit.given.title or 'A bank'}, learnt from answers", parts).encode(), path)
+
+
+def opening(fit: Fit, diagnoses: Sequence[Diagnosis], quality: Quality | None) -> str:
+    """What was learnt, and how much there is to look at, in two plain sentences."""
+    levels = sorted({len(skill.levels) for skill in fit.bank.skills.values()})
+    steps = f"{levels[0]} levels" if len(levels) == 1 else f"{levels[0]} to {levels[-1]} levels"
+    questions, people = sum(bool(one.flags) for one in diagnoses), len(quality.people) if quality else 0
+    return (
+        f"{_counted(len(fit.people), 'person', 'people')} answered {_counted(fit.layout.questions, 'question', 'questions')};"
+        f" the bank has {_counted(len(fit.bank.skills), 'skill', 'skills')} with {steps}."
+        f" To look at: {_counted(questions, 'question', 'questions')}, {_counted(people, 'person', 'people')}."
+    )
+
+
+def _counted(count: int, one: str, several: str) -> str:
+    return f"{count:,} {one if count == 1 else several}"
 
 
 def summary(fit: Fit) -> str:
@@ -277,8 +294,8 @@ def _legend() -> str:
         "`with the rest`: correlation of the score with that on other questions of the same skills; `with the level`: with the level"
         " predicted from the other answers; `bits`: information of the answer about the skills; `largest gap`: the largest difference"
         " between observed and predicted share right in a fifth of the people; `p of the fit`: how often chance makes such gaps; small"
-        " ones speak against it. A key is doubted when a correlation is negative beyond"
-        f" chance, a question tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance, and `alike` are"
+        " ones speak against it. A key is doubted when a correlation is negative beyond chance, `skills` means that other skills predict"
+        f" better, a question tells nothing below {BITS:g} bits, a misfit has a gap of at least {GAP:g} beyond chance, and `alike` are"
         f" pairs whose residuals correlate by at least {SIZE:g} beyond chance; of the findings of one kind at most {CHANCE:.0%} are"
         " expected to be chance."
     )
