@@ -239,7 +239,7 @@ def test_more_levels_than_the_data_can_tell_is_no_harm():
     fit = qs.learn(bank, pd.DataFrame({"Q": [1, 0, 1]}), weight=0)
     assert all(np.isfinite(variable.table.lower).all() for variable in fit.bank.network.variables)
     assert [str(one) for one in fit.warnings] == [
-        "responses: there are at least as many people as a skill has levels; so few tell hardly anything of them, got 3 for 6 levels"
+        "responses: to learn levels, more people than levels are needed; so few tell hardly anything of them, got 3 for 6 levels"
     ]
 
 

@@ -195,9 +195,9 @@ def test_warnings_say_what_cannot_be_learnt(weight):
     check_numbers(fit)
     assert [str(one) for one in fit.warnings] == [
         "responses: people without any answer are left out, got 1 of them, the first in row 3",
-        "responses.Q0: answers to a question differ; constant ones tell nothing of its levels, got 'right' from all 3",
-        "responses.Q1: a question has answers; its table stays as it is, got none",
-        "responses.Q2: a question has answers; its table stays as it is, got none",
+        "responses.Q0: only answers that differ tell something of the levels, got 'right' from all 3",
+        "responses.Q1: to learn a table, answers are needed; it stays as it is, got none",
+        "responses.Q2: to learn a table, answers are needed; it stays as it is, got none",
     ]
     np.testing.assert_allclose(fit.bank.questions["Q1"].table.lower, BANK.questions["Q1"].table.lower)
 
@@ -205,7 +205,7 @@ def test_warnings_say_what_cannot_be_learnt(weight):
 def test_one_person():
     fit = qs.learn(THREE, draw(THREE, 1), weight=0)
     check_numbers(fit)
-    assert str(fit.warnings[0]).startswith("responses: there are at least as many people as a skill has levels")
+    assert str(fit.warnings[0]).startswith("responses: to learn levels, more people than levels are needed")
 
 
 def test_answers_that_the_bank_calls_impossible():

@@ -131,7 +131,7 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
     found = []
     levels = max(layout.sizes)
     if len(people) < levels:
-        rule = say("there are at least as many people as a skill has levels; so few tell hardly anything of them")
+        rule = say("to learn levels, more people than levels are needed; so few tell hardly anything of them")
         found.append(Problem("responses", rule, say("{people} for {levels} levels", people=len(people), levels=levels), severity="warning"))
     weights, listed = people.weights(), list(bank.questions.values())
     for group, answers in zip(layout.groups, people.patterns.answers, strict=True):
@@ -144,11 +144,11 @@ def _warnings(bank: Bank, layout: Layout, people: People) -> list[Problem]:
                 column = answers[:, number]
                 counts = np.bincount(column[column >= 0], weights[column >= 0], group.classes)
             if counts.sum() == 0:
-                rule = say("a question has answers; its table stays as it is")
+                rule = say("to learn a table, answers are needed; it stays as it is")
                 found.append(Problem(f"responses.{question.id}", rule, say("none"), severity="warning", path=("responses", question.id)))
             elif (counts > 0).sum() == 1:
                 same = class_word(question.classes[int(counts.argmax())])
                 shown = say("'{answer}' from all {count}", answer=same, count=round(float(counts.sum())))
-                rule = say("answers to a question differ; constant ones tell nothing of its levels")
+                rule = say("only answers that differ tell something of the levels")
                 found.append(Problem(f"responses.{question.id}", rule, shown, severity="warning", path=("responses", question.id)))
     return found

@@ -207,11 +207,11 @@ def test_warnings_stand_above_the_proposals(kept):
         drafts.change(work, sharing.draft_for(work, owner, 1), owner, 1, ("questions", "unasked"), more, "added")
     browser = sign_in(application(kept), kept)
     said = text_of(learnt(browser, kept, test="1"))
-    warning = "unasked: a question has answers; its table stays as it is, got none"
+    warning = "unasked: to learn a table, answers are needed; it stays as it is, got none"
     assert said.casefold().index(warning) < said.index("Proposed, from")
     browser.client.headers["accept-language"] = "de"
     german = text_of(browser.go(browser.path)).casefold()
-    rule = catalogue("de")["a question has answers; its table stays as it is"]
+    rule = catalogue("de")["to learn a table, answers are needed; it stays as it is"]
     assert f"unasked: {rule}; gefunden: nichts".casefold() in german
 
 
