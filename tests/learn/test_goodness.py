@@ -308,3 +308,12 @@ def test_of_banks_that_are_right_few_are_blamed():
     """Of 60 at the level of .05: 3 are expected, more than 8 have a chance below .01."""
     blamed = sum(goodness(qs.learn(school(seed), draw(school(seed), 300, seed)), rng()).both < 0.05 for seed in range(60))
     assert blamed <= 8
+
+
+def test_empty_cells_of_many_people_are_counted_by_a_part(monkeypatch):
+    fit = qs.learn(school(), draw(school(), 800, 3, missing=0.3))
+    whole = goodness(fit, np.random.default_rng(0)).test
+    monkeypatch.setattr(limited_module, "PATTERNS", 400)
+    part = goodness(fit, np.random.default_rng(0)).test
+    assert (part.df, part.questions) == (whole.df, whole.questions)
+    assert part.statistic == pytest.approx(whole.statistic, rel=0.05)  # numbers in common differ by some percent

@@ -26,11 +26,13 @@ from quaestor.i18n import say
 from quaestor.learn.chance import tail_words
 from quaestor.learn.fit import Fit
 from quaestor.learn.moments import Observed, Scores, covariance, implied, jacobian, observed, pairs
+from quaestor.learn.people import Patterns
 from quaestor.model.table import Array
 
 FEWEST = 30  # people who answered both questions of a pair
 QUESTIONS = 60  # the test looks at so many, evenly spread over the bank, of more
 SOME = 40  # and at so many where not everybody answered everything
+PATTERNS = 20_000  # of answers, by which empty cells are counted
 PROFILES = 4096  # the test is for banks with at most so many combinations of levels
 _RANK = 1e-10  # directions with a smaller share of the largest squared length are none
 _TAILS = (0.95, 0.05)
@@ -118,9 +120,12 @@ def _together(both: Array) -> NDArray[np.intp]:
 
 
 def _in_common(fit: Fit, questions: NDArray[np.intp]) -> Array:
-    """The number of people with all answers of two moments, (moments, moments)."""
-    given, at = np.unique(fit.people.patterns.classes(fit.layout)[:, questions] >= 0, axis=0, return_inverse=True)
-    weights = np.bincount(at.reshape(-1), fit.people.weights(), len(given))
+    """The number of people with all answers of two moments, (moments, moments); of many patterns of answers, by a part of them."""
+    count, own = len(fit.people.patterns), fit.people.weights()
+    some = np.arange(count) if count <= PATTERNS else np.linspace(0, count - 1, PATTERNS).astype(np.intp)
+    part = Patterns(tuple(answers[some] for answers in fit.people.patterns.answers))
+    given, at = np.unique(part.classes(fit.layout)[:, questions] >= 0, axis=0, return_inverse=True)
+    weights = np.bincount(at.reshape(-1), own[some], len(given)) * (own.sum() / own[some].sum())
     first, second = pairs(len(questions))
     all_of = np.concatenate([given, given[:, first] & given[:, second]], axis=1).astype(float)
     return np.asarray((all_of * weights[:, None]).T @ all_of)
